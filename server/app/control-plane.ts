@@ -30,6 +30,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { createSeal } from '../shared/seal.ts';
 import { registerStatus } from '../uptime/status.ts';
 import { createOutgoing } from './outgoing.ts';
+import { createOwnData } from './own-data.ts';
 import { createSales } from './sales.ts';
 import { createSchedule } from './schedule.ts';
 import { createUptimeParts } from './uptime-parts.ts';
@@ -114,6 +115,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const keys = createKeys({ pool });
   const sales = createSales({ pool, config, secretKey, publicUrl, accounts, webhooks, mailer, log });
   const { transfers } = sales.domains;
+  const ownData = createOwnData({ pool, secretKey, publicUrl, retention: config.retention });
   const measuring = createUptimeParts({ pool, accounts, keys, isLate, probes: config.probes, log });
   const schedule = createSchedule({
     databaseUrl: databaseDirectUrl,
@@ -121,6 +123,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     probes: config.probes,
     ...measuring.rounds,
     sales: sales.jobs,
+    retention: ownData.retention,
     transfers,
     transferSource: config.bank && listing && createSepayListing({ ...listing, accountNumber: config.bank.account }),
     notices,
@@ -145,6 +148,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       upstreamHealth: router.health,
       downloads,
       ...sales.domains,
+      ...ownData.domains,
       ...measuring.domains,
       notices,
       sendsMail: config.mail.smtpUrl !== null,
@@ -165,6 +169,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   sales.registerPages(app, limits);
   registerSignInWith(app, { people, publicUrl });
+  ownData.registerPages(app, limits);
   measuring.registerRoutes(app);
   await registerBankWebhooks(app, {
     providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],

@@ -1,3 +1,4 @@
+import type { Retention } from '../accounts/retention.ts';
 import type { MismatchMails } from '../catalog/mismatch-mails.ts';
 import { connecting } from '../database/address.ts';
 import type { Notices } from '../notices/notices.ts';
@@ -23,6 +24,7 @@ export interface ScheduleParts {
   /** The account that pays for probes. */
   probeAccount: ProbeAccount;
   sales: Sales['jobs'];
+  retention: Pick<Retention, 'apply'>;
   transfers: Pick<Transfers, 'receive'>;
   /** Where transfers that a webhook lost are queried; null: nowhere. */
   transferSource: TransferSource | null;
@@ -53,6 +55,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     probing,
     probeAccount,
     sales,
+    retention,
     transfers,
     transferSource,
     uptime,
@@ -107,6 +110,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
           await uptime.prune();
           await webhooks.prune();
           await notices.prune();
+          await retention.apply();
         },
       },
     ],

@@ -1,4 +1,5 @@
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Erasure } from '../accounts/erasure.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogChanges } from '../catalog/changes.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
@@ -9,6 +10,7 @@ import type { Keys } from '../keys/keys.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { People } from '../people/people.ts';
+import type { Throttle } from '../people/throttle.ts';
 import type { Codes } from '../plans/codes.ts';
 import type { Invoices } from '../plans/invoices.ts';
 import type { Orders } from '../plans/orders.ts';
@@ -21,6 +23,7 @@ import type { Transfers } from '../plans/transfers.ts';
 import type { ProbeAgents } from '../uptime/agents.ts';
 import type { Probing } from '../uptime/probing.ts';
 import type { Uptime } from '../uptime/uptime.ts';
+import type { ExportLinks } from './pages/account-export.ts';
 import type { LedgerDownloads } from './pages/downloads.ts';
 import type { ReceiptLinks } from './pages/receipts.ts';
 import type { StatementLinks } from './pages/statements.ts';
@@ -32,6 +35,10 @@ import type { StatementLinks } from './pages/statements.ts';
 export interface Domains {
   people: People;
   accounts: Accounts;
+  erasure: Erasure;
+  exportLinks: ExportLinks;
+  /** Counts attempts across processes. */
+  throttle: Pick<Throttle, 'take'>;
   keys: Keys;
   catalog: Catalog;
   catalogChanges: CatalogChanges;

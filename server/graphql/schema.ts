@@ -30,6 +30,7 @@ import './operator/audit.ts';
 import './billing/business.ts';
 import './catalog/model-mismatches.ts';
 import './accounts/parties.ts';
+import './accounts/data.ts';
 import './plans/plans.ts';
 import './plans/orders.ts';
 import './plans/order-status.ts';

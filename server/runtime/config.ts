@@ -37,6 +37,13 @@ const count = (fallback: number, most: number) =>
     .min(1)
     .max(most)
     .default(fallback);
+const days = (least: number, fallback: number) =>
+  z.coerce
+    .number(`must be a whole number of days from ${least} to 36500`)
+    .int(`must be a whole number of days from ${least} to 36500`)
+    .min(least, `must be at least ${least}`)
+    .max(36_500)
+    .default(fallback);
 const flag = z
   .enum(['0', '1'], 'must be 0 or 1')
   .default('0')
@@ -144,6 +151,9 @@ const variables = z.object({
   MAX_REQUESTS_PER_MINUTE_TRIAL: count(600, 1_000_000_000),
   OVERLOAD_LAG_MS: milliseconds(200),
   MAX_RSS_MB: z.coerce.number('must be a number of megabytes').int().min(1).max(16_777_216).optional(),
+
+  RETAIN_SESSIONS_DAYS: days(1, 30),
+  RETAIN_AUDIT_DAYS: days(30, 3_653),
 
   PROBES: z
     .enum(['0', '1'], 'must be 0 or 1')
@@ -281,6 +291,8 @@ export interface Config {
     /** SePay's list of transactions, for transfers that webhooks lost; null: it is not queried. */
     listing: { token: string; baseUrl: string } | null;
   };
+  /** How long sessions that nobody uses and entries of the audit log are kept, in days. */
+  retention: { sessionDays: number; auditDays: number };
   /** Where e-invoices of paid orders are issued; null: none are issued. */
   einvoice: EinvoiceConfig | null;
   /** The vendor key that an environment variable carries, for `apiKeyEnv` of the catalog file. */
@@ -530,6 +542,7 @@ export function loadConfig(
       listing: v.SEPAY_API_TOKEN === undefined ? null : { token: v.SEPAY_API_TOKEN, baseUrl: v.SEPAY_API_URL },
     },
     signIn: signInOf(v),
+    retention: { sessionDays: v.RETAIN_SESSIONS_DAYS, auditDays: v.RETAIN_AUDIT_DAYS },
     einvoice: einvoiceOf(v),
     vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),
   };

@@ -60,6 +60,11 @@ const justified: Record<string, Record<string, string>> = {
       'It holds only rows without an account, and the previous version writes none.',
     'CREATE UNIQUE INDEX notice_open_person': 'It holds only rows of persons, and the previous version writes none.',
   },
+  '20261122190800_erasure_and_retention': {
+    'DROP TRIGGER append_only ON audit_entry': 'It is replaced by the next statement.',
+    'CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON audit_entry':
+      'It allows two things more, and the previous version changes no entry.',
+  },
   '20261122184500_codes_bonuses_gifts': {
     'ALTER TABLE grant DROP CONSTRAINT grant_kind': 'It is replaced by the next statement.',
     'ALTER TABLE grant ADD CONSTRAINT grant_kind': 'It allows two kinds more.',

@@ -624,6 +624,18 @@ export const en = {
     booked: 'Booked',
     reference: 'Bank reference',
   },
+  ownData: {
+    title: 'Your data',
+    exportHint:
+      'Everything that is stored of this account as lines of JSON: members, keys, settings, orders and the ledger.',
+    exportAction: 'Export',
+    download: 'Download the export',
+    erase: 'Erase the account',
+    eraseText:
+      'Keys stop working, the rest of the budget is lost, and people without another account are forgotten. Bookkeeping stays without names, as law requires. This cannot be undone.',
+    eraseEmail: 'The account’s e-mail address, to confirm',
+    erased: 'The account was erased.',
+  },
   statements: {
     title: 'Monthly statements',
     month: 'Month',

@@ -625,6 +625,18 @@ export const vi: Texts = {
     booked: 'Ghi có lúc',
     reference: 'Mã tham chiếu ngân hàng',
   },
+  ownData: {
+    title: 'Dữ liệu của bạn',
+    exportHint:
+      'Mọi dữ liệu được lưu của tài khoản này dưới dạng các dòng JSON: thành viên, khóa, cài đặt, đơn hàng và sổ cái.',
+    exportAction: 'Xuất dữ liệu',
+    download: 'Tải bản xuất',
+    erase: 'Xóa tài khoản',
+    eraseText:
+      'Các khóa ngừng hoạt động, phần số dư còn lại bị mất và người không có tài khoản khác sẽ bị quên. Sổ sách được giữ lại không kèm tên, theo luật. Không thể hoàn tác.',
+    eraseEmail: 'Địa chỉ e-mail của tài khoản, để xác nhận',
+    erased: 'Tài khoản đã được xóa.',
+  },
   statements: {
     title: 'Bảng kê hằng tháng',
     month: 'Tháng',

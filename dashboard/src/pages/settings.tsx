@@ -7,6 +7,7 @@ import { CompanyCard } from '../components/company-card.tsx';
 import { TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { NoticeSettingsCard } from '../components/notice-settings.tsx';
+import { OwnData } from '../components/own-data.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Banner } from '../components/states.tsx';
 import { useSay } from '../components/toasts.tsx';
@@ -31,6 +32,7 @@ export default function Settings() {
         {account === null ? null : <AccountLimitsCard />}
         {account === null ? null : <CompanyCard />}
         {account === null ? null : <NoticeSettingsCard />}
+        {account === null ? null : <OwnData />}
       </div>
     </Page>
   );

@@ -25,6 +25,8 @@ export const consoleOperations = {
     listAccessTokens: { kind: 'query', path: 'account.accessTokens', pages: 'edges' },
     createAccessToken: { kind: 'mutation', path: 'createAccessToken' },
     deleteAccessToken: { kind: 'mutation', path: 'deleteAccessToken' },
+    createAccountExport: { kind: 'mutation', path: 'createAccountExport' },
+    eraseAccount: { kind: 'mutation', path: 'eraseAccount' },
   },
   catalog: {
     models: { kind: 'query', path: 'models' },

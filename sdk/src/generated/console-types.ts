@@ -1310,6 +1310,32 @@ export type DeleteAccessTokenMutation = { deleteAccessToken:
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
+export type CreateAccountExportMutationVariables = Exact<{
+  accountId?: string | null | undefined;
+}>;
+
+
+export type CreateAccountExportMutation = { createAccountExport:
+    | { __typename: 'AccountExport', expiresAt: string, url: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type EraseAccountMutationVariables = Exact<{
+  accountId: string;
+  email: string;
+}>;
+
+
+export type EraseAccountMutation = { eraseAccount:
+    | { __typename: 'AccountErased', people: number }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
 export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 

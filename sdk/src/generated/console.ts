@@ -62,6 +62,8 @@ import type {
   ConfirmSecondFactorMutationVariables,
   CreateAccessTokenMutation,
   CreateAccessTokenMutationVariables,
+  CreateAccountExportMutation,
+  CreateAccountExportMutationVariables,
   CreateBusinessChannelMutation,
   CreateBusinessChannelMutationVariables,
   CreateCodesMutation,
@@ -100,6 +102,8 @@ import type {
   EndGrantMutationVariables,
   EntryQuery,
   EntryQueryVariables,
+  EraseAccountMutation,
+  EraseAccountMutationVariables,
   FindOrdersToMatchQuery,
   FindOrdersToMatchQueryVariables,
   GiveGrantMutation,
@@ -383,6 +387,12 @@ export type CreateAccessTokenAnswer = CreateAccessTokenMutation['createAccessTok
 
 /** What `deleteAccessToken` answers. */
 export type DeleteAccessTokenAnswer = DeleteAccessTokenMutation['deleteAccessToken'];
+
+/** What `createAccountExport` answers. */
+export type CreateAccountExportAnswer = CreateAccountExportMutation['createAccountExport'];
+
+/** What `eraseAccount` answers. */
+export type EraseAccountAnswer = EraseAccountMutation['eraseAccount'];
 
 /** What `models` answers. */
 export type ModelsAnswer = ModelsQuery['models'];
@@ -986,6 +996,24 @@ export interface ConsoleAccounts {
    * ```
    */
   deleteAccessToken(variables: DeleteAccessTokenMutationVariables, options?: RequestOptions): Pending<DeleteAccessTokenAnswer>;
+  /**
+   * Makes a link to an export of an account: its members, keys, settings, orders, grants and ledger. For persons who manage its members; at most 10 a day.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.createAccountExport();
+   * ```
+   */
+  createAccountExport(variables?: CreateAccountExportMutationVariables, options?: RequestOptions): Pending<CreateAccountExportAnswer>;
+  /**
+   * Forgets an account and its people for good; only an owner may. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.eraseAccount({ accountId: 'account-id', email: 'email' });
+   * ```
+   */
+  eraseAccount(variables: EraseAccountMutationVariables, options?: RequestOptions): Pending<EraseAccountAnswer>;
 }
 
 /** Operations on catalog. */

@@ -93,6 +93,8 @@ export const documents = {
   listAccessTokens: 'query listAccessTokens($accountId:ID$after:String$first:Int){account(id:$accountId){accessTokens(after:$after first:$first){edges{cursor node{...AccessToken}}pageInfo{...PageInfo}}}}' + accessToken + pageInfo,
   createAccessToken: 'mutation createAccessToken($input:CreateAccessTokenInput!){createAccessToken(input:$input){__typename ...CreatedAccessToken ...Problem}}' + accessToken + createdAccessToken + problem,
   deleteAccessToken: 'mutation deleteAccessToken($id:ID!){deleteAccessToken(id:$id){__typename ...Done ...Problem}}' + done + problem,
+  createAccountExport: 'mutation createAccountExport($accountId:ID){createAccountExport(accountId:$accountId){__typename ...on AccountExport{expiresAt url}...Problem}}' + problem,
+  eraseAccount: 'mutation eraseAccount($accountId:ID!$email:String!){eraseAccount(accountId:$accountId email:$email){__typename ...on AccountErased{people}...Problem}}' + problem,
   models: 'query models{models{...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices,
   model: 'query model($modelId:String!){model(modelId:$modelId){...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices,
   listKeys: 'query listKeys($accountId:ID$after:String$deleted:Boolean$first:Int){account(id:$accountId){keys(after:$after deleted:$deleted first:$first){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + pageInfo + spendLimits,

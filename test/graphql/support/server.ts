@@ -26,6 +26,7 @@ import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { createAccounts } from '../../../server/accounts/accounts.ts';
+import { createOwnData } from '../../../server/app/own-data.ts';
 import { createSales } from '../../../server/app/sales.ts';
 import { createCatalog } from '../../../server/catalog/catalog.ts';
 import { createCatalogChanges } from '../../../server/catalog/changes.ts';
@@ -149,12 +150,15 @@ export async function createControlPlane(
   });
   const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
   const config = { bank, einvoice: null };
+  const retention = { sessionDays: 30, auditDays: 365 };
+  const ownData = createOwnData({ pool, secretKey, publicUrl: address, retention });
   const sales = createSales({ pool, config, secretKey, publicUrl: address, accounts, webhooks, mailer, log });
   const app = Fastify({ trustProxy: false });
   registerSignInWith(app, { people, publicUrl: address });
   const limits = createLinkLimits({ isLate: () => false });
   registerDownloads(app, { db: pool, downloads, limits });
   sales.registerPages(app, limits);
+  ownData.registerPages(app, limits);
   await registerGraphql(app, {
     prisma,
     db: pool,
@@ -170,6 +174,7 @@ export async function createControlPlane(
       upstreamHealth: () => [],
       downloads,
       ...sales.domains,
+      ...ownData.domains,
       uptime: createUptime({ pool }),
       probing: createProbing({ pool }),
       probeAgents: createProbeAgents({

@@ -1,0 +1,67 @@
+import { useState } from 'react';
+import { useChange } from '../data.tsx';
+import { useExplain } from '../explain.ts';
+import { useLanguage } from '../language/language.tsx';
+import { useAbilities, useAccount } from '../session.tsx';
+import { Button } from './button.tsx';
+import { TextField } from './field.tsx';
+import { Form } from './form.tsx';
+import { Card } from './page.tsx';
+import { FailureNotice } from './states.tsx';
+import { useSay } from './toasts.tsx';
+
+/** The export of an account, and for its owners its erasure. */
+export function OwnData() {
+  const { t } = useLanguage();
+  const { id: accountId } = useAccount();
+  const { role } = useAbilities();
+  const say = useSay();
+  const explain = useExplain();
+  const [typed, setTyped] = useState('');
+  const link = useChange({ change: (steyg) => steyg.console.accounts.createAccountExport({ accountId }) });
+  const erase = useChange({
+    change: (steyg) => steyg.console.accounts.eraseAccount({ accountId, email: typed }),
+    done: () => {
+      say(t.ownData.erased);
+      location.assign('/');
+    },
+  });
+  const { fields } = erase.error === null ? { fields: {} as Record<string, string> } : explain(erase.error);
+  if (role !== 'OWNER' && role !== 'ADMIN') return null;
+  return (
+    <Card title={t.ownData.title}>
+      <p className="hint">{t.ownData.exportHint}</p>
+      {link.error === null ? null : <FailureNotice error={link.error} />}
+      <div className="actions">
+        <Button busy={link.isPending} onClick={() => link.mutate()}>
+          {t.ownData.exportAction}
+        </Button>
+        {link.data === undefined ? null : <a href={link.data.url}>{t.ownData.download}</a>}
+      </div>
+      {role === 'OWNER' ? (
+        <details>
+          <summary>{t.ownData.erase}</summary>
+          <Form
+            onSubmit={() => erase.mutate()}
+            error={Object.keys(fields).length > 0 ? null : erase.error}
+            actions={
+              <Button type="submit" look="danger" busy={erase.isPending}>
+                {t.ownData.erase}
+              </Button>
+            }
+          >
+            <p>{t.ownData.eraseText}</p>
+            <TextField
+              label={t.ownData.eraseEmail}
+              autoComplete="off"
+              required
+              value={typed}
+              onChange={setTyped}
+              error={fields['email']}
+            />
+          </Form>
+        </details>
+      ) : null}
+    </Card>
+  );
+}

@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify';
+import type { Pool } from 'pg';
+import { createErasure } from '../accounts/erasure.ts';
+import { createRetention, type RetentionDays } from '../accounts/retention.ts';
+import { createExportLinks, registerExport } from '../graphql/pages/account-export.ts';
+import type { LinkLimits } from '../graphql/pages/link-limits.ts';
+import { createThrottle } from '../people/throttle.ts';
+
+/** Composes what people may do with their own data, export and erasure, and what is deleted by the clock. */
+export function createOwnData(deps: { pool: Pool; secretKey: Buffer; publicUrl: string; retention: RetentionDays }) {
+  const { pool, secretKey, publicUrl } = deps;
+  const exportLinks = createExportLinks({ secretKey, publicUrl });
+  return {
+    domains: { erasure: createErasure({ pool }), exportLinks, throttle: createThrottle({ pool }) },
+    retention: createRetention({ pool, days: deps.retention }),
+    registerPages: (app: FastifyInstance, limits: LinkLimits) =>
+      registerExport(app, { pool, links: exportLinks, limits }),
+  };
+}

@@ -1,0 +1,69 @@
+import { abilitiesOn } from '../../people/principal.ts';
+import { accountFor, decodeUuid } from '../access.ts';
+import { builder } from '../builder.ts';
+import { badInput, InputError, NotAllowedError, NotFoundError, TooManyAttemptsError } from '../errors.ts';
+import { me } from '../people/people.ts';
+
+/** A person's own data: the export of an account, and its erasure. */
+
+const ExportType = builder.objectRef<{ url: string; expiresAt: Date }>('AccountExport').implement({
+  description: 'A link to everything that is stored of an account, as lines of JSON.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    url: t.exposeString('url', { description: 'Works without a session, until it ends.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when it works.' }),
+  }),
+});
+
+const ErasedType = builder.objectRef<{ people: number }>('AccountErased').implement({
+  description: 'An account that was erased.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    people: t.exposeInt('people', {
+      description: 'How many persons belonged to no other account and were forgotten with it.',
+    }),
+  }),
+});
+
+const exportsADay = { attempts: 10, windowS: 86_400 };
+const erasures = { attempts: 5, windowS: 3_600 };
+
+builder.mutationFields((t) => ({
+  createAccountExport: t.field({
+    type: ExportType,
+    description:
+      'Makes a link to an export of an account: its members, keys, settings, orders, grants and ledger. For persons who manage its members; at most 10 a day.',
+    authScopes: { user: true },
+    errors: { types: [NotFoundError, NotAllowedError, TooManyAttemptsError] },
+    args: { accountId: t.arg.id({ description: 'Which account; left out: your only or oldest one.' }) },
+    resolve: async (_root, args, context) => {
+      const accountId = accountFor(context, args.accountId, 'members');
+      const wait = await context.domains.throttle.take(`export:${accountId}`, exportsADay);
+      if (wait !== null) throw new TooManyAttemptsError(wait);
+      return context.domains.exportLinks.link(accountId);
+    },
+  }),
+  eraseAccount: t.field({
+    type: ErasedType,
+    description:
+      'Forgets an account and its people for good; only an owner may. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires.',
+    authScopes: { user: true },
+    errors: { types: [InputError, NotFoundError, NotAllowedError, TooManyAttemptsError] },
+    args: {
+      accountId: t.arg.id({ required: true, description: 'Which account.' }),
+      email: t.arg.string({ required: true, description: 'The account’s e-mail address, typed as a confirmation.' }),
+    },
+    resolve: async (_root, { accountId, email }, context) => {
+      const id = decodeUuid('Account', accountId);
+      const { userId } = me(context);
+      if (id === null || !abilitiesOn(context.principal, id).has('read')) throw new NotFoundError('account');
+      const wait = await context.domains.throttle.take(`erase:${userId}`, erasures);
+      if (wait !== null) throw new TooManyAttemptsError(wait);
+      const outcome = await context.domains.erasure.erase({ accountId: id, userId, confirmation: email });
+      if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
+      if (outcome.kind === 'not_owner') throw new NotAllowedError('Only an owner can erase an account.');
+      if (outcome.kind === 'not_confirmed') throw badInput('email', 'must be the account’s e-mail address');
+      return outcome;
+    },
+  }),
+}));

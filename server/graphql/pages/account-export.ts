@@ -1,0 +1,55 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import type { Pool } from 'pg';
+import { z } from 'zod';
+import { exportAccount } from '../../accounts/export.ts';
+import { createTurns } from '../turns.ts';
+import { type LinkLimits, tryAgain } from './link-limits.ts';
+import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
+
+/** The export of an account as lines of JSON, behind a signed link; streamed, whatever its size. */
+
+export type ExportLinks = SignedLinks<string>;
+
+const path = '/downloads/account.ndjson';
+const validMs = 15 * 60_000;
+/** Maximum concurrent exports of this process; one of an account. */
+const maxRunning = 4;
+const busyRetryAfterS = 10;
+
+export function createExportLinks(options: { secretKey: Buffer; publicUrl: string }): ExportLinks {
+  return createSignedLinks({ ...options, purpose: 'export', path, validMs, contents: z.uuid() });
+}
+
+export function registerExport(
+  app: FastifyInstance,
+  { pool, links, limits }: { pool: Pool; links: ExportLinks; limits: LinkLimits },
+): void {
+  const turns = createTurns();
+  const running = new Set<string>();
+
+  async function* counted(accountId: string): AsyncGenerator<string> {
+    running.add(accountId);
+    try {
+      yield* exportAccount(pool, accountId, () => turns.next(accountId));
+    } finally {
+      running.delete(accountId);
+    }
+  }
+
+  app.get<{ Querystring: { grant?: unknown } }>(path, (request, reply) => {
+    const refused = limits.refuse(request, reply);
+    if (refused !== null) return refused;
+    const accountId = links.open(request.query.grant);
+    if (accountId === null)
+      return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
+    if (running.has(accountId) || running.size >= maxRunning) return tryAgain(reply, 429, busyRetryAfterS);
+    return reply
+      .headers({
+        ...linkHeaders,
+        'content-type': 'application/x-ndjson; charset=utf-8',
+        'content-disposition': 'attachment; filename="account.ndjson"',
+      })
+      .send(Readable.from(counted(accountId)));
+  });
+}
