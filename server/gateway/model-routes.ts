@@ -160,9 +160,9 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
   });
 
   const room = createBodyRoom();
-  app.addHook('preParsing', async (request, response) => {
+  app.addHook('preParsing', (request, response, _payload, done) => {
     const { principal } = request;
-    if (principal === null) return;
+    if (principal === null) return done();
     const { accountId } = principal;
     let taken = 0;
     const give = (): void => {
@@ -181,6 +181,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
       taken += bytes;
       return null;
     };
+    done();
   });
 
   /** A principal from the cache is looked up again before a refusal names a fault of the request. */
