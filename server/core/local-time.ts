@@ -1,5 +1,13 @@
 /** Days, weeks and months of a time zone. */
 
+/**
+ * The key of a time zone in caches: the same for each spelling of its IANA name, which is compared without regard to
+ * upper and lower case. It bounds a cache by the list of zones.
+ */
+export function zoneKey(timeZone: string): string {
+  return timeZone.toLowerCase();
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** The moment (milliseconds) at which the next day, week (from Monday) or month begins in a time zone. */
@@ -20,7 +28,8 @@ export function nextStart(period: 'day' | 'week' | 'month', nowMs: number, timeZ
 
 /** What a clock on the wall shows, as milliseconds of a moment in UTC that shows the same. */
 function localMs(ms: number, timeZone: string): number {
-  let format = formats.get(timeZone);
+  const key = zoneKey(timeZone);
+  let format = formats.get(key);
   if (format === undefined) {
     const numeric = 'numeric';
     format = new Intl.DateTimeFormat('en-US', {
@@ -33,7 +42,7 @@ function localMs(ms: number, timeZone: string): number {
       minute: numeric,
       second: numeric,
     });
-    formats.set(timeZone, format);
+    formats.set(key, format);
   }
   const shown = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown;

@@ -1,3 +1,4 @@
+import { zoneKey } from './local-time.ts';
 import {
   type ClockChoice,
   type ClockedPrices,
@@ -63,7 +64,8 @@ const formats = new Map<string, { format: Intl.DateTimeFormat; minute: number; l
 /** The time zone's clock, which shows the same from one whole minute to the next. */
 function localTime(timeZone: string, atMs: number): LocalTime {
   const minute = Math.floor(atMs / minuteMs);
-  const known = formats.get(timeZone);
+  const key = zoneKey(timeZone);
+  const known = formats.get(key);
   if (known?.minute === minute) return known.local;
   const format =
     known?.format ??
@@ -79,7 +81,7 @@ function localTime(timeZone: string, atMs: number): LocalTime {
   const parts = Object.fromEntries(format.formatToParts(minute * minuteMs).map(({ type, value }) => [type, value]));
   const date = `${parts['year']}-${parts['month']}-${parts['day']}`;
   const local = { day: dayOf(date), date, minute: Number(parts['hour']) * 60 + Number(parts['minute']) };
-  formats.set(timeZone, { format, minute, local });
+  formats.set(key, { format, minute, local });
   return local;
 }
 

@@ -38,6 +38,8 @@ export interface OutboxDeps {
 const pausesS = [5, 30, 120, 600, 3_600, 21_600];
 /** A process that holds a delivery for longer is dead: longer than the timeouts of mails and messengers. */
 const leaseS = 120;
+/** No channel delays its messages for longer, whatever its answer asks for. */
+const maxPauseS = 86_400;
 /** Deliveries at a time in one process. Mail servers are slow, and must not delay messages. */
 const lanes = { mail: 3, channel: 8 };
 const keptDays = 30;
@@ -224,7 +226,7 @@ async function record(pool: Pool, batch: Batch, sent: MessageOutcome): Promise<v
   const ids = batch.leased.map(({ id }) => id);
   const attempts = Math.max(...batch.leased.map((each) => each.attempts));
   const pause = sent.kind === 'later' ? (pausesS[attempts - 1] ?? null) : null;
-  const pauseS = sent.kind === 'later' && pause !== null ? Math.max(1, sent.retryAfterS ?? pause) : 0;
+  const pauseS = sent.kind === 'later' && pause !== null ? pauseOf(sent.retryAfterS ?? pause) : 0;
   const status =
     sent.kind === 'later'
       ? pause === null
@@ -254,6 +256,11 @@ async function record(pool: Pool, batch: Batch, sent: MessageOutcome): Promise<v
         [batch.channelId, pauseS],
       );
   });
+}
+
+/** Seconds to wait, within bounds: answers of channels are not trusted to be numbers that a timestamp can hold. */
+function pauseOf(askedS: number): number {
+  return Number.isNaN(askedS) ? maxPauseS : Math.min(maxPauseS, Math.max(1, askedS));
 }
 
 const budgetKinds: ReadonlySet<NoticeKind> = new Set([
@@ -376,12 +383,16 @@ async function sendThrough(
     : messengers.send(renewed, message);
 }
 
-/** A refresh token works once: one process renews, under the lock of the row, and the others use its result. */
+/**
+ * A refresh token works once: one process renews, under the lock of the row, and the others use its result. When the
+ * transaction is repeated, the new pair is written again and the spent token is not sent a second time.
+ */
 function renew(
   { pool, seal, messengers }: OutboxDeps,
   channelId: string,
   tried: ZaloSecret,
 ): Promise<ZaloSecret | null> {
+  let renewed: { spent: string; fresh: ZaloSecret } | undefined;
   return repeatedTransaction(pool, async (client) => {
     const { rows } = await client.query<{ sealed: Buffer }>(
       'SELECT sealed FROM notice_channel WHERE id = $1 AND deleted_at IS NULL FOR UPDATE',
@@ -390,8 +401,12 @@ function renew(
     const known = rows[0] === undefined ? null : unsealSecret(seal, channelId, rows[0].sealed);
     if (known?.kind !== 'zalo') return null;
     if (known.accessToken !== null && known.accessToken !== tried.accessToken) return known;
-    const fresh = await messengers.renewZalo(known);
-    if (fresh === null) return null;
+    if (renewed?.spent !== known.refreshToken) {
+      const fresh = await messengers.renewZalo(known);
+      if (fresh === null) return null;
+      renewed = { spent: known.refreshToken, fresh };
+    }
+    const { fresh } = renewed;
     await client.query('UPDATE notice_channel SET sealed = $2 WHERE id = $1', [
       channelId,
       seal.seal(placeOfChannelSecret(channelId), JSON.stringify(fresh)),

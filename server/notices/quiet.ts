@@ -1,5 +1,7 @@
 /** Quiet hours: when a message that must not disturb may be sent. Pure. */
 
+import { zoneKey } from '../core/local-time.ts';
+
 /** Minutes of the day, in a time zone. From 22:00 to 07:00 is 1320 to 420; equal ends: never quiet. */
 export interface QuietHours {
   from: number;
@@ -35,12 +37,13 @@ function isQuiet(minute: number, { from, to }: QuietHours): boolean {
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
-/** Zones are checked when they are chosen, so that the cache stays as small as the list of zones. */
+/** Zones are checked when they are chosen: the cache has at most one entry for each known zone. */
 function clockOf(timeZone: string): Intl.DateTimeFormat {
-  const known = clocks.get(timeZone);
+  const key = zoneKey(timeZone);
+  const known = clocks.get(key);
   if (known !== undefined) return known;
   const clock = new Intl.DateTimeFormat('en', { timeZone, hour: 'numeric', minute: 'numeric', hourCycle: 'h23' });
-  clocks.set(timeZone, clock);
+  clocks.set(key, clock);
   return clock;
 }
 

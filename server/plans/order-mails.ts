@@ -37,6 +37,10 @@ export interface OrderMailDeps {
 }
 
 const maxTries = 6;
+/** Mails that one run tries at most: a run ends, also while mails are recorded. */
+const maxMailsOfRun = 200;
+/** An order that ended unpaid is not announced. */
+const isSettled = `m.kind = 'made' AND o.status IN ('cancelled', 'expired')`;
 
 type MailRow = Pick<Order, 'memo' | 'planName' | 'priceVnd' | 'receivedVnd' | 'budget' | 'status' | 'expiresAt'> & {
   id: string;
@@ -53,20 +57,25 @@ export function createOrderMails(deps: OrderMailDeps) {
   /**
    * Sends the mails that are due, each under a row lock, so that concurrent runs send it once. A failed mail is retried
    * by the next runs, and given up after some. A process that dies between the sending and its record sends it again.
-   * Returns how many were sent.
+   * Accounts take turns, so that many mails of one delay no other by more than one mail. Returns how many were sent.
    */
   async function send(): Promise<number> {
+    await pool.query(
+      `DELETE FROM order_mail WHERE id IN (SELECT m.id FROM order_mail m JOIN purchase_order o ON o.id = m.order_id
+         WHERE m.state = 'due' AND ${isSettled} FOR UPDATE OF m SKIP LOCKED)`,
+    );
+    const { rows: due } = await pool.query<{ id: string }>(
+      `SELECT m.id FROM order_mail m JOIN purchase_order o ON o.id = m.order_id WHERE m.state = 'due'
+       ORDER BY row_number() OVER (PARTITION BY o.account_id ORDER BY m.created_at, m.id), m.created_at, m.id LIMIT $1`,
+      [maxMailsOfRun],
+    );
     let sent = 0;
-    const tried: string[] = [];
-    for (;;) {
-      const one = await transaction(pool, (client) => sendOne(client, tried));
-      if (one === null) return sent;
-      tried.push(one.id);
-      if (one.sent) sent += 1;
-    }
+    for (const { id } of due) if (await transaction(pool, (client) => sendOne(client, id))) sent += 1;
+    return sent;
   }
 
-  async function sendOne(client: ClientBase, tried: readonly string[]): Promise<{ id: string; sent: boolean } | null> {
+  /** Whether it was sent now. */
+  async function sendOne(client: ClientBase, id: string): Promise<boolean> {
     const { rows } = await client.query<MailRow>(
       `SELECT m.id, m.order_id AS "orderId", m.kind, m.tries, a.email AS to, o.memo, o.plan_name AS "planName",
               o.price_vnd AS "priceVnd", o.budget, o.status, o.expires_at AS "expiresAt",
@@ -75,15 +84,15 @@ export function createOrderMails(deps: OrderMailDeps) {
               (SELECT u.locale FROM member x JOIN app_user u ON u.id = x.user_id
                WHERE x.account_id = a.id AND x.role = 'owner' ORDER BY u.email = a.email DESC, x.created_at LIMIT 1) AS locale
        FROM order_mail m JOIN purchase_order o ON o.id = m.order_id JOIN account a ON a.id = o.account_id
-       WHERE m.state = 'due' AND m.id <> ALL ($1::uuid[]) ORDER BY m.created_at, m.id LIMIT 1 FOR UPDATE OF m SKIP LOCKED`,
-      [tried],
+       WHERE m.id = $1 AND m.state = 'due' AND NOT (${isSettled}) FOR UPDATE OF m SKIP LOCKED`,
+      [id],
     );
     const [row] = rows;
-    if (row === undefined) return null;
+    if (row === undefined) return false;
     const sent = await attempt(row);
     const state = sent ? 'sent' : row.tries + 1 < maxTries ? 'due' : 'failed';
     await client.query('UPDATE order_mail SET state = $2, tries = tries + 1 WHERE id = $1', [row.id, state]);
-    return { id: row.id, sent };
+    return sent;
   }
 
   async function attempt(row: MailRow): Promise<boolean> {

@@ -86,6 +86,8 @@ export type CreateOrderOutcome =
   /** No bank account is configured. */
   | { kind: 'not_on_sale' }
   | { kind: 'too_many_open_orders'; limit: number }
+  /** Too many orders without a payment within an hour. */
+  | { kind: 'throttled'; retryAfterS: number }
   | { kind: 'unknown_order' }
   | { kind: 'not_upgradable'; reason: 'not_paid' | 'already_upgraded' | 'not_dearer' };
 
@@ -97,6 +99,9 @@ export type CancelOrderOutcome =
 
 /** Maximum unpaid orders of an account at a time: memo codes must not be used up. */
 const maxOpenOrders = 10;
+
+/** Maximum orders of an account within an hour that are not paid, cancelled ones included: each one sends a mail. */
+const maxUnpaidOrdersAnHour = 20;
 
 /** How long an order waits for its money. A transfer between banks takes seconds, a weekend takes longer. */
 const defaultLifetimeMs = 3 * 24 * 3_600_000;
@@ -143,6 +148,8 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
 
       const open = await countOpen(client, accountId);
       if (open >= maxOpenOrders) return { kind: 'too_many_open_orders', limit: maxOpenOrders };
+      const retryAfterS = await secondsToNextOrder(client, accountId);
+      if (retryAfterS > 0) return { kind: 'throttled', retryAfterS };
 
       const terms = upgrades === null ? offer.terms : await upgradeTerms(client, { accountId, plan, upgrades });
       if ('kind' in terms) return terms;
@@ -313,6 +320,18 @@ async function countOpen(client: ClientBase, accountId: string): Promise<number>
     [accountId],
   );
   return rows[0]?.count ?? 0;
+}
+
+/** Seconds until an account may order again; 0: now. */
+async function secondsToNextOrder(client: ClientBase, accountId: string): Promise<number> {
+  // The oldest of the newest orders up to the maximum: once it is an hour old, there is room for another.
+  const { rows } = await client.query<{ seconds: number }>(
+    `SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::int AS seconds FROM purchase_order
+     WHERE account_id = $1 AND created_at > now() - interval '1 hour' AND status IN ('pending', 'cancelled', 'expired')
+     ORDER BY created_at DESC OFFSET $2 LIMIT 1`,
+    [accountId, maxUnpaidOrdersAnHour - 1],
+  );
+  return Math.max(0, rows[0]?.seconds ?? 0);
 }
 
 /** The plan of an order, and what it costs and gives without an upgrade. */

@@ -171,6 +171,23 @@ describe('a cause', () => {
     expect(standIn.violations).toEqual([]);
   });
 
+  it.each([1e300, Number.POSITIVE_INFINITY])(
+    'waits at most a day when a channel asks for %d seconds',
+    async (seconds) => {
+      await open('slack');
+      standIn.next.push({ status: 429, retryAfterS: seconds });
+      await becomeLow();
+      await run();
+      const { rows } = await database.pool.query(
+        `SELECT status, extract(epoch FROM next_attempt_at - now())::float8 AS wait FROM notice_delivery
+       WHERE channel_id IS NOT NULL`,
+      );
+      expect(rows).toMatchObject([{ status: 'pending' }]);
+      expect(rows[0].wait).toBeGreaterThan(86_000);
+      expect(rows[0].wait).toBeLessThanOrEqual(86_400);
+    },
+  );
+
   it.each([
     ['never answers', 'silence', 'telegram unknown timeout'],
     ['cuts the connection', 'cut', 'telegram unknown connection_lost'],
@@ -241,6 +258,31 @@ describe('a cause', () => {
     await run();
     expect(standIn.received.map(({ target }) => target)).toEqual(['5510185758261927916', '5510185758261927916']);
     expect(await states()).toContain('zalo failed token_refused');
+  });
+
+  it('spends a refresh token of Zalo once when the transaction that stores the new pair is repeated', async () => {
+    await open('zalo');
+    // The first write of a sealed pair is undone as if for another transaction.
+    await database.pool.query(`
+      CREATE SEQUENCE undone;
+      CREATE FUNCTION undo_once() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('undone') = 1 THEN RAISE EXCEPTION 'undone' USING ERRCODE = '40001'; END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER undo_once BEFORE UPDATE OF sealed ON notice_channel FOR EACH ROW EXECUTE FUNCTION undo_once()`);
+    try {
+      await becomeLow();
+      await run();
+      expect(await states()).toContain('zalo delivered');
+      // What was stored is the pair that is valid now.
+      await database.pool.query('UPDATE notice SET cleared_at = now()');
+      await run();
+      expect(standIn.received).toHaveLength(2);
+    } finally {
+      await database.pool.query(
+        'DROP TRIGGER undo_once ON notice_channel; DROP FUNCTION undo_once; DROP SEQUENCE undone',
+      );
+    }
   });
 });
 

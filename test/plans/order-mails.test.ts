@@ -93,3 +93,44 @@ it('a refused order is not told, and a mail server that is away delays a mail an
   expect(await mails().send()).toBe(1);
   expect(sent.map(({ subject }) => subject)).toEqual([`Steyg order ${made.memo}: Starter`]);
 });
+
+it('an order that is cancelled before its mail is sent is not told, and leaves no mail behind', async () => {
+  const accountId = await owner('en');
+  const made = await order(database.pool, accountId);
+  await createDomain(database.pool).orders.cancel({ accountId, orderId: made.id });
+  expect(await mails().send()).toBe(0);
+  expect(sent).toEqual([]);
+  const { rows } = await database.pool.query('SELECT FROM order_mail WHERE order_id = $1', [made.id]);
+  expect(rows).toEqual([]);
+});
+
+it('accounts take turns: many orders of one delay the mail of another by one', async () => {
+  const busy = await owner('en');
+  for (let made = 0; made < 5; made += 1) await order(database.pool, busy);
+  const other = await owner('en');
+  await order(database.pool, other);
+  expect(await mails().send()).toBe(6);
+  expect(sent.slice(0, 2).map(({ to }) => to)).toEqual([`${busy}@example.com`, `${other}@example.com`]);
+});
+
+it('a run of the sender ends although each mail that it sends is followed by another order', async () => {
+  const accountId = await owner('en');
+  await order(database.pool, accountId);
+  const { orders } = createDomain(database.pool);
+  let made = 1;
+  const sender = createOrderMails({
+    pool: database.pool,
+    async deliverMail() {
+      if (made > 3) throw new Error('the run does not end');
+      made += 1;
+      await orders.create({ accountId, planId: 'starter' });
+    },
+    formatUsd,
+    bank,
+    publicUrl: 'https://steyg.example',
+    log: { warn() {} },
+  });
+  expect(await sender.send()).toBe(1);
+  expect(made).toBe(2);
+  expect(await mails().send()).toBe(1);
+});

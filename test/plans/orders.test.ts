@@ -75,6 +75,27 @@ describe('an order', () => {
     expect(outcomes.filter(({ kind }) => kind === 'too_many_open_orders')).toHaveLength(10);
   });
 
+  it('is refused after twenty unpaid ones within an hour, cancelled ones included; paid ones do not count', async () => {
+    const paid = await order(database.pool, accountId);
+    await database.pool.query(`UPDATE purchase_order SET status = 'paid', paid_at = now() WHERE id = $1`, [paid.id]);
+    for (let made = 0; made < 20; made += 1) {
+      const { id } = await order(database.pool, accountId);
+      expect((await domain.orders.cancel({ accountId, orderId: id })).kind).toBe('cancelled');
+    }
+    const refused = await domain.orders.create({ accountId, planId: 'starter' });
+    expect(refused).toEqual({ kind: 'throttled', retryAfterS: expect.any(Number) });
+    if (refused.kind !== 'throttled') return;
+    expect(refused.retryAfterS).toBeGreaterThan(3_000);
+    expect(refused.retryAfterS).toBeLessThanOrEqual(3_600);
+    const other = await createAccount(database.pool);
+    expect((await domain.orders.create({ accountId: other, planId: 'starter' })).kind).toBe('created');
+    await database.pool.query(
+      `UPDATE purchase_order SET created_at = created_at - interval '1 hour' WHERE account_id = $1`,
+      [accountId],
+    );
+    expect((await domain.orders.create({ accountId, planId: 'starter' })).kind).toBe('created');
+  });
+
   it('belongs to its account: for others it does not exist', async () => {
     const made = await order(database.pool, accountId);
     const other = await createAccount(database.pool);

@@ -20,6 +20,7 @@ import {
   idempotencyConflict,
   NotAllowedError,
   NotFoundError,
+  TooManyAttemptsError,
 } from '../errors.ts';
 import { besideCursor, cursorRow } from '../paging.ts';
 
@@ -373,6 +374,8 @@ function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
         `There are ${outcome.limit} unpaid orders already; pay or cancel one first.`,
         'TOO_MANY_OPEN_ORDERS',
       );
+    case 'throttled':
+      throw new TooManyAttemptsError(outcome.retryAfterS);
     case 'not_upgradable':
       throw new ConflictError(notUpgradable[outcome.reason], outcome.reason.toUpperCase());
     default:
@@ -385,7 +388,7 @@ builder.mutationFields((t) => ({
     type: OrderType,
     description: 'Orders a plan, or the upgrade of one. The budget is there once the money is.',
     authScopes: { billing: true },
-    errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError] },
+    errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
     args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
     resolve: async (query, _root, { input }, context) => {
       const accountId = accountFor(context, input.accountId, 'billing');
