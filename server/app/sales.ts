@@ -3,12 +3,14 @@ import type { Pool } from 'pg';
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Log } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
+import { createBooksLinks, registerBooks } from '../graphql/pages/books.ts';
 import type { LinkLimits } from '../graphql/pages/link-limits.ts';
 import { createPdfPress } from '../graphql/pages/pdf.ts';
 import { createReceiptLinks, registerReceipts } from '../graphql/pages/receipts.ts';
 import { createStatementLinks, registerStatements } from '../graphql/pages/statements.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import { createThrottle } from '../people/throttle.ts';
+import { createBooks } from '../plans/books.ts';
 import { createCodes } from '../plans/codes.ts';
 import { createGifts } from '../plans/gifts.ts';
 import { createInvoices } from '../plans/invoices.ts';
@@ -24,7 +26,7 @@ import { createTransfers } from '../plans/transfers.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Mailer } from '../runtime/mail.ts';
 
-/** Composes the sale of budget: orders, transfers, and what customers get on paper. */
+/** Composes the sale of budget: orders, transfers, what customers get on paper, and the operator's books. */
 
 export interface SalesDeps {
   pool: Pool;
@@ -53,6 +55,8 @@ export function createSales(deps: SalesDeps) {
   const orderMails = createOrderMails({ pool, deliverMail: mailer.deliver, formatUsd, bank, publicUrl, log });
   const receiptLinks = createReceiptLinks({ secretKey, publicUrl });
   const statementLinks = createStatementLinks({ secretKey, publicUrl });
+  const books = createBooks({ pool });
+  const booksLinks = createBooksLinks({ secretKey, publicUrl });
   const parties = createParties({ pool });
   const statements = createStatements({ pool });
   const qrPictures = createQrPictures();
@@ -71,6 +75,8 @@ export function createSales(deps: SalesDeps) {
       receiptLinks,
       statements,
       statementLinks,
+      books,
+      booksLinks,
     },
     /** Run every minute. */
     jobs: {
@@ -86,6 +92,7 @@ export function createSales(deps: SalesDeps) {
       const common = { limits, press, accounts, parties, payee, demonstration: bank?.isDemonstration === true };
       registerReceipts(app, { ...common, links: receiptLinks, orders, transfers });
       registerStatements(app, { ...common, links: statementLinks, statements });
+      registerBooks(app, { books, links: booksLinks, limits });
     },
     async close() {
       await Promise.all([press.close(), qrPictures.close()]);

@@ -25,6 +25,7 @@ import './operator/operator.ts';
 import './operator/operators.ts';
 import './operator/checklist.ts';
 import './billing/revenue.ts';
+import './billing/books.ts';
 import './exceptions.ts';
 import './operator/audit.ts';
 import './billing/business.ts';

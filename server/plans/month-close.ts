@@ -1,6 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
+import { formatUsd } from '../core/money.ts';
 import { transaction } from '../database/lane.ts';
 import { appendAudit } from '../shared/audit.ts';
+import { csvLine } from '../shared/csv.ts';
 
 /**
  * The close of a month: its figures are frozen in a row that never changes. They are the difference of two sums over all
@@ -24,6 +26,8 @@ export interface ClosedMonth extends Totals {
   /** `2026-10`. */
   month: string;
   timeZone: string;
+  /** Used of what was given without a purchase: adjustments, bonuses, codes, refunds. Used = of purchases + of trials + this. */
+  chargedGiven: bigint;
   /** Bought budget that was left at the month's end. */
   unused: bigint;
   /** Of requests whose cost at the upstream is known. */
@@ -37,12 +41,14 @@ export type CloseOutcome =
   /** It was closed before: those figures stand. */
   | { kind: 'closed_before'; month: ClosedMonth }
   | { kind: 'not_over' }
+  /** PostgreSQL has no such zone, or its months begin within an hour (UTC): figures are kept by the hour. */
+  | { kind: 'bad_zone' }
   /** Months are closed one after the other: this one is next. */
   | { kind: 'out_of_order'; next: string };
 
 const columns = `to_char(month, 'YYYY-MM') AS month, time_zone AS "timeZone", revenue_vnd AS "revenueVnd", charged,
   charged_paid AS "chargedPaid", trial_cost AS "trialCost", expired, shortfall, upstream_cost AS "upstreamCost",
-  unknown_charged AS "unknownCharged", unused, margin, closed_by AS "closedBy", closed_at AS "closedAt"`;
+  unknown_charged AS "unknownCharged", charged - charged_paid - trial_cost AS "chargedGiven", unused, margin, closed_by AS "closedBy", closed_at AS "closedAt"`;
 
 /** Oldest first. BIGINT must arrive as `bigint`. */
 export async function listClosedMonths(db: Pick<Pool, 'query'>): Promise<ClosedMonth[]> {
@@ -106,13 +112,17 @@ export async function closeMonth(pool: Pool, { month, timeZone, actor }: CloseMo
     if (latest !== undefined && nextOf(latest.month) !== month)
       return { kind: 'out_of_order', next: nextOf(latest.month) };
     const zone = latest?.timeZone ?? timeZone;
-    const { rows: bounds } = await client.query<{ start: Date; end: Date; over: boolean }>(
-      `SELECT s.start, s.end, s.end <= now() AS over
+    const { rowCount: zones } = await client.query('SELECT FROM pg_timezone_names WHERE name = $1', [zone]);
+    if (zones === 0) return { kind: 'bad_zone' };
+    const { rows: bounds } = await client.query<{ start: Date; end: Date; over: boolean; whole: boolean }>(
+      `SELECT s.start, s.end, s.end <= now() AS over,
+              extract(epoch FROM s.start) % 3600 = 0 AND extract(epoch FROM s.end) % 3600 = 0 AS whole
        FROM (SELECT ($1 || '-01')::timestamp AT TIME ZONE $2 AS start, (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE $2 AS end) AS s`,
       [month, zone],
     );
     const [bound] = bounds;
-    if (bound?.over !== true) return { kind: 'not_over' };
+    if (bound?.whole !== true) return { kind: 'bad_zone' };
+    if (!bound.over) return { kind: 'not_over' };
     const now = await readTotals(client, bound.end);
     const before =
       latest === undefined
@@ -142,4 +152,39 @@ export async function closeMonth(pool: Pool, { month, timeZone, actor }: CloseMo
     await appendAudit(client, { actor, action: 'books.close', subject: `month:${month}`, after: { ...own, unused } });
     return { kind: 'closed', month: row };
   });
+}
+
+/** What an accountant reads of a month; numbers are amounts in USD, and whole VND. */
+const columnsForPeople: readonly (readonly [string, (month: ClosedMonth) => string | { number: string }])[] = [
+  ['month', ({ month }) => month],
+  ['timeZone', ({ timeZone }) => timeZone],
+  ['revenueVnd', ({ revenueVnd }) => ({ number: String(revenueVnd) })],
+  ['usedUsd', ({ charged }) => ({ number: formatUsd(charged) })],
+  ['usedOfPurchasesUsd', ({ chargedPaid }) => ({ number: formatUsd(chargedPaid) })],
+  ['unusedUsd', ({ unused }) => ({ number: formatUsd(unused) })],
+  ['expiredUsd', ({ expired }) => ({ number: formatUsd(expired) })],
+  ['trialCostUsd', ({ trialCost }) => ({ number: formatUsd(trialCost) })],
+  ['usedOfGivenUsd', ({ chargedGiven }) => ({ number: formatUsd(chargedGiven) })],
+  ['shortfallUsd', ({ shortfall }) => ({ number: formatUsd(shortfall) })],
+  ['upstreamCostUsd', ({ upstreamCost }) => ({ number: formatUsd(upstreamCost) })],
+  ['usedWithUnknownCostUsd', ({ unknownCharged }) => ({ number: formatUsd(unknownCharged) })],
+  ['marginUsd', ({ margin }) => ({ number: formatUsd(margin) })],
+  ['closedBy', ({ closedBy }) => closedBy],
+  ['closedAt', ({ closedAt }) => closedAt.toISOString()],
+];
+
+/** A closed month by the names of its columns. */
+export function closedMonthTexts(month: ClosedMonth): Record<string, string> {
+  return Object.fromEntries(
+    columnsForPeople.map(([name, read]) => {
+      const cell = read(month);
+      return [name, typeof cell === 'string' ? cell : cell.number];
+    }),
+  );
+}
+
+/** Closed months as CSV for an accountant. */
+export function closedMonthsCsv(months: readonly ClosedMonth[]): string {
+  const lines = months.map((month) => csvLine(columnsForPeople.map(([, read]) => read(month))));
+  return csvLine(columnsForPeople.map(([name]) => name)) + lines.join('');
 }

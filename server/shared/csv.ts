@@ -3,9 +3,19 @@
 /** The byte order mark, from which spreadsheets know UTF-8; the first text of a file for people. */
 export const byteOrderMark = '\uFEFF';
 
+/** A cell that is a number of ours: a spreadsheet adds it up, also below zero. */
+export interface CsvNumber {
+  /** Decimal, such as `-12.5`. */
+  number: string;
+}
+
 /** One line of a CSV file. */
-export function csvLine(cells: readonly string[]): string {
-  return `${cells.map(csvCell).join(',')}\r\n`;
+export function csvLine(cells: readonly (string | CsvNumber)[]): string {
+  return `${cells.map((cell) => (typeof cell === 'string' ? csvCell(cell) : csvNumber(cell))).join(',')}\r\n`;
+}
+
+function csvNumber({ number }: CsvNumber): string {
+  return /^-?\d+(?:\.\d+)?$/.test(number) ? number : csvCell(number);
 }
 
 /** Cells that a spreadsheet would read as a formula get an apostrophe in front; special characters are quoted. */

@@ -1,7 +1,7 @@
 /** The books: vendors' files beside the ledger, and months that never change once they are closed. */
 
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +10,7 @@ import { readVendorFile, VendorFileError } from '../../server/billing/vendor-csv
 import { compareVendorUsage, importVendorUsage } from '../../server/billing/vendor-usage.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
 import { closeMonth, listClosedMonths } from '../../server/plans/month-close.ts';
+import { createDomain, createPlans, order, transfer } from '../plans/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 
@@ -91,7 +92,7 @@ describe('a vendor’s file', () => {
 let database: TestDatabase;
 let pool: Pool;
 const account = randomUUID();
-const grants = { purchase: randomUUID(), trial: randomUUID() };
+const grants = { purchase: randomUUID(), trial: randomUUID(), adjustment: randomUUID() };
 
 /** One settled request at a moment, as its settlement would have left it. */
 async function entry(
@@ -137,8 +138,9 @@ beforeAll(async () => {
   await pool.query(`INSERT INTO account (id, name, email) VALUES ($1, 'a', 'a@example.com')`, [account]);
   await pool.query(
     `INSERT INTO "grant" (account_id, id, kind, amount, source_ref, created_at) VALUES
-       ($1, $2, 'purchase', 10000, 'order:x', '2026-08-01'), ($1, $3, 'trial', 1000, 'trial:x', '2026-08-01')`,
-    [account, grants.purchase, grants.trial],
+       ($1, $2, 'purchase', 10000, 'order:x', '2026-08-01'), ($1, $3, 'trial', 1000, 'trial:x', '2026-08-01'),
+       ($1, $4, 'adjustment', 1000, 'adjustment:x', '2026-08-01')`,
+    [account, grants.purchase, grants.trial, grants.adjustment],
   );
   await pool.query(
     `INSERT INTO upstream (id, protocol, base_url) VALUES ('vendor', 'messages', 'https://vendor.example')`,
@@ -194,26 +196,48 @@ describe('what a vendor billed', () => {
 
 describe('a closed month', () => {
   const close = (month: string) => closeMonth(pool, { month, timeZone: 'UTC', actor: 'test' });
+  let matchedByHand = '';
+
+  /** What the bank booked in September: for an order, for one that an operator found, for none, and away from us. */
+  async function bookTransfers(): Promise<void> {
+    await createPlans(pool);
+    const { transfers } = createDomain(pool);
+    const bookedAt = new Date('2026-09-15T08:00:00Z');
+    const paid = await order(pool, account);
+    await transfers.receive(transfer({ memo: paid.memo, bookedAt }));
+    const found = await order(pool, account, 'pro');
+    for (const given of [{ amountVnd: 1_000_000n }, { amountVnd: 777n }, { direction: 'out' as const }])
+      await transfers.receive(transfer({ ...given, bookedAt }));
+    const { rows } = await pool.query('SELECT id FROM bank_transfer WHERE amount_vnd = 1000000');
+    matchedByHand = rows[0].id;
+    const by = randomUUID();
+    expect(await transfers.matchByHand({ transferId: matchedByHand, orderId: found.id, by })).toMatchObject({
+      kind: 'paid',
+    });
+  }
 
   it('freezes what was used, of which grants, what is left, what was short and what remains', async () => {
     await entry('2026-08-10T00:00:00Z', { charged: 500n, upstreamCost: 300n });
     await entry('2026-09-10T00:00:00Z', { charged: 700n, upstreamCost: 400n });
     await entry('2026-09-11T00:00:00Z', { charged: 200n, cost: 260n, upstreamCost: 100n, grant: grants.trial });
     await entry('2026-09-12T00:00:00Z', { charged: 100n, upstreamCost: null });
+    await entry('2026-09-14T00:00:00Z', { charged: 50n, upstreamCost: 20n, grant: grants.adjustment });
+    await bookTransfers();
     const outcome = await close('2026-09');
     expect(outcome).toMatchObject({
       kind: 'closed',
       month: {
         month: '2026-09',
-        charged: 1_000n,
+        charged: 1_050n,
         chargedPaid: 800n,
         trialCost: 200n,
+        chargedGiven: 50n,
         shortfall: 60n,
-        upstreamCost: 500n,
+        upstreamCost: 520n,
         unknownCharged: 100n,
-        margin: 400n,
+        margin: 430n,
         unused: 8_700n,
-        revenueVnd: 0n,
+        revenueVnd: 1_250_000n,
       },
     });
   });
@@ -231,14 +255,24 @@ describe('a closed month', () => {
   });
 
   it('takes what became known later of the months before: every pico-USD is in exactly one month', async () => {
+    await createDomain(pool).transfers.undoMatch({ transferId: matchedByHand, by: randomUUID() });
     const outcome = await close('2026-10');
-    // 1,000 of October and the 40 that came to September after its close.
-    expect(outcome).toMatchObject({ kind: 'closed', month: { charged: 1_040n } });
+    // 1,000 of October and the 40 that came to September after its close; VND of a match that was undone.
+    expect(outcome).toMatchObject({ kind: 'closed', month: { charged: 1_040n, revenueVnd: -1_000_000n } });
     const { rows } = await pool.query(
       `SELECT sum(charged)::bigint AS charged FROM margin_hour WHERE hour < '2026-11-01' AND hour >= '2026-09-01'`,
     );
     const months = await listClosedMonths(pool);
     expect(months.reduce((sum, { charged }) => sum + charged, 0n)).toBe(rows[0].charged);
+  });
+
+  it.each(['Mars/Olympus', 'Asia/Kolkata'])('begins at a full hour of UTC, and so not in %s', async (timeZone) => {
+    // The zone of the first close counts for all after it.
+    const other = await createDatabase();
+    const fresh = new Pool({ connectionString: other.url, max: 1, types: bigintTypes });
+    expect(await closeMonth(fresh, { month: '2026-09', timeZone, actor: 'test' })).toEqual({ kind: 'bad_zone' });
+    await fresh.end();
+    await other.drop();
   });
 
   it('follows the one before, is over, and is closed by one of many at once', async () => {
@@ -255,7 +289,17 @@ describe('a closed month', () => {
     const file = join(createDirectory('steyg-books-'), 'months.csv');
     const { code, said } = await command('books', 'list', '--out', file);
     expect(code).toBe(0);
-    expect(JSON.parse(said)).toMatchObject({ months: [{ month: '2026-09' }, { month: '2026-10' }] });
+    expect(JSON.parse(said)).toMatchObject({
+      months: [{ month: '2026-09', usedOfGivenUsd: '0.00000000005' }, { month: '2026-10' }],
+    });
+    const [head, ...lines] = (await readFile(file, 'utf8')).split('\r\n');
+    expect(head?.split(',').slice(0, 4)).toEqual(['month', 'timeZone', 'revenueVnd', 'usedUsd']);
+    // A negative amount is a number to a spreadsheet.
+    expect(lines.map((line) => line.split(',').slice(0, 4).join(','))).toEqual([
+      '2026-09,UTC,1250000,0.00000000105',
+      '2026-10,UTC,-1000000,0.00000000104',
+      '',
+    ]);
     expect(JSON.parse((await command('books', 'close', '2026-09')).said)).toMatchObject({
       error: { code: 'closed_before' },
     });

@@ -22,6 +22,10 @@ describe('a line of CSV', () => {
   });
 });
 
+it('a number of ours stays a number below zero, and nothing else passes for one', () => {
+  expect(csvLine([{ number: '-12.5' }, { number: '0' }, { number: '=1' }])).toBe(`-12.5,0,"'=1"\r\n`);
+});
+
 function grantOf(url: string): string {
   return new URL(url).searchParams.get('grant') ?? '';
 }

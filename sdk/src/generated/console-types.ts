@@ -283,6 +283,14 @@ export type GrantKind =
   /** The budget that a new account starts with. */
   | 'TRIAL';
 
+/** The file of a vendor’s usage page. */
+export type ImportVendorUsageInput = {
+  /** The text of the CSV file: OpenAI’s export of completions grouped by model, that of Anthropic’s console, or the columns `day,model,requests,input,cache_hit,cache_write,output,cost_usd`. At most 80000 characters. */
+  csv: string;
+  /** Id of the upstream that the vendor billed. */
+  upstream: string;
+};
+
 /** Why probes of a model failed, where it was not the model. */
 export type IncidentCause =
   /** The service itself was away or could not be reached. */
@@ -1584,6 +1592,12 @@ export type TimelineEventFragment = { actor: string | null, at: string, kind: Ti
 
 export type AccountNoteFragment = { text: string };
 
+export type ComparedUsageFragment = { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null };
+
+export type VendorComparisonFragment = { day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null };
+
+export type ClosedMonthFragment = { closedAt: string, closedBy: string, expired: string, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string };
+
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
   after?: string | null | undefined;
@@ -1839,6 +1853,51 @@ export type ShortfallsQueryVariables = Exact<{
 
 
 export type ShortfallsQuery = { operator: { shortfalls: Array<{ accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string }> } };
+
+export type CompareVendorUsageQueryVariables = Exact<{
+  after?: string | null | undefined;
+  differing?: boolean | null | undefined;
+  first?: number | null | undefined;
+  from: string;
+  to: string;
+  upstream?: string | null | undefined;
+}>;
+
+
+export type CompareVendorUsageQuery = { operator: { vendorComparison: { next: string | null, compared: number, differing: number, rows: Array<{ day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null }> } } };
+
+export type ClosedMonthsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ClosedMonthsQuery = { operator: { closedMonths: Array<{ closedAt: string, closedBy: string, expired: string, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string }> } };
+
+export type ImportVendorUsageMutationVariables = Exact<{
+  input: ImportVendorUsageInput;
+}>;
+
+
+export type ImportVendorUsageMutation = { importVendorUsage:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'VendorUsageImported', from: string, rows: number, to: string, upstream: string }
+   };
+
+export type CloseMonthMutationVariables = Exact<{
+  month: string;
+  timeZone?: string | null | undefined;
+}>;
+
+
+export type CloseMonthMutation = { closeMonth:
+    | { __typename: 'ClosedMonth', closedAt: string, closedBy: string, expired: string, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type CreateBooksDownloadMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CreateBooksDownloadMutation = { createBooksDownload: { expiresAt: string, url: string } };
 
 export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -52,18 +52,26 @@ import type {
   ChangePasswordMutationVariables,
   CloseModelMismatchMutation,
   CloseModelMismatchMutationVariables,
+  CloseMonthMutation,
+  CloseMonthMutationVariables,
   CloseTransferReviewMutation,
   CloseTransferReviewMutationVariables,
+  ClosedMonthsQuery,
+  ClosedMonthsQueryVariables,
   CodeBatchesQuery,
   CodeBatchesQueryVariables,
   CompanyQuery,
   CompanyQueryVariables,
+  CompareVendorUsageQuery,
+  CompareVendorUsageQueryVariables,
   ConfirmSecondFactorMutation,
   ConfirmSecondFactorMutationVariables,
   CreateAccessTokenMutation,
   CreateAccessTokenMutationVariables,
   CreateAccountExportMutation,
   CreateAccountExportMutationVariables,
+  CreateBooksDownloadMutation,
+  CreateBooksDownloadMutationVariables,
   CreateBusinessChannelMutation,
   CreateBusinessChannelMutationVariables,
   CreateCodesMutation,
@@ -110,6 +118,8 @@ import type {
   GiveGrantMutationVariables,
   HoldsQuery,
   HoldsQueryVariables,
+  ImportVendorUsageMutation,
+  ImportVendorUsageMutationVariables,
   InvariantsQuery,
   InvariantsQueryVariables,
   InviteMemberMutation,
@@ -474,6 +484,21 @@ export type RevenueAnswer = RevenueQuery['operator']['revenue'];
 
 /** What `shortfalls` answers. */
 export type ShortfallsAnswer = ShortfallsQuery['operator']['shortfalls'];
+
+/** What `compareVendorUsage` answers. */
+export type CompareVendorUsageAnswer = CompareVendorUsageQuery['operator']['vendorComparison'];
+
+/** What `closedMonths` answers. */
+export type ClosedMonthsAnswer = ClosedMonthsQuery['operator']['closedMonths'];
+
+/** What `importVendorUsage` answers. */
+export type ImportVendorUsageAnswer = ImportVendorUsageMutation['importVendorUsage'];
+
+/** What `closeMonth` answers. */
+export type CloseMonthAnswer = CloseMonthMutation['closeMonth'];
+
+/** What `createBooksDownload` answers. */
+export type CreateBooksDownloadAnswer = CreateBooksDownloadMutation['createBooksDownload'];
 
 /** What `vendorProfiles` answers. */
 export type VendorProfilesAnswer = VendorProfilesQuery['operator']['vendorProfiles'];
@@ -1273,6 +1298,51 @@ export interface ConsoleOperator {
    * ```
    */
   shortfalls(variables?: ShortfallsQueryVariables, options?: RequestOptions): Pending<ShortfallsAnswer>;
+  /**
+   * What vendors say they billed beside the ledger, by day (UTC) and model, for the days that an imported file has.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.compareVendorUsage({ from: 'from', to: 'to' })) console.log(each);
+   * ```
+   */
+  compareVendorUsage(variables: CompareVendorUsageQueryVariables, options?: RequestOptions): Paged<CompareVendorUsageAnswer>;
+  /**
+   * Every closed month, the newest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.closedMonths();
+   * ```
+   */
+  closedMonths(variables?: ClosedMonthsQueryVariables, options?: RequestOptions): Pending<ClosedMonthsAnswer>;
+  /**
+   * Takes in what a vendor says it billed; days that an earlier file had are replaced. A file that cannot be read as a whole is refused.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.importVendorUsage({ input: { csv: 'csv', upstream: 'upstream' } });
+   * ```
+   */
+  importVendorUsage(variables: ImportVendorUsageMutationVariables, options?: RequestOptions): Pending<ImportVendorUsageAnswer>;
+  /**
+   * Freezes the figures of a month that is over. Months are closed one after the other; this cannot be undone.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.closeMonth({ month: 'month' });
+   * ```
+   */
+  closeMonth(variables: CloseMonthMutationVariables, options?: RequestOptions): Pending<CloseMonthAnswer>;
+  /**
+   * Makes a link to the closed months as CSV for an accountant.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.createBooksDownload();
+   * ```
+   */
+  createBooksDownload(variables?: CreateBooksDownloadMutationVariables, options?: RequestOptions): Pending<CreateBooksDownloadAnswer>;
   /**
    * The vendors that an upstream can name.
    *

@@ -1,10 +1,7 @@
 /** The commands for the books: what vendors say they billed, and the close of a month. */
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { formatUsd } from '../../core/money.ts';
-import type { ClosedMonth } from '../../plans/month-close.ts';
 import { commandLine } from '../../shared/audit.ts';
-import { csvLine } from '../../shared/csv.ts';
 import { type Command, CommandError } from './command.ts';
 
 const defaultZone = 'Asia/Ho_Chi_Minh';
@@ -19,20 +16,15 @@ export const booksCommands: readonly Command[] = [
     options: { upstream: 'text' },
     words: 1,
     async run({ pool }, given) {
-      const { importVendorUsage } = await import('../../billing/vendor-usage.ts');
-      const { VendorFileError } = await import('../../billing/vendor-csv.ts');
+      const { createBooks } = await import('../../plans/books.ts');
       const upstream = given.required('upstream');
-      const { rowCount } = await pool.query('SELECT FROM upstream WHERE id = $1', [upstream]);
-      if (rowCount === 0) throw new CommandError('not_found', `There is no upstream "${upstream}".`);
       const text = await readFile(given.words[0] ?? '', 'utf8');
-      try {
-        const imported = await importVendorUsage(pool, { upstream, text, actor: commandLine });
-        if (imported === null) throw new CommandError('empty', 'The file has no usage.');
-        return { json: { ...imported } };
-      } catch (error) {
-        if (error instanceof VendorFileError) throw new CommandError('bad_file', error.message);
-        throw error;
-      }
+      const outcome = await createBooks({ pool }).importUsage({ upstream, text, actor: commandLine });
+      if (outcome.kind === 'unknown_upstream')
+        throw new CommandError('not_found', `There is no upstream "${upstream}".`);
+      if (outcome.kind === 'empty') throw new CommandError('empty', 'The file has no usage.');
+      if (outcome.kind === 'unreadable') throw new CommandError('bad_file', outcome.message);
+      return { json: { ...outcome.imported } };
     },
   },
   {
@@ -71,7 +63,7 @@ export const booksCommands: readonly Command[] = [
     options: { 'time-zone': 'text' },
     words: 1,
     async run({ pool }, given) {
-      const { closeMonth } = await import('../../plans/month-close.ts');
+      const { closedMonthTexts, closeMonth } = await import('../../plans/month-close.ts');
       const month = given.words[0] ?? '';
       if (!monthName.test(month)) throw new CommandError('usage', 'MONTH is a month: 2026-10');
       const outcome = await closeMonth(pool, {
@@ -79,12 +71,14 @@ export const booksCommands: readonly Command[] = [
         timeZone: given.text('time-zone') ?? defaultZone,
         actor: commandLine,
       });
+      if (outcome.kind === 'bad_zone')
+        throw new CommandError('usage', '--time-zone is an IANA name whose months begin at a full hour of UTC');
       if (outcome.kind === 'not_over') throw new CommandError('not_over', `${month} is not over yet.`);
       if (outcome.kind === 'out_of_order')
         throw new CommandError('out_of_order', `Months are closed one after the other; the next is ${outcome.next}.`);
       if (outcome.kind === 'closed_before')
         throw new CommandError('closed_before', `${month} was closed on ${outcome.month.closedAt.toISOString()}.`);
-      return { json: present(outcome.month) };
+      return { json: closedMonthTexts(outcome.month) };
     },
   },
   {
@@ -93,34 +87,11 @@ export const booksCommands: readonly Command[] = [
     summary: 'the closed months; as CSV for an accountant with --out',
     options: { out: 'text' },
     async run({ pool }, given) {
-      const { listClosedMonths } = await import('../../plans/month-close.ts');
-      const months = (await listClosedMonths(pool)).map(present);
+      const { closedMonthsCsv, closedMonthTexts, listClosedMonths } = await import('../../plans/month-close.ts');
+      const months = await listClosedMonths(pool);
       const out = given.text('out');
-      if (out !== undefined) {
-        const lines = months.map((month) => csvLine(Object.values(month)));
-        await writeFile(out, csvLine(Object.keys(months[0] ?? { month: '' })) + lines.join(''));
-      }
-      return { json: { months } };
+      if (out !== undefined) await writeFile(out, closedMonthsCsv(months));
+      return { json: { months: months.map(closedMonthTexts) } };
     },
   },
 ];
-
-/** Amounts in USD and whole VND, as texts. */
-function present(month: ClosedMonth): Record<string, string> {
-  return {
-    month: month.month,
-    timeZone: month.timeZone,
-    revenueVnd: String(month.revenueVnd),
-    usedUsd: formatUsd(month.charged),
-    usedOfPurchasesUsd: formatUsd(month.chargedPaid),
-    unusedUsd: formatUsd(month.unused),
-    expiredUsd: formatUsd(month.expired),
-    trialCostUsd: formatUsd(month.trialCost),
-    shortfallUsd: formatUsd(month.shortfall),
-    upstreamCostUsd: formatUsd(month.upstreamCost),
-    usedWithUnknownCostUsd: formatUsd(month.unknownCharged),
-    marginUsd: formatUsd(month.margin),
-    closedBy: month.closedBy,
-    closedAt: month.closedAt.toISOString(),
-  };
-}

@@ -391,7 +391,7 @@ interface Download {
   expiresAt: Date;
 }
 
-const DownloadType = builder.objectRef<Download>('Download').implement({
+export const DownloadType = builder.objectRef<Download>('Download').implement({
   description: 'A link that works for a few minutes, without a session.',
   authScopes: { reader: true },
   fields: (t) => ({

@@ -1,0 +1,260 @@
+import { maxComparedDays, type UsageSide, type VendorComparison } from '../../billing/vendor-usage.ts';
+import { actorOf } from '../../people/principal.ts';
+import type { ClosedMonth } from '../../plans/month-close.ts';
+import { isMonth } from '../../plans/statements.ts';
+import { builder } from '../builder.ts';
+import { badInput, ConflictError, InputError, NotFoundError } from '../errors.ts';
+import { OperatorType } from '../operator/operator.ts';
+import { DownloadType } from './ledger.ts';
+
+/** The books for operators: vendors' bills beside the ledger, and closed months. */
+
+const ComparedUsageType = builder.objectRef<UsageSide>('ComparedUsage').implement({
+  description: 'What one side says of a day and a model.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    requests: t.expose('requests', { type: 'BigInt', nullable: true, description: 'Null: the side does not say.' }),
+    input: t.expose('input', {
+      type: 'BigInt',
+      description: 'Tokens that were neither read from nor written to a cache.',
+    }),
+    cacheHit: t.expose('cacheHit', { type: 'BigInt', description: 'Tokens that were read from a cache.' }),
+    cacheWrite: t.expose('cacheWrite', { type: 'BigInt', description: 'Tokens that were written to a cache.' }),
+    output: t.expose('output', { type: 'BigInt', description: 'Tokens of answers.' }),
+    cost: t.expose('cost', { type: 'UsdAmount', nullable: true, description: 'Null: the side does not say.' }),
+  }),
+});
+
+const VendorComparisonType = builder.objectRef<VendorComparison>('VendorComparison').implement({
+  description: 'What a vendor says it billed for a day and a model, beside the ledger.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    upstream: t.exposeString('upstream', { description: 'Id of the upstream.' }),
+    day: t.exposeString('day', { description: 'The day (UTC), such as `2026-10-31`.' }),
+    model: t.exposeString('model', { description: 'The vendor’s name of the model, without a date at its end.' }),
+    vendor: t.field({
+      type: ComparedUsageType,
+      nullable: true,
+      description: 'Null: the vendor’s file has nothing of it.',
+      resolve: ({ vendor }) => vendor,
+    }),
+    ledger: t.field({
+      type: ComparedUsageType,
+      nullable: true,
+      description: 'Null: the ledger has nothing of it.',
+      resolve: ({ ledger }) => ledger,
+    }),
+    estimated: t.expose('estimated', {
+      type: 'BigInt',
+      description: 'Requests of the ledger whose tokens are estimates, because the vendor’s answer did not say.',
+    }),
+    differs: t.exposeBoolean('differs', {
+      description: 'Input or output is apart by more than a hundredth and more than a thousand tokens.',
+    }),
+  }),
+});
+
+interface ComparisonPage {
+  rows: VendorComparison[];
+  next: string | null;
+  compared: number;
+  differing: number;
+}
+
+const ComparisonPageType = builder.objectRef<ComparisonPage>('VendorComparisonPage').implement({
+  description: 'Rows of the comparison.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    rows: t.field({
+      type: [VendorComparisonType],
+      description: 'Newest day first, then by upstream and model.',
+      complexity: { field: 1, multiplier: 50 },
+      resolve: ({ rows }) => rows,
+    }),
+    next: t.exposeString('next', { nullable: true, description: 'Cursor for more rows; null: these are all.' }),
+    compared: t.exposeInt('compared', { description: 'Days and models that were compared.' }),
+    differing: t.exposeInt('differing', { description: 'How many of them differ.' }),
+  }),
+});
+
+const ClosedMonthType = builder.objectRef<ClosedMonth>('ClosedMonth').implement({
+  description: 'A month whose figures never change again. What became known later is part of the month after it.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    month: t.exposeString('month', { description: 'Such as `2026-10`.' }),
+    timeZone: t.exposeString('timeZone', { description: 'Where it begins and ends.' }),
+    revenueVnd: t.expose('revenueVnd', {
+      type: 'VndAmount',
+      description: 'Booked by the bank for orders. Can be negative: a match of an earlier month was undone.',
+    }),
+    used: t.expose('charged', { type: 'UsdAmount', description: 'What customers were charged.' }),
+    usedOfPurchases: t.expose('chargedPaid', { type: 'UsdAmount', description: 'Of `used`: from bought budget.' }),
+    usedOfTrials: t.expose('trialCost', { type: 'UsdAmount', description: 'Of `used`: from the budget of trials.' }),
+    usedOfGiven: t.expose('chargedGiven', {
+      type: 'UsdAmount',
+      description: 'Of `used`: from what was given otherwise: by operators, as a bonus, for a code, as a refund.',
+    }),
+    unused: t.expose('unused', { type: 'UsdAmount', description: 'Bought budget that was left at the month’s end.' }),
+    expired: t.expose('expired', { type: 'UsdAmount', description: 'Bought budget whose time was over.' }),
+    shortfall: t.expose('shortfall', { type: 'UsdAmount', description: 'What budgets did not pay for.' }),
+    upstreamCost: t.expose('upstreamCost', {
+      type: 'UsdAmount',
+      description: 'What the upstreams cost, over the requests whose cost is known.',
+    }),
+    unknownCharged: t.expose('unknownCharged', {
+      type: 'UsdAmount',
+      description: 'Of `used`: for requests whose cost is not known.',
+    }),
+    margin: t.expose('margin', {
+      type: 'UsdAmount',
+      description: 'used - unknownCharged - upstreamCost. Can be negative.',
+    }),
+    closedBy: t.exposeString('closedBy', { description: 'Who closed it, as in the audit log.' }),
+    closedAt: t.expose('closedAt', { type: 'DateTime', description: 'When.' }),
+  }),
+});
+
+const maxRows = 1_000;
+
+/** A day such as `2026-10-31`, or an `InputError`. */
+function checkDay(name: string, text: string): string {
+  const at = /^20\d\d-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at) || new Date(at).toISOString().slice(0, 10) !== text)
+    throw badInput(name, `${name} is a day such as 2026-10-31.`);
+  return text;
+}
+
+builder.objectFields(OperatorType, (t) => ({
+  vendorComparison: t.field({
+    type: ComparisonPageType,
+    description:
+      'What vendors say they billed beside the ledger, by day (UTC) and model, for the days that an imported file has.',
+    complexity: { field: 50, multiplier: 1 },
+    args: {
+      from: t.arg.string({ required: true, description: 'The first day, such as `2026-10-01`.' }),
+      to: t.arg.string({ required: true, description: `The last day, at most ${maxComparedDays - 1} later.` }),
+      upstream: t.arg.string({ description: 'Only this upstream.' }),
+      differing: t.arg.boolean({ defaultValue: false, description: 'Only rows that differ.' }),
+      first: t.arg.int({ description: 'At most so many rows.' }),
+      after: t.arg.string({ description: 'Rows after this cursor.' }),
+    },
+    resolve: async (_operator, { upstream, differing, ...args }, { domains }): Promise<ComparisonPage> => {
+      const [from, to] = [checkDay('from', args.from), checkDay('to', args.to)];
+      const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
+      if (days < 0 || days >= maxComparedDays)
+        throw badInput('to', `to is not before from, and at most ${maxComparedDays - 1} days later.`);
+      const limit = args.first ?? maxRows;
+      if (limit < 1 || limit > maxRows) throw badInput('first', `first must be between 1 and ${maxRows}.`);
+      const after = args.after ?? '0';
+      if (!/^[0-9]{1,9}$/.test(after)) throw badInput('after', 'This is not a cursor of this list.');
+      const all = await domains.books.compare({ from, to, upstream: upstream ?? null });
+      const differ = all.filter((row) => row.differs);
+      const rows = differing === true ? differ : all;
+      const end = Number(after) + limit;
+      return {
+        rows: rows.slice(Number(after), end),
+        next: end < rows.length ? String(end) : null,
+        compared: all.length,
+        differing: differ.length,
+      };
+    },
+  }),
+  closedMonths: t.field({
+    type: [ClosedMonthType],
+    description: 'Every closed month, the newest first.',
+    complexity: { field: 1, multiplier: 36 },
+    resolve: async (_operator, _args, { domains }) => (await domains.books.closedMonths()).reverse(),
+  }),
+}));
+
+/** A request of GraphQL has at most 100 KiB: larger files come in by the command line. */
+const maxFileLength = 80_000;
+
+const ImportVendorUsageInput = builder.inputType('ImportVendorUsageInput', {
+  description: 'The file of a vendor’s usage page.',
+  fields: (t) => ({
+    upstream: t.string({ required: true, description: 'Id of the upstream that the vendor billed.' }),
+    csv: t.string({
+      required: true,
+      description: `The text of the CSV file: OpenAI’s export of completions grouped by model, that of Anthropic’s console, or the columns \`day,model,requests,input,cache_hit,cache_write,output,cost_usd\`. At most ${maxFileLength} characters.`,
+    }),
+  }),
+});
+
+const VendorUsageImportedType = builder
+  .objectRef<{ upstream: string; rows: number; from: string; to: string }>('VendorUsageImported')
+  .implement({
+    description: 'What was taken in of a vendor’s file.',
+    authScopes: { operator: true },
+    fields: (t) => ({
+      upstream: t.exposeString('upstream', { description: 'Id of the upstream.' }),
+      rows: t.exposeInt('rows', { description: 'Days and models.' }),
+      from: t.exposeString('from', { description: 'The first day.' }),
+      to: t.exposeString('to', { description: 'The last day.' }),
+    }),
+  });
+
+builder.mutationField('importVendorUsage', (t) =>
+  t.field({
+    type: VendorUsageImportedType,
+    description:
+      'Takes in what a vendor says it billed; days that an earlier file had are replaced. A file that cannot be read as a whole is refused.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError, NotFoundError] },
+    args: { input: t.arg({ type: ImportVendorUsageInput, required: true, description: 'Of whom, and what.' }) },
+    resolve: async (_root, { input: { upstream, csv } }, { domains, principal }) => {
+      if (csv.length > maxFileLength)
+        throw badInput(
+          'input.csv',
+          `A file has at most ${maxFileLength} characters here; \`admin books import\` takes in a larger one.`,
+        );
+      const outcome = await domains.books.importUsage({ upstream, text: csv, actor: actorOf(principal) });
+      if (outcome.kind === 'unknown_upstream') throw new NotFoundError('upstream');
+      if (outcome.kind === 'empty') throw badInput('input.csv', 'The file has no usage.');
+      if (outcome.kind === 'unreadable') throw badInput('input.csv', outcome.message);
+      return { upstream, ...outcome.imported };
+    },
+  }),
+);
+
+builder.mutationField('closeMonth', (t) =>
+  t.field({
+    type: ClosedMonthType,
+    description:
+      'Freezes the figures of a month that is over. Months are closed one after the other; this cannot be undone.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError, ConflictError] },
+    args: {
+      month: t.arg.string({ required: true, description: 'Such as `2026-10`.' }),
+      timeZone: t.arg.string({
+        defaultValue: 'Asia/Ho_Chi_Minh',
+        description: 'Where the month begins and ends; after the first close, that of the close before is kept.',
+      }),
+    },
+    resolve: async (_root, { month, timeZone }, { domains, principal }) => {
+      if (!isMonth(month)) throw badInput('month', 'month is a month such as 2026-10.');
+      const outcome = await domains.books.close({
+        month,
+        timeZone: timeZone ?? 'Asia/Ho_Chi_Minh',
+        actor: actorOf(principal),
+      });
+      if (outcome.kind === 'bad_zone')
+        throw badInput('timeZone', 'timeZone is an IANA name whose months begin at a full hour of UTC.');
+      if (outcome.kind === 'not_over') throw new ConflictError(`${month} is not over yet.`);
+      if (outcome.kind === 'out_of_order')
+        throw new ConflictError(`Months are closed one after the other; the next is ${outcome.next}.`);
+      if (outcome.kind === 'closed_before')
+        throw new ConflictError(`${month} was closed on ${outcome.month.closedAt.toISOString()}.`);
+      return outcome.month;
+    },
+  }),
+);
+
+builder.mutationField('createBooksDownload', (t) =>
+  t.field({
+    type: DownloadType,
+    description: 'Makes a link to the closed months as CSV for an accountant.',
+    authScopes: { operator: true },
+    resolve: (_root, _args, { domains }) => domains.booksLinks.link('closed_months'),
+  }),
+);

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answer, type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
+
+// The books as operators use them: a vendor's file, its comparison, a month's close, the file for an accountant.
+
+let plane: ControlPlane;
+let operator: Browser;
+let customer: Browser;
+
+beforeAll(async () => {
+  plane = await createControlPlane();
+  customer = await createPerson(plane, 'customer@example.com', '203.0.113.2');
+  operator = await createPerson(plane, 'operator@example.com', '203.0.113.1');
+  const { pool } = plane.database;
+  await pool.query(`UPDATE app_user SET operator = true WHERE email = 'operator@example.com'`);
+  await pool.query(
+    `INSERT INTO upstream (id, protocol, base_url) VALUES ('vendor', 'messages', 'https://vendor.example')`,
+  );
+});
+afterAll(() => plane.close());
+
+const importing = `mutation ($csv: String!, $upstream: String!) {
+  importVendorUsage(input: { csv: $csv, upstream: $upstream }) {
+    __typename ... on VendorUsageImported { rows from to } ... on InputError { problems { path message } } ... on Error { code }
+  }
+}`;
+const take = (csv: string, upstream = 'vendor') => operator.send(importing, { variables: { csv, upstream } });
+const closing = `mutation ($month: String!, $timeZone: String) {
+  closeMonth(month: $month, timeZone: $timeZone) {
+    __typename ... on ClosedMonth { month timeZone revenueVnd used usedOfGiven unused margin closedBy } ... on Error { code message }
+  }
+}`;
+const close = (month: string, timeZone = 'UTC') => operator.send(closing, { variables: { month, timeZone } });
+const compare = (args: string) =>
+  operator.send(
+    `{ operator { vendorComparison(${args}) { rows { upstream day model differs vendor { input output cost } ledger { input } } next compared differing } } }`,
+  );
+const download = 'mutation { createBooksDownload { url } }';
+const codes = ({ errors }: Answer) => errors.map(({ extensions }) => extensions['code']);
+
+describe('without a second factor', () => {
+  it('an operator sees the books, and neither takes a file in nor closes a month', async () => {
+    expect(codes(await take('day,model,input\n2026-10-05,m,5'))).toEqual(['SECOND_FACTOR_REQUIRED']);
+    expect(codes(await close('2026-09'))).toEqual(['SECOND_FACTOR_REQUIRED']);
+    expect((await operator.send('{ operator { closedMonths { month } } }')).data).toEqual({
+      operator: { closedMonths: [] },
+    });
+    const { rows } = await plane.database.pool.query('SELECT FROM vendor_usage UNION ALL SELECT FROM closed_month');
+    expect(rows).toEqual([]);
+    await plane.database.pool.query(`UPDATE app_user SET two_factor_enabled = true WHERE operator`);
+  });
+});
+
+describe('a vendor’s file', () => {
+  it('is taken in and compared by day and model, in pages, and stands in the audit log', async () => {
+    const csv = 'day,model,input,output,cost_usd\n2026-10-05,a,50000,1,0.5\n2026-10-05,b,10,1,\n2026-10-06,a,70000,1,';
+    expect((await take(csv)).data).toEqual({
+      importVendorUsage: { __typename: 'VendorUsageImported', rows: 3, from: '2026-10-05', to: '2026-10-06' },
+    });
+    const days = 'from: "2026-10-01", to: "2026-10-31"';
+    const row = (day: string, model: string, input: string, differs: boolean, cost: string | null = null) => ({
+      upstream: 'vendor',
+      day,
+      model,
+      differs,
+      vendor: { input, output: '1', cost },
+      ledger: null,
+    });
+    const rows = [
+      row('2026-10-06', 'a', '70000', true),
+      row('2026-10-05', 'a', '50000', true, '0.5'),
+      row('2026-10-05', 'b', '10', false),
+    ];
+    const page = { compared: 3, differing: 2 };
+    const pageOf = async (args: string) =>
+      ((await compare(args)).data as { operator: { vendorComparison: object } }).operator.vendorComparison;
+    expect(await pageOf(days)).toEqual({ ...page, rows, next: null });
+    expect(await pageOf(`${days}, first: 2`)).toEqual({ ...page, rows: rows.slice(0, 2), next: '2' });
+    expect(await pageOf(`${days}, first: 2, after: "2"`)).toEqual({ ...page, rows: rows.slice(2), next: null });
+    expect(await pageOf(`${days}, differing: true`)).toEqual({ ...page, rows: rows.slice(0, 2), next: null });
+    expect(await pageOf(`${days}, upstream: "other"`)).toEqual({ rows: [], next: null, compared: 0, differing: 0 });
+    const { rows: audit } = await plane.database.pool.query(
+      `SELECT actor LIKE 'user:%' AS person, subject FROM audit_entry WHERE action = 'books.import'`,
+    );
+    expect(audit).toEqual([{ person: true, subject: 'upstream:vendor' }]);
+  });
+
+  it.each([
+    ['that is too large', 'x'.repeat(80_001), '80000'],
+    ['without usage', 'day,model,input', 'no usage'],
+    ['that cannot be read', 'day,model,input\n2026-10-05,m,-5', 'Line 2'],
+  ])('%s is refused as a problem of the file', async (_, csv, words) => {
+    const { data } = await take(csv);
+    expect(data).toMatchObject({
+      importVendorUsage: { code: 'BAD_INPUT', problems: [{ path: ['input', 'csv'] }] },
+    });
+    expect(JSON.stringify(data)).toContain(words);
+  });
+
+  it('of no upstream is refused', async () => {
+    expect((await take('day,model,input\n2026-10-05,m,5', 'nobody')).data).toMatchObject({
+      importVendorUsage: { code: 'NOT_FOUND' },
+    });
+  });
+
+  it.each([
+    ['no days', 'from: "2026-10-32", to: "2026-11-01"'],
+    ['days in the wrong order', 'from: "2026-10-02", to: "2026-10-01"'],
+    ['more days than are read at once', 'from: "2026-01-01", to: "2026-10-01"'],
+    ['no cursor', 'from: "2026-10-01", to: "2026-10-01", after: "x"'],
+    ['too many rows', 'from: "2026-10-01", to: "2026-10-01", first: 1001'],
+  ])('is not compared for %s', async (_, args) => {
+    expect(codes(await compare(args))).toEqual(['BAD_INPUT']);
+  });
+});
+
+describe('a month', () => {
+  it('is closed once, in its order, when it is over, and stands in the audit log', async () => {
+    expect((await close('2026-09')).data).toMatchObject({
+      closeMonth: { __typename: 'ClosedMonth', month: '2026-09', timeZone: 'UTC', used: '0', revenueVnd: '0' },
+    });
+    const refusals: [string, string, string][] = [
+      ['2026-09', 'CONFLICT', 'was closed on'],
+      ['2026-11', 'CONFLICT', 'the next is 2026-10'],
+      ['2026-13', 'BAD_INPUT', 'such as 2026-10'],
+    ];
+    for (const [month, code, words] of refusals) {
+      const { data } = await close(month);
+      expect(data).toMatchObject({ closeMonth: { code, message: expect.stringContaining(words) } });
+    }
+    expect((await close('2026-10', 'Asia/Ho_Chi_Minh')).data).toMatchObject({ closeMonth: { timeZone: 'UTC' } });
+    expect((await close('2026-11')).data).toMatchObject({
+      closeMonth: { code: 'CONFLICT', message: '2026-11 is not over yet.' },
+    });
+    const { data } = await operator.send('{ operator { closedMonths { month closedBy } } }');
+    expect(data).toMatchObject({ operator: { closedMonths: [{ month: '2026-10' }, { month: '2026-09' }] } });
+    const { rows } = await plane.database.pool.query(
+      `SELECT subject FROM audit_entry WHERE action = 'books.close' AND actor LIKE 'user:%' ORDER BY subject`,
+    );
+    expect(rows).toEqual([{ subject: 'month:2026-09' }, { subject: 'month:2026-10' }]);
+  });
+
+  it('goes to an accountant as CSV by a link that needs no session', async () => {
+    const { data } = await operator.send(download);
+    const { url } = (data as { createBooksDownload: { url: string } }).createBooksDownload;
+    const { pathname, search } = new URL(url);
+    const reply = await plane.app.inject({ method: 'GET', url: pathname + search });
+    expect(reply.headers).toMatchObject({ 'content-type': 'text/csv; charset=utf-8', 'cache-control': 'no-store' });
+    expect(reply.body.split('\r\n').map((line) => line.split(',')[0])).toEqual(['month', '2026-09', '2026-10', '']);
+    const forged = await plane.app.inject({ method: 'GET', url: `${pathname}?grant=x.y` });
+    expect(forged.statusCode).toBe(403);
+  });
+});
+
+it('customers see and do nothing of it', async () => {
+  for (const query of [
+    '{ operator { closedMonths { month } } }',
+    '{ operator { vendorComparison(from: "2026-10-01", to: "2026-10-02") { compared } } }',
+    'mutation { importVendorUsage(input: { upstream: "vendor", csv: "x" }) { __typename } }',
+    'mutation { closeMonth(month: "2026-10") { __typename } }',
+    download,
+  ])
+    expect(codes(await customer.send(query))).toEqual(['FORBIDDEN']);
+});
