@@ -18,13 +18,15 @@ export interface ScheduledChecksParts {
   everyMs: number;
   /** Accounts with more requests than this are checked by their new rows. */
   longRequests: number;
+  /** UTC. */
+  fullCheckHour: number;
   signal: AbortSignal;
 }
 
 const invariantLimitMs = 20_000;
 
-/** The full check of the invariants runs in this hour (UTC). */
-const quietHour = 19;
+/** The full check of the invariants runs in this hour (UTC): the middle of the night in Vietnam. */
+export const nightHour = 19;
 /** How long it keeps other processes from running it. */
 const maxFullCheckMs = 6 * 3_600_000;
 
@@ -45,7 +47,7 @@ export function pauseAfterCheck(everyMs: number, tookMs: number): number {
 }
 
 export function scheduleChecks(parts: ScheduledChecksParts): ScheduledChecks {
-  const { pool, ledger, log, metrics, everyMs, longRequests, signal } = parts;
+  const { pool, ledger, log, metrics, everyMs, longRequests, fullCheckHour, signal } = parts;
   let nextCheckAt = performance.now() + everyMs;
   let fullCheckDay = '';
 
@@ -63,7 +65,7 @@ export function scheduleChecks(parts: ScheduledChecksParts): ScheduledChecks {
   const checkAll = async (): Promise<void> => {
     const now = new Date();
     const day = now.toISOString().slice(0, 10);
-    if (now.getUTCHours() !== quietHour || fullCheckDay === day) return;
+    if (now.getUTCHours() !== fullCheckHour || fullCheckDay === day) return;
     fullCheckDay = day;
     await oncePerCluster(pool, () => check(null), { name: 'steyg.full_check', maxMs: maxFullCheckMs });
   };

@@ -4,7 +4,7 @@ import { describe, Quarantined } from './failure.ts';
 import type { Ledger } from './ledger.ts';
 import type { BillingLog, BillingMetrics } from './log.ts';
 import { oncePerCluster } from './once-per-cluster.ts';
-import { longAccountRequests, scheduleChecks } from './scheduled-checks.ts';
+import { longAccountRequests, nightHour, scheduleChecks } from './scheduled-checks.ts';
 import type { Spool } from './spool.ts';
 import { type SpoolFile, writerIsGone } from './spool-reader.ts';
 import type { Settlement } from './types.ts';
@@ -30,6 +30,8 @@ export interface SweepParts {
   invariantsEveryMs?: number;
   /** Accounts with more requests than this are checked by their new rows. */
   longRequests?: number;
+  /** UTC. */
+  fullCheckHour?: number;
 }
 
 const slowestRoundMs = 5_000;
@@ -48,10 +50,20 @@ export function startSweep(parts: SweepParts): Sweep {
     metrics,
     invariantsEveryMs = 60_000,
     longRequests = longAccountRequests,
+    fullCheckHour = nightHour,
   } = parts;
   const stop = new AbortController();
   const { signal } = stop;
-  const checks = scheduleChecks({ pool, ledger, log, metrics, everyMs: invariantsEveryMs, longRequests, signal });
+  const checks = scheduleChecks({
+    pool,
+    ledger,
+    log,
+    metrics,
+    everyMs: invariantsEveryMs,
+    longRequests,
+    fullCheckHour,
+    signal,
+  });
   let expiredAt = Number.NEGATIVE_INFINITY;
   let current: Promise<void> = Promise.resolve();
 

@@ -82,6 +82,9 @@ test('whatever happens in whatever order on whatever process, the ledger agrees 
       const grants = [await give(customer, 0, 60)];
       const purses = [coins.purse('0', 60)];
       const running: { asked: AdmitAsk; admission: Admitted }[] = [];
+      // Money in advance would be held beside what the purses know: a key that is used twice gets none.
+      const keys = [customer.keyId];
+      let admissions = 0;
       /** Requests that are settled, or whose hold was given back although they still ran. */
       const over: { asked: AdmitAsk; admission: Admitted; charged: number | null }[] = [];
 
@@ -110,7 +113,9 @@ test('whatever happens in whatever order on whatever process, the ledger agrees 
             break;
           }
           case 'admit': {
-            const asked = coinAsk(customer, each.amount);
+            admissions += 1;
+            if (admissions % 2 === 0) keys.push(await addKey(db.pool, customer.accountId));
+            const asked = coinAsk({ ...customer, keyId: keys.at(-1) as string }, each.amount);
             const answer = await ledger(each.by).admit(asked);
             const free = coins.count(purses, coins.spendable);
             const live = coins.count(purses, (coin, { ended }) => coins.isHeld(coin) && !ended);

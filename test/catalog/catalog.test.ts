@@ -114,6 +114,7 @@ describe('a model', () => {
       id: 'big-1',
       displayName: 'BIG-1',
       family: 'test',
+      kind: 'text',
       contextWindow: 1_000,
       maxOutputTokens: 100,
       allow: new Set(['web_search']),

@@ -116,6 +116,7 @@ describe('the snapshot', () => {
             stop: true,
             thinkingSwitch: false,
             toolChoice: 'named',
+            traceContext: false,
             parallelCalls: true,
             shortCallIds: false,
             callSignatures: false,

@@ -73,8 +73,8 @@ describe('a key', () => {
     const right = orThrow(await control().testVendorKey({ vendorId: 'anthropic', secret }));
     expect(right).toMatchObject({ ok: true, status: 200, problem: null });
     expect(vendor.requests().map(({ method, path }) => `${method} ${path}`)).toEqual([
-      'GET /v1/models',
-      'GET /v1/models',
+      'GET /as/anthropic/v1/models',
+      'GET /as/anthropic/v1/models',
     ]);
     const { rows } = await app.pool.query('SELECT FROM upstream_key');
     expect(rows).toEqual([]);

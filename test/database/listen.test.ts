@@ -74,6 +74,7 @@ it('hears nothing from the money path: an announcement would put all commits in 
   );
   expect(tables.map(({ name }) => name)).toEqual([
     'account',
+    'account_limit',
     'api_key',
     'model',
     'price',

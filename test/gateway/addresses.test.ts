@@ -37,6 +37,7 @@ it('the addresses of the data plane are these and no others', () => {
       "GET, HEAD /api/docs/",
       "GET, HEAD /api/docs/countTokens",
       "GET, HEAD /api/docs/createChatCompletion",
+      "GET, HEAD /api/docs/createEmbeddings",
       "GET, HEAD /api/docs/createMessage",
       "GET, HEAD /api/docs/createResponse",
       "GET, HEAD /api/docs/getCredits",
