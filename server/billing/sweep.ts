@@ -41,17 +41,8 @@ const holdsAtOnce = 1_000;
 const accountsAtOnce = 1_000;
 
 export function startSweep(parts: SweepParts): Sweep {
-  const {
-    pool,
-    ledger,
-    spool,
-    leaseMs,
-    log,
-    metrics,
-    invariantsEveryMs = 60_000,
-    longRequests = longAccountRequests,
-    fullCheckHour = nightHour,
-  } = parts;
+  const { pool, ledger, spool, leaseMs, log, metrics, invariantsEveryMs: everyMs = 60_000 } = parts;
+  const { longRequests = longAccountRequests, fullCheckHour = nightHour } = parts;
   const stop = new AbortController();
   const { signal } = stop;
   const checks = scheduleChecks({
@@ -59,7 +50,7 @@ export function startSweep(parts: SweepParts): Sweep {
     ledger,
     log,
     metrics,
-    everyMs: invariantsEveryMs,
+    everyMs,
     longRequests,
     fullCheckHour,
     signal,

@@ -74,9 +74,21 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
     }
   };
 
+  /** What was drawn ahead is for those that came meanwhile: the next statement's draws take its place. */
+  const serveSpare = (draw: Draws): void => {
+    if (now() >= draw.spareUntil) return;
+    const served = draw.waiting.splice(0, draw.spare);
+    draw.failed.splice(0, served.length);
+    draw.spare -= served.length;
+    for (const resolve of served) resolve(null);
+  };
+
   const run = async (of: RateLimited['of'], id: string, limit: number, draw: Draws): Promise<void> => {
     draw.isRunning = true;
-    while (draw.waiting.length > 0) await flight(of, id, limit, draw);
+    while (draw.waiting.length > 0) {
+      await flight(of, id, limit, draw);
+      serveSpare(draw);
+    }
     draw.isRunning = false;
   };
 
