@@ -59,8 +59,8 @@ export interface HoldSize {
 
 /** Output tokens that a hold reserves at first, and that an extension adds. */
 const stepTokens = 4_096;
-/** Searches, images and minutes that a hold reserves at first; the brake extends it for more. */
-const held: Required<UnitCounts> = { search: 4, image: 1, minute: 10 };
+/** Searches and images that a hold reserves at first; the brake extends it for more. */
+const held: UnitCounts = { search: 4, image: 1 };
 /** Output tokens of the shortest answer that is worth starting a request for. */
 const minAnswerTokens = 16;
 
@@ -93,10 +93,13 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
   const target =
     input * inputPrice +
     BigInt(Math.min(cap, stepTokens)) * allAnswers +
-    piecesCost((unit) => Math.min(pieces[unit], held[unit]));
+    // Minutes are known only from the last usage, when nothing can be stopped any more: all of them are reserved.
+    piecesCost((unit) => Math.min(pieces[unit], held[unit] ?? pieces[unit]));
   const maxInputTokens = tokensAt(1) * request.contextRuns;
   const maxContextCost = BigInt(maxInputTokens) * inputPrice + piecesCost((unit) => pieces[unit]);
-  const contextFloor = isEmbedding ? BigInt(tokensAt(chargedBytesPerToken)) * likely.input : input * likely.cacheHit;
+  const promptFloor = isEmbedding ? BigInt(tokensAt(chargedBytesPerToken)) * likely.input : input * likely.cacheHit;
+  // A recording has begun at least one minute.
+  const contextFloor = promptFloor + piecesCost((unit) => (unit === 'minute' ? Math.min(pieces.minute, 1) : 0));
   const floor = contextFloor + BigInt(Math.min(cap, minAnswerTokens)) * likely.output;
   return {
     estimatedInputTokens,

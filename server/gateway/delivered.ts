@@ -14,7 +14,7 @@ import { withNumericCode } from './numeric-codes.ts';
 import type { Refusals } from './refusals.ts';
 import { sendInStream, sendRefusal } from './refuse.ts';
 import { isSameModel } from './reported-model.ts';
-import { type Metered, meterLeft, meterStream, meterWhole, unmetered } from './settle.ts';
+import { type Metered, meterLeft, meterStream, meterUnread, meterWhole, unmetered, withBegunMinute } from './settle.ts';
 import type { Delivery, RouteTry } from './try-route.ts';
 
 /** From the end of a try to what is metered and what the client still gets of it. */
@@ -111,9 +111,11 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
     router.report(target, 'fine');
     watchModel(call, request.model.id, target, reply.account.model);
     const account = believed(call, target, reply.account, bounds);
+    const outcome = clientLeft ? 'client_closed' : 'completed';
+    const metered = meterWhole(account, request.facts, admission.contextWindow, outcome);
     return {
       target,
-      metered: meterWhole(account, request.facts, admission.contextWindow, clientLeft ? 'client_closed' : 'completed'),
+      metered: withBegunMinute(metered, account.usage !== null, bounds, admission.price),
       complete: (costUsd) =>
         client.answer(
           200,
@@ -129,13 +131,18 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
     const { client } = call;
     const { facts } = request;
     const { contextWindow } = admission;
+    const meterEnd = (ending: Outcome, reported: ReportedUsage): Metered => {
+      const account = believed(call, target, reported, bounds);
+      const metered = meterStream(ending, account, facts, contextWindow, hidden);
+      return withBegunMinute(metered, account.usage !== null, bounds, admission.price);
+    };
     switch (end.kind) {
       case 'stream':
         router.report(target, upstreamFailures.has(end.ending) ? 'failed' : 'fine');
         watchModel(call, request.model.id, target, end.account.model);
         return {
           target,
-          metered: meterStream(end.ending, believed(call, target, end.account, bounds), facts, contextWindow, hidden),
+          metered: meterEnd(end.ending, end.account),
           complete() {
             if (client.gone) return;
             client.startStream();
@@ -143,24 +150,39 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
             client.end();
           },
         };
-      case 'left':
-        return { target, metered: meterLeft(end.sent, facts, contextWindow, hidden), complete: () => undefined };
+      case 'left': {
+        const metered = meterLeft(end.sent, facts, contextWindow, hidden);
+        return {
+          target,
+          metered: withBegunMinute(metered, false, bounds, admission.price),
+          complete: () => undefined,
+        };
+      }
       case 'stopped': {
         const [outcome, refusal] =
           end.reason === 'budget'
             ? (['budget_stopped', refusals.budgetUsedUp()] as const)
             : (['shutdown', refusals.budgetUnknown()] as const);
-        const account = believed(call, target, end.account, bounds);
-        return {
-          ...refusedBy(call, target, { outcome, refusal }),
-          metered: meterStream(outcome, account, facts, contextWindow, hidden),
-        };
+        return { ...refusedBy(call, target, { outcome, refusal }), metered: meterEnd(outcome, end.account) };
       }
       case 'whole':
         return wholeDelivered(delivery, prepared, end.body, end.clientLeft);
+      case 'fault': {
+        if (end.fault !== 'too_large' || facts.inputs === undefined) return end;
+        // The vendor has done its work and is paid for it; another one would send as much.
+        router.report(target, 'fine');
+        log.warn(
+          { requestId: call.requestId, upstream: target.route.upstream.id },
+          'the vectors of an embedding are too large to be delivered',
+        );
+        const refusal = refusals.answerTooLarge();
+        return {
+          ...refusedBy(call, target, { outcome: 'upstream_error', refusal }),
+          metered: meterUnread(facts, contextWindow),
+        };
+      }
       case 'status':
       case 'error_event':
-      case 'fault':
       case 'shutdown':
         return end;
     }

@@ -61,7 +61,10 @@ export function createPace({
 }
 
 function tokensAhead({ facts, model }: ModelRequest): number {
-  const input = Math.min(Math.ceil(facts.textBytes / heldBytesPerToken) + mediaTokens(facts), model.contextWindow);
+  // Each input of an embedding has the model's window, and is drawn by bytes, as it is held.
+  const bytesPerToken = facts.inputs === undefined ? heldBytesPerToken : 1;
+  const window = model.contextWindow * (facts.inputs ?? 1);
+  const input = Math.min(Math.ceil(facts.textBytes / bytesPerToken) + mediaTokens(facts), window);
   const answer = Math.min(facts.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens, maxDrawnAnswer);
   return Math.max(1, input + answer * facts.answers);
 }

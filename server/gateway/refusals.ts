@@ -68,7 +68,8 @@ export type RefusalName =
   | 'upstream_unavailable'
   | 'upstream_timeout'
   | 'upstream_cut'
-  | 'upstream_stalled';
+  | 'upstream_stalled'
+  | 'answer_too_large';
 
 /** Public addresses in the sentences. */
 export interface Pointers {
@@ -475,6 +476,15 @@ const upstreamRefusals = (seeStatus: string) => ({
     status: 504,
     code: 'upstream_timeout',
     message: `The model's upstream stopped sending in the middle of the answer. ${seeStatus}`,
+  }),
+  /** Embeddings, which are charged all the same: sending the request again would be charged again. */
+  answerTooLarge: (): Refusal => ({
+    name: 'answer_too_large',
+    status: 502,
+    code: 'upstream_error',
+    final: true,
+    message:
+      'The vectors are larger than an answer may be (64 MB). The vendor has computed them, so that their input is charged. Send fewer inputs at once, or ask for `encoding_format: base64`.',
   }),
 });
 

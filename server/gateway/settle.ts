@@ -13,7 +13,7 @@ import {
 } from '../core/price.ts';
 import { pricesAtMoment } from '../core/price-clock.ts';
 import { type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
-import { estimateInput, usageSoFar } from '../metering/estimate.ts';
+import { estimateInput, type TokenBounds, usageSoFar } from '../metering/estimate.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
 
 /** Metering result of a finished exchange: token pools, their source and the outcome. */
@@ -91,6 +91,31 @@ export function meterStream(
   );
   const usageSource = estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial';
   return { usage, usageSource, outcome: ending, ...unitsOf(account) };
+}
+
+/**
+ * Adds the minute of audio of a request whose usage never came (`isReported`), where minutes have a price: leaving early
+ * must not be cheaper than staying. An answer that failed at its upstream or here has none.
+ */
+export function withBegunMinute(
+  metered: Metered,
+  isReported: boolean,
+  { minutes }: Pick<TokenBounds, 'minutes'>,
+  { perUnit = {} }: Pick<FrozenPrice, 'perUnit'>,
+): Metered {
+  const isSettledByEstimate =
+    metered.outcome === 'completed' || metered.outcome === 'client_closed' || metered.outcome === 'budget_stopped';
+  if (isReported || !isSettledByEstimate || metered.usageSource === 'none') return metered;
+  if (minutes === 0 || perUnit.minute === undefined || metered.units?.minute !== undefined) return metered;
+  return { ...metered, units: { ...metered.units, minute: 1 } };
+}
+
+/**
+ * Meters an embedding whose vectors were too large to be delivered: the vendor made them, and reports its usage only
+ * behind them. The input is estimated.
+ */
+export function meterUnread(facts: RequestFacts, contextWindow: number): Metered {
+  return { ...meterLeft(true, facts, contextWindow, 0), outcome: 'upstream_error' };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Admitted, Ledger } from '../billing/ledger.ts';
 import { type Brake, type BrakeParts, createBrake } from '../metering/brake.ts';
 import { createCredit } from '../metering/credit.ts';
-import { estimateInput, promptBoundOf, type TokenBounds, withinBounds } from '../metering/estimate.ts';
+import { awaitsPieces, estimateInput, promptBoundOf, type TokenBounds, withinBounds } from '../metering/estimate.ts';
 import { createHiddenReasoning, reasoningSpeed } from '../metering/reasoning.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { TraceSpan } from '../runtime/tracing.ts';
@@ -89,7 +89,9 @@ export function createRouteTries({
     /** Charged only where the catalog entry states how fast the model reasons. */
     const hidden = (): number => (speed?.stated === true ? (brake?.awaitedTokens ?? 0) : 0);
     // Cache warming generates no output that could be cut off, and only its answer reports the usage.
-    const ownDrainMs = facts.maxTokens === 0 || upstream.onDisconnect === 'drain' ? drainMs : 0;
+    const isDrained = facts.maxTokens === 0 || upstream.onDisconnect === 'drain';
+    // Images that are being made and minutes of audio are known only from the rest of the answer.
+    const ownDrainMs = isDrained || awaitsPieces(bounds, admission.price.perUnit) ? drainMs : 0;
     call.client.more =
       exchange.droppedTools.length === 0 ? {} : { 'x-steyg-dropped-tools': exchange.droppedTools.join(', ') };
     const end = await attempt({
@@ -122,7 +124,7 @@ export function createRouteTries({
       usageSoFar: (account) =>
         meterStream('budget_stopped', withinBounds(account, bounds), facts, contextWindow, hidden()).usage,
       brake(stop, resume) {
-        brake = brakeFor(delivery, speed, ownDrainMs === 0, { stop, resume });
+        brake = brakeFor(delivery, speed, !isDrained, { stop, resume });
         return brake;
       },
       shutdown,

@@ -98,6 +98,8 @@ class SpendBrake implements Brake {
   private leftAt = Number.POSITIVE_INFINITY;
   private readonly parts: BrakeParts;
   private reserved: PicoUsd;
+  /** Part of the hold that is kept out of `reserved` for the minutes of audio, until the upstream reports them. */
+  private keptForMinutes: PicoUsd;
   /** Free money of the account at the ledger's last answer, less this stream's extensions since. */
   private knownFree: PicoUsd;
   /** Part of `knownFree` that this stream has taken while the ledger is out of reach. */
@@ -122,14 +124,16 @@ class SpendBrake implements Brake {
 
   constructor(parts: BrakeParts) {
     this.parts = parts;
-    this.reserved = parts.held;
     this.knownFree = parts.freeAfter;
     this.prices = dearestWithin(parts.prices, parts.promptBound);
+    this.keptForMinutes = minutesWithin(parts, this.prices);
+    this.reserved = parts.held - this.keptForMinutes;
     this.stopped = isFree(parts.prices);
   }
 
   check(account: ReportedUsage, now: number, reading = true): void {
     if (this.stopped) return;
+    if (account.minutes !== undefined) this.useMinutes();
     const output = this.outputOf(account, now, reading && !this.waiting);
     if (this.extending) {
       this.spent = this.costSoFar(account, output);
@@ -220,6 +224,12 @@ class SpendBrake implements Brake {
     return dearer(pieces, rest < step ? rest : step);
   }
 
+  /** The minutes are reported and part of the cost from now on. */
+  private useMinutes(): void {
+    this.reserved += this.keptForMinutes;
+    this.keptForMinutes = 0n;
+  }
+
   private ask(output: number, now: number): void {
     if (now - this.askedAt < fastExtensionMs && !this.ledgerAway)
       this.extensionTokens = Math.min(this.extensionTokens * 2, maxExtensionTokens);
@@ -297,6 +307,14 @@ function piecesCost({ searches = 0, images = 0, minutes = 0 }: ReportedUsage, { 
     BigInt(images) * (perUnit.image ?? 0n) +
     BigInt(minutes) * (perUnit.minute ?? 0n)
   );
+}
+
+/** What a hold has for minutes of audio, beyond the prompt and the first step of the answer. */
+function minutesWithin({ held, bounds, estimatedInputTokens, prices }: BrakeParts, dearest: UnitPrices): PicoUsd {
+  const all = BigInt(bounds.minutes) * (prices.perUnit?.minute ?? 0n);
+  const text = BigInt(estimatedInputTokens) * dearest.input + BigInt(firstExtensionTokens) * dearest.output;
+  if (held <= text) return 0n;
+  return held - text < all ? held - text : all;
 }
 
 /** Whether nothing that an answer may use has a price. */

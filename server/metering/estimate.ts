@@ -1,3 +1,4 @@
+import type { PerUnit } from '../core/price.ts';
 import { promptBound, type RequestMeasure } from '../core/request.ts';
 import { chargedBytesPerToken, MAX_POOL_TOKENS, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 
@@ -93,6 +94,14 @@ export function askedPieces(facts: Gated, allowed: ReadonlySet<string>): { madeI
     ...(asksFor(imageGate, facts, allowed) ? { madeImages: maxImages } : {}),
     ...(asksFor(audioGate, facts, allowed) ? { minutes: maxMinutes } : {}),
   };
+}
+
+/** Whether a request may take images or minutes that have a price. */
+export function awaitsPieces(
+  { images, minutes }: Pick<TokenBounds, 'images' | 'minutes'>,
+  perUnit: PerUnit = {},
+): boolean {
+  return (images > 0 && perUnit.image !== undefined) || (minutes > 0 && perUnit.minute !== undefined);
 }
 
 type Gated = Pick<Parameters<typeof tokenBounds>[0], 'gates'>;

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { array, assert, asyncProperty, constantFrom, integer, oneof, string } from 'fast-check';
 import OpenAI, { BadRequestError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -12,11 +14,13 @@ const catalog = (simulatorUrl: string): string => `upstreams:
   - { id: by-chat, protocol: chat-completions, baseUrl: "${simulatorUrl}/v1" }
   - { id: by-responses, protocol: responses, baseUrl: "${simulatorUrl}/v1" }
   - { id: by-messages, protocol: messages, baseUrl: "${simulatorUrl}" }
+  - { id: by-wordy, protocol: chat-completions, baseUrl: "http://127.0.0.1:${(wordy.address() as AddressInfo).port}/v1" }
 models:
 ${[
   entry('embed-1', 'kind: embedding', ['by-chat']),
   entry('embed-responses', 'kind: embedding', ['by-responses']),
   entry('embed-nowhere', 'kind: embedding', ['by-messages']),
+  entry('embed-wordy', 'kind: embedding', ['by-wordy']),
   entry('embed-strict', 'kind: embedding, unknownMembers: refuse', ['by-chat']),
   entry('talker', 'kind: text', ['by-chat']),
 ].join('\n')}`;
@@ -27,13 +31,35 @@ function entry(id: string, more: string, upstreams: string[]): string {
   return `  - { id: ${id}, displayName: ${id}, family: tests, contextWindow: 8192, maxOutputTokens: 1000, ${more}, prices: { input: "1", cacheHit: "0", output: "0" }, routes: [${routes}] }`;
 }
 
+/** A vendor whose vectors are larger than an answer may be. */
+const wordy = createServer((request, response) => {
+  request.resume();
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.on('error', () => undefined);
+  const piece = Buffer.alloc(1_048_576, ' ');
+  let pieces = 0;
+  const more = (): void => {
+    while (!response.destroyed && pieces < 66) {
+      pieces += 1;
+      if (!response.write(piece)) return void response.once('drain', more);
+    }
+    response.end();
+  };
+  more();
+});
+
 let app: TestApp;
 let customer: Customer;
 beforeAll(async () => {
+  await new Promise<void>((resolve) => wordy.listen(0, '127.0.0.1', resolve));
   app = await startApp({ catalog });
   customer = await app.customer();
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  wordy.closeAllConnections();
+  await new Promise((resolve) => wordy.close(resolve));
+});
 
 const ask = (body: unknown, secret = customer.secret, signal?: AbortSignal) =>
   fetch(`${app.baseUrl}/v1/embeddings`, {
@@ -119,6 +145,13 @@ describe('what an embedding costs', () => {
 
   it.each([
     ['the total alone', '[[usage {"total_tokens":500}]]', 500n, 'reported'],
+    ['the total beside a prompt of zero', '[[usage {"prompt_tokens":0,"total_tokens":500}]]', 500n, 'reported'],
+    [
+      'zero: an estimate by its bytes',
+      `[[usage {"prompt_tokens":0,"total_tokens":0}]]${'x'.repeat(352)}`,
+      100n,
+      'estimated',
+    ],
     ['nothing: an estimate by its bytes', `[[nousage]]${'x'.repeat(387)}`, 100n, 'estimated'],
     [
       'more than fits into its inputs',
@@ -130,6 +163,26 @@ describe('what an embedding costs', () => {
     const payer = await app.customer();
     await (await ask({ model: 'embed-1', input }, payer.secret)).text();
     expect(await settled(app, payer)).toMatchObject([{ input: tokens, usage_source: source }]);
+  });
+
+  it('of vectors that are too large to be delivered is the estimated input, which the refusal says', async () => {
+    const payer = await app.customer();
+    // More often than an upstream may fail before it is left alone.
+    for (let times = 0; times < 7; times += 1) {
+      const refused = await ask({ model: 'embed-wordy', input: 'x'.repeat(398) }, payer.secret);
+      expect(refused.status).toBe(502);
+      expect(refused.headers.get('x-should-retry')).toBe('false');
+      expect((await errorOf(refused, 'chat-completions')).message).toContain('64 MB');
+    }
+    const rows = await settled(app, payer);
+    expect(rows).toHaveLength(7);
+    for (const row of rows)
+      expect(row).toMatchObject({
+        input: 100n,
+        charged: 100_000_000n,
+        usage_source: 'estimated',
+        outcome: 'upstream_error',
+      });
   });
 
   it('of a failure is nothing, and of an answer that its client did not wait for what the vendor reported', async () => {
@@ -202,6 +255,19 @@ describe('a budget', () => {
   });
 });
 
+describe('tokens a minute', () => {
+  it('are drawn for every input, by bytes', async () => {
+    const limited = await app.customer({ terms: { tokensPerMinute: 20_000 } });
+    const input = (count: number) => Array.from({ length: count }, () => 'x'.repeat(8_000));
+    const refused = await ask({ model: 'embed-1', input: input(3) }, limited.secret);
+    expect(refused.status).toBe(429);
+    expect(await errorOf(refused, 'chat-completions')).toMatchObject({ limit_unit: 'tokens_per_minute' });
+    const taken = await ask({ model: 'embed-1', input: input(2) }, limited.secret);
+    expect(taken.status).toBe(200);
+    await taken.text();
+  });
+});
+
 describe('a model of the other kind', () => {
   it.each(Object.values(protocols))('is refused on $protocol with the address that it has', async (protocol) => {
     const refused = await send(app, protocol, { secret: customer.secret, more: { model: 'embed-1' } });
@@ -227,7 +293,7 @@ describe('a model of the other kind', () => {
     const embedding = listed.data.find(({ id }) => id === 'embed-1');
     expect(embedding).toMatchObject({ kind: 'embedding', architecture: { output_modalities: ['embeddings'] } });
     const own = (await (await get(app, '/v1/embeddings/models', customer.secret)).json()) as { data: unknown[] };
-    expect(own.data).toHaveLength(4);
+    expect(own.data).toHaveLength(5);
     expect(own.data).toContainEqual(embedding);
   });
 });

@@ -94,6 +94,21 @@ describe('the brake of a request at tiered prices', () => {
     expect(asked[0]).toBeGreaterThanOrEqual(300n);
   });
 
+  it('leaves the text of an answer nothing of what is held for minutes, until they are reported', async () => {
+    const prices = { ...first, perUnit: { minute: 100n } };
+    const { brake, asked, seen, settle } = open({ prices, held: 40_960n + 1_000n });
+    brake.check(account(4 * 4_000), 0);
+    expect(asked).toHaveLength(1);
+    await settle(0n);
+    brake.check(account(4 * 4_096), 1);
+    await settle(0n);
+    expect(seen.stopped).toEqual(['budget']);
+    const reported = open({ prices, held: 40_960n + 1_000n });
+    reported.brake.check({ ...account(4 * 3_200), minutes: 5 }, 0);
+    expect(reported.asked).toEqual([]);
+    expect(reported.seen.stopped).toEqual([]);
+  });
+
   it('counts searches at their own price', () => {
     const { brake, asked } = open({ prices: { ...first, perUnit: { search: 400n } } });
     brake.check({ ...account(4), searches: 1 }, 0);

@@ -44,12 +44,6 @@ const itemShape = shape({
   status: leaf,
 });
 
-/** Counts what is charged by the piece: searches and images are items of the answer. */
-function countPieces(generated: Generated, data: Uint8Array, item: JsonNode): void {
-  countSearch(generated, data, item);
-  countImage(generated, data, item);
-}
-
 /**
  * An image that the vendor made. Its tokens are not in the usage, which is of the model that asked for it:
  * https://community.openai.com/t/responses-api-image-generation-token-usage/1277438. One that failed is not charged.
@@ -72,7 +66,8 @@ function countSearch(generated: Generated, data: Uint8Array, item: JsonNode): vo
 }
 
 function countItem(generated: Generated, item: JsonNode, data: Uint8Array): void {
-  countPieces(generated, data, item);
+  countSearch(generated, data, item);
+  countImage(generated, data, item);
   for (const part of [...(item.members.get('content')?.items ?? []), ...(item.members.get('summary')?.items ?? [])]) {
     countText(generated, part.members.get('text') ?? part.members.get('refusal'));
   }
@@ -115,6 +110,8 @@ interface OpenItem {
 function createDialect(progress: Progress, context: WireContext): Dialect {
   const openItems = new Map<number, OpenItem>();
   const doneItems = new Map<number, string>();
+  /** Output indexes of images that were counted when the client got a first version of them. */
+  const shownImages = new Set<number>();
   /** The response as it was first announced; parsed only if the gateway has to end it. */
   let announced: Buffer | null = null;
   let sequence = -1;
@@ -158,8 +155,14 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
       });
     } else if (type === 'response.output_item.done' && item !== undefined) {
       openItems.delete(index);
-      countPieces(progress, data, item);
+      countSearch(progress, data, item);
+      if (!shownImages.has(index)) countImage(progress, data, item);
       doneItems.set(index, data.toString('utf8', item.start, item.end));
+    } else if (type === 'response.image_generation_call.partial_image') {
+      // It carries the picture, so that it is charged, however the answer goes on:
+      // https://developers.openai.com/api/docs/guides/image-generation
+      if (!shownImages.has(index)) progress.images = (progress.images ?? 0) + 1;
+      shownImages.add(index);
     } else if (type === 'response.content_part.added') {
       const partType = textOf(data, root.members.get('part')?.members.get('type'));
       openItems.get(index)?.parts.set(contentIndex(data, root), { type: partType ?? 'output_text', pieces: [] });
