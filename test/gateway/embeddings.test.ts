@@ -148,7 +148,7 @@ describe('what an embedding costs', () => {
     ['the total beside a prompt of zero', '[[usage {"prompt_tokens":0,"total_tokens":500}]]', 500n, 'reported'],
     [
       'zero: an estimate by its bytes',
-      `[[usage {"prompt_tokens":0,"total_tokens":0}]]${'x'.repeat(352)}`,
+      `[[usage {"prompt_tokens":0,"total_tokens":0}]]${'x'.repeat(348)}`,
       100n,
       'estimated',
     ],
