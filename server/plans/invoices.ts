@@ -54,6 +54,8 @@ export type InvoiceProgress =
 
 export interface InvoiceProvider {
   name: string;
+  /** The longest that one of the calls below takes, all of its requests and their timeouts included. */
+  maxCallMs: number;
   /** The invoice of a reference. */
   find(reference: string): Promise<InvoiceProgress>;
   /** Requests an invoice; `exists`: the reference was used before. */
@@ -102,8 +104,10 @@ export interface InvoiceDeps {
   log: Pick<Log, 'warn'>;
 }
 
-/** Longer than all calls of a step together: until then the row belongs to the process that took it. */
-const leaseSeconds = 120;
+/** Calls of a step at most: check, look-up, request, check again. */
+const maxCallsPerStep = 4;
+/** Until then the row belongs to the process that took it: all calls of a step, and as long as one more for the rest. */
+const leaseSeconds = ({ maxCallMs }: InvoiceProvider): number => Math.ceil(((maxCallsPerStep + 1) * maxCallMs) / 1_000);
 /** The delays rise to six hours: 16 tries are about three days. */
 const maxTries = 16;
 const backOff = (firstSeconds: number, tries: number): number =>
@@ -127,7 +131,7 @@ export function createInvoices(deps: InvoiceDeps) {
     let issued = 0;
     const tried: string[] = [];
     for (;;) {
-      const claimed = await claim(pool, tried);
+      const claimed = await claim(pool, { tried, seconds: leaseSeconds(provider) });
       if (claimed === null) return issued;
       tried.push(claimed.orderId);
       if (await step(provider, claimed)) issued += 1;
@@ -248,13 +252,13 @@ function invoiceReaders(pool: Pool) {
 }
 
 /** Takes one invoice that is due for this process; another takes it when the lease has ended. */
-async function claim(pool: Pool, tried: readonly string[]): Promise<Claimed | null> {
+async function claim(pool: Pool, lease: { tried: readonly string[]; seconds: number }): Promise<Claimed | null> {
   const { rows } = await pool.query<Claimed>(
     `UPDATE order_invoice SET tries = tries + 1, next_at = now() + $2 * interval '1 second'
      WHERE order_id = (SELECT order_id FROM order_invoice WHERE state = 'due' AND next_at <= now()
                          AND order_id <> ALL ($1::uuid[]) ORDER BY next_at, order_id LIMIT 1 FOR UPDATE SKIP LOCKED)
      RETURNING ${columns}`,
-    [tried, leaseSeconds],
+    [lease.tried, lease.seconds],
   );
   return rows[0] ?? null;
 }

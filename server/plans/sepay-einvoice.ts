@@ -23,7 +23,10 @@ export interface SepayEinvoiceOptions {
   timeoutMs?: number;
 }
 
+/** Of one request. */
 const defaultTimeoutMs = 15_000;
+/** A call whose token was taken back: a token, the call, another token, the call again. */
+const requestsPerCall = 4;
 /** A token works for a day; it is renewed before that. */
 const renewBeforeMs = 10 * 60_000;
 
@@ -81,6 +84,7 @@ export function createSepayEinvoice(options: SepayEinvoiceOptions): InvoiceProvi
 
   return {
     name: 'sepay',
+    maxCallMs: requestsPerCall * timeoutMs,
 
     async find(reference) {
       const answer = await call('GET', `/v1/invoices/${encodeURIComponent(reference)}`);
@@ -146,14 +150,24 @@ function invoiceBody(invoice: InvoiceToIssue, options: SepayEinvoiceOptions): ob
         item_name: `${invoice.planName}: ngân sách ${formatUsd(invoice.budget)} USD`,
         unit: 'gói',
         quantity: 1,
-        // Before tax, to whole VND; the total is the price that was paid.
-        unit_price: Math.round((price * 100) / (100 + percent)),
+        unit_price: priceBeforeTax(invoice.priceVnd, BigInt(percent)),
         ...(taxRate === null ? {} : { tax_rate: taxRate }),
       },
     ],
     notes: invoice.memo,
     total_amount: price,
   };
+}
+
+/**
+ * A price in VND without the tax of `percent` that it includes, to two decimals: `unit_price` is documented as a number,
+ * `total_amount` as a whole one. In whole VND many prices have no such amount: at 10 %, 50,000 would be 45,455 and 4,546
+ * of tax. With two decimals the amount and its tax add up to the price, rounded each or together.
+ */
+function priceBeforeTax(priceVnd: bigint, percent: bigint): number {
+  const divisor = 100n + percent;
+  const hundredths = (priceVnd * 10_000n + divisor / 2n) / divisor;
+  return Number(hundredths) / 100;
 }
 
 function refusal({ status, body }: Answer, isFinal: boolean): InvoiceRefused {

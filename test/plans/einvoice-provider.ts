@@ -41,7 +41,11 @@ const documented = z.strictObject({
         item_name: z.string().min(1),
         unit: z.string().optional(),
         quantity: z.number().optional(),
-        unit_price: z.number().optional(),
+        // Answers show prices with two decimals.
+        unit_price: z
+          .number()
+          .refine((price) => Number(price.toFixed(2)) === price)
+          .optional(),
         tax_rate: z.union([-2, -1, 0, 5, 8, 10].map((rate) => z.literal(rate))).optional(),
       }),
     )
@@ -51,6 +55,24 @@ const documented = z.strictObject({
 });
 
 export type ReceivedInvoice = z.infer<typeof documented>;
+
+/**
+ * Whether the lines and their tax are the whole total, with the sum rounded at the end and with amount and tax rounded
+ * each: VND has no decimals, and the providers behind SePay round in either way. In hundredths of a percent of a VND.
+ */
+function addsUp({ items, total_amount: total }: ReceivedInvoice): boolean {
+  const unit = 10_000n;
+  const whole = (amount: bigint) => (amount + unit / 2n) / unit;
+  let atEnd = 0n;
+  let each = 0n;
+  for (const { quantity = 0, unit_price: price = 0, tax_rate: rate = 0 } of items) {
+    const hundredths = BigInt(Math.round(price * 100)) * BigInt(quantity);
+    const [amount, tax] = [hundredths * 100n, hundredths * BigInt(Math.max(0, rate))];
+    atEnd += amount + tax;
+    each += whole(amount) + whole(tax);
+  }
+  return total === undefined || (whole(atEnd) === BigInt(total) && each === BigInt(total));
+}
 
 interface Stored {
   body: ReceivedInvoice;
@@ -115,6 +137,7 @@ export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
     const parsed = documented.safeParse(JSON.parse(text));
     if (!parsed.success) return refuse(response, 400, 'BAD_SHAPE');
     const body = parsed.data;
+    if (!addsUp(body)) return refuse(response, 400, 'TOTAL_MISMATCH');
     if (stored.has(body.reference_code)) return refuse(response, 409, 'EINVOICE_DOCUMENT_EXISTED');
     const made = { body, tracking: randomUUID(), number: String(500 + stored.size), pending: state.pendingChecks };
     stored.set(body.reference_code, made);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createInvoices } from '../../server/plans/invoices.ts';
 import { createSepayEinvoice } from '../../server/plans/sepay-einvoice.ts';
@@ -68,7 +69,7 @@ describe('a paid order', () => {
         is_draft: false,
         total_amount: 250_000,
         notes: memo,
-        items: [expect.objectContaining({ quantity: 1, unit_price: 231_481, tax_rate: 8 })],
+        items: [expect.objectContaining({ quantity: 1, unit_price: 231_481.48, tax_rate: 8 })],
       }),
     ]);
     expect(await stateOf(id)).toMatchObject({
@@ -100,6 +101,27 @@ describe('a paid order', () => {
     expect(provider.invoices[0]?.items[0]).not.toHaveProperty('tax_rate');
   });
 
+  it.each([0, 5, 8, 10, -1, -2])('has lines that add up to what was paid, at a tax of %i', async (taxRate) => {
+    const sepay = createSepayEinvoice({ ...credentials, taxRate, baseUrl: provider.url });
+    const invoice = {
+      paidAt: new Date(),
+      memo: 'ST1',
+      planId: 'starter',
+      planName: 'Starter',
+      budget: 10n ** 13n,
+      buyer: { name: 'Buyer', email: 'buyer@example.com', company: null },
+    };
+    let made = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.bigInt(1_000n, 100_000_000n), async (priceVnd) => {
+        made += 1;
+        await sepay.request({ ...invoice, reference: String(made), priceVnd });
+      }),
+      { numRuns: 100, examples: [[50_000n], [250_000n], [1_000n], [100_000_000n]] },
+    );
+    expect(provider.invoices).toHaveLength(made);
+  });
+
   it.each(['lose answer', 'hang'] as const)('has one invoice when the provider made it and we %s', async (fault) => {
     const { id } = await paid();
     provider.next = [fault];
@@ -125,7 +147,7 @@ describe('a paid order', () => {
     expect(provider.invoices).toHaveLength(1);
   });
 
-  it('has one invoice when the process is killed between the request and its record', async () => {
+  it('has one invoice when the process is killed between the request and its record, which a lease outlasts', async () => {
     const { id } = await paid();
     provider.next = ['hang'];
     const script = fileURLToPath(new URL('./einvoice-worker.ts', import.meta.url));
@@ -133,7 +155,10 @@ describe('a paid order', () => {
     while (provider.invoices.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     worker.kill('SIGKILL');
     await once(worker, 'exit');
-    expect(await stateOf(id)).toMatchObject({ state: 'due', number: null, requestedAt: expect.any(Date) });
+    const taken = await stateOf(id);
+    expect(taken).toMatchObject({ state: 'due', number: null, requestedAt: expect.any(Date) });
+    // The lease outlasts four calls, each with a token and the request, twice, of 15 seconds each.
+    expect(taken.nextAt.getTime() - (taken.requestedAt?.getTime() ?? 0)).toBeGreaterThan(4 * 4 * 15_000);
     // Until its lease has ended no other process touches it.
     await open().issueDue();
     expect(await stateOf(id)).toMatchObject({ state: 'due', tries: 1 });
