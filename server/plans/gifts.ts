@@ -20,7 +20,7 @@ export interface OrderToGive {
 }
 
 /** How long a gift waits for its receiver. */
-const waitDays = 30;
+export const giftWaitDays = 30;
 
 /** Adds the grants of an order that was just paid, in the transaction of the payment. */
 export async function giveOrder(
@@ -69,7 +69,7 @@ export function createGifts({ pool }: { pool: Pool }) {
                 OR EXISTS (SELECT FROM account a WHERE a.status = 'active' AND a.kind = 'customer'
                              AND (a.email = o.gift_to OR a.id::text = o.gift_to)))
          ORDER BY paid_at LIMIT 100`,
-        [waitDays],
+        [giftWaitDays],
       );
       let delivered = 0;
       for (const { id } of waiting)
@@ -78,7 +78,7 @@ export function createGifts({ pool }: { pool: Pool }) {
             `SELECT id, account_id AS "accountId", budget, bonus, gift_to AS "giftTo",
                     paid_at < now() - make_interval(days => $2) AS "isOverdue"
              FROM purchase_order WHERE id = $1 AND status = 'paid' AND receiver_id IS NULL FOR UPDATE`,
-            [id, waitDays],
+            [id, giftWaitDays],
           );
           const [order] = rows;
           if (order === undefined || order.giftTo === null) return 0;

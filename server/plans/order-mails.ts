@@ -4,6 +4,7 @@ import { transaction } from '../database/lane.ts';
 import { describeError, uuidv7 } from '../runtime/http.ts';
 import type { Mail } from '../runtime/mail.ts';
 import { demonstrationText, type Locale, momentText } from '../shared/page.ts';
+import { giftWaitDays } from './gifts.ts';
 import type { BankAccount, Order } from './orders.ts';
 
 /**
@@ -42,7 +43,10 @@ const maxMailsOfRun = 200;
 /** An order that ended unpaid is not announced. */
 const isSettled = `m.kind = 'made' AND o.status IN ('cancelled', 'expired')`;
 
-type MailRow = Pick<Order, 'memo' | 'planName' | 'priceVnd' | 'receivedVnd' | 'budget' | 'status' | 'expiresAt'> & {
+type MailRow = Pick<
+  Order,
+  'memo' | 'planName' | 'priceVnd' | 'receivedVnd' | 'budget' | 'bonus' | 'giftTo' | 'status' | 'expiresAt'
+> & {
   id: string;
   orderId: string;
   kind: OrderMailKind;
@@ -78,7 +82,7 @@ export function createOrderMails(deps: OrderMailDeps) {
   async function sendOne(client: ClientBase, id: string): Promise<boolean> {
     const { rows } = await client.query<MailRow>(
       `SELECT m.id, m.order_id AS "orderId", m.kind, m.tries, a.email AS to, o.memo, o.plan_name AS "planName",
-              o.price_vnd AS "priceVnd", o.budget, o.status, o.expires_at AS "expiresAt",
+              o.price_vnd AS "priceVnd", o.budget, o.bonus, o.gift_to AS "giftTo", o.status, o.expires_at AS "expiresAt",
               coalesce((SELECT sum(t.amount_vnd) FROM transfer_match x JOIN bank_transfer t ON t.id = x.transfer_id
                         WHERE x.order_id = o.id), 0)::bigint AS "receivedVnd",
               (SELECT u.locale FROM member x JOIN app_user u ON u.id = x.user_id
@@ -121,7 +125,8 @@ function orderMail(row: MailRow, deps: Pick<OrderMailDeps, 'bank' | 'publicUrl' 
     price: vnd(row.priceVnd),
     received: vnd(row.receivedVnd),
     missing: vnd(row.priceVnd - row.receivedVnd),
-    usd: deps.formatUsd(row.budget),
+    usd: amountText[locale](deps.formatUsd(row.budget), row.bonus === 0n ? null : deps.formatUsd(row.bonus)),
+    giftTo: row.giftTo,
     isPaid: row.status === 'paid',
     until: momentText(row.expiresAt, locale),
     bank: isOpen ? deps.bank : null,
@@ -137,7 +142,10 @@ interface Facts {
   price: string;
   received: string;
   missing: string;
+  /** The budget, and the bonus when there is one. */
   usd: string;
+  /** As the buyer named the receiver; null: for the buyer. */
+  giftTo: string | null;
   isPaid: boolean;
   until: string;
   bank: BankAccount | null;
@@ -145,65 +153,84 @@ interface Facts {
 
 type Texts = Record<OrderMailKind, (facts: Facts) => { subject: string; lines: string[] }> & { page: string };
 
+const amountText: Record<Locale, (usd: string, bonus: string | null) => string> = {
+  en: (usd, bonus) => (bonus === null ? `${usd} USD` : `${usd} USD and a bonus of ${bonus} USD`),
+  vi: (usd, bonus) => (bonus === null ? `${usd} USD` : `${usd} USD và thưởng thêm ${bonus} USD`),
+};
+
+/** What a paid order gave, and to whom. Whether a gift's receiver has an account is not told. */
+const givenText: Record<Locale, (facts: Facts) => string> = {
+  en: ({ usd, giftTo }) =>
+    giftTo === null
+      ? `${usd} were added to your budget; your API keys work as before.`
+      : `Your gift of ${usd} is for ${giftTo}: it is added to the budget of that account, or waits ${giftWaitDays} days for one, and is then added to yours.`,
+  vi: ({ usd, giftTo }) =>
+    giftTo === null
+      ? `${usd} đã được cộng vào ngân sách; các khóa API vẫn hoạt động như trước.`
+      : `Quà tặng ${usd} dành cho ${giftTo}: được cộng vào ngân sách của tài khoản đó, hoặc chờ tài khoản đó trong ${giftWaitDays} ngày rồi cộng vào ngân sách của bạn.`,
+};
+
 const texts: Record<Locale, Texts> = {
   en: {
     page: 'The order, its payment details and its receipt:',
-    made: ({ memo, plan, price, usd, until, bank }) => ({
+    made: ({ memo, plan, price, usd, giftTo, until, bank }) => ({
       subject: `Steyg order ${memo}: ${plan}`,
       lines: [
-        `You ordered ${plan}: ${usd} USD of budget for ${price}.`,
+        `You ordered ${plan}${giftTo === null ? '' : ` as a gift for ${giftTo}`}: a budget of ${usd} for ${price}.`,
         ...(bank === null
           ? []
           : [
               '',
               `Transfer ${price} to account ${bank.account} (bank ${bank.bin}, ${bank.name}) with the memo ${memo} until ${until}.`,
-              'The budget is added when the transfer arrives. Your API keys stay the same.',
+              giftTo === null
+                ? 'The budget is added when the transfer arrives. Your API keys stay the same.'
+                : 'The gift is given when the transfer arrives.',
             ]),
       ],
     }),
-    paid: ({ memo, plan, received, usd }) => ({
-      subject: `Steyg order ${memo} is paid`,
-      lines: [`${received} arrived for ${plan}. ${usd} USD were added to your budget; your API keys work as before.`],
+    paid: (facts) => ({
+      subject: `Steyg order ${facts.memo} is paid`,
+      lines: [`${facts.received} arrived for ${facts.plan}. ${givenText.en(facts)}`],
     }),
-    matched: ({ memo, plan, received, missing, usd, isPaid }) => ({
+    matched: ({ memo, plan, received, missing, isPaid, ...facts }) => ({
       subject: isPaid ? `Steyg order ${memo} is paid` : `A transfer was matched to your Steyg order ${memo}`,
       lines: [
         `We found your transfer and matched it to the order ${memo} (${plan}) by hand.`,
         isPaid
-          ? `${received} arrived. ${usd} USD were added to your budget; your API keys work as before.`
+          ? `${received} arrived. ${givenText.en({ memo, plan, received, missing, isPaid, ...facts })}`
           : `${received} arrived so far; ${missing} are missing. Transfer the rest with the same memo.`,
       ],
     }),
   },
   vi: {
     page: 'Đơn hàng, thông tin thanh toán và biên nhận:',
-    made: ({ memo, plan, price, usd, until, bank }) => ({
+    made: ({ memo, plan, price, usd, giftTo, until, bank }) => ({
       subject: `Đơn hàng Steyg ${memo}: ${plan}`,
       lines: [
-        `Bạn đã đặt ${plan}: ngân sách ${usd} USD với giá ${price}.`,
+        `Bạn đã đặt ${plan}${giftTo === null ? '' : ` làm quà tặng cho ${giftTo}`}: ngân sách ${usd} với giá ${price}.`,
         ...(bank === null
           ? []
           : [
               '',
               `Hãy chuyển ${price} tới tài khoản ${bank.account} (ngân hàng ${bank.bin}, ${bank.name}) với nội dung ${memo} trước ${until}.`,
-              'Ngân sách được cộng khi tiền đến. Các khóa API của bạn giữ nguyên.',
+              giftTo === null
+                ? 'Ngân sách được cộng khi tiền đến. Các khóa API của bạn giữ nguyên.'
+                : 'Quà được trao khi tiền đến.',
             ]),
       ],
     }),
-    paid: ({ memo, plan, received, usd }) => ({
-      subject: `Đơn hàng Steyg ${memo} đã được thanh toán`,
-      lines: [
-        `Đã nhận ${received} cho ${plan}. ${usd} USD đã được cộng vào ngân sách; các khóa API vẫn hoạt động như trước.`,
-      ],
+    paid: (facts) => ({
+      subject: `Đơn hàng Steyg ${facts.memo} đã được thanh toán`,
+      lines: [`Đã nhận ${facts.received} cho ${facts.plan}. ${givenText.vi(facts)}`],
     }),
-    matched: ({ memo, plan, received, missing, usd, isPaid }) => ({
+    matched: ({ memo, plan, received, missing, isPaid, ...facts }) => ({
       subject: isPaid
         ? `Đơn hàng Steyg ${memo} đã được thanh toán`
         : `Một khoản chuyển đã được ghép với đơn hàng Steyg ${memo} của bạn`,
       lines: [
         `Chúng tôi đã tìm thấy khoản chuyển của bạn và ghép thủ công với đơn hàng ${memo} (${plan}).`,
         isPaid
-          ? `Đã nhận ${received}. ${usd} USD đã được cộng vào ngân sách; các khóa API vẫn hoạt động như trước.`
+          ? `Đã nhận ${received}. ${givenText.vi({ memo, plan, received, missing, isPaid, ...facts })}`
           : `Đã nhận ${received}; còn thiếu ${missing}. Hãy chuyển phần còn lại với cùng nội dung.`,
       ],
     }),

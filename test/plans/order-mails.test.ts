@@ -134,3 +134,38 @@ it('a run of the sender ends although each mail that it sends is followed by ano
   expect(made).toBe(2);
   expect(await mails().send()).toBe(1);
 });
+
+it.each([
+  ['en', 'Your gift of 10 USD is for', 'added to your budget', '10 USD and a bonus of 1 USD were added to your budget'],
+  [
+    'vi',
+    'Quà tặng 10 USD dành cho',
+    'đã được cộng vào ngân sách',
+    '10 USD và thưởng thêm 1 USD đã được cộng vào ngân sách',
+  ],
+])('a gift is told as one and a bonus is named (%s)', async (locale, gift, own, withBonus) => {
+  const { orders, transfers } = createDomain(database.pool);
+  const told = async (byHand: boolean, giftTo?: string) => {
+    const accountId = await owner(locale);
+    const outcome = await orders.create({ accountId, planId: 'starter', ...(giftTo === undefined ? {} : { giftTo }) });
+    if (outcome.kind !== 'created') throw new Error(outcome.kind);
+    const { transferId } = await transfers.receive(transfer({ memo: byHand ? 'none' : outcome.order.memo }));
+    if (byHand) await transfers.matchByHand({ transferId, orderId: outcome.order.id, by: 'operator' });
+    sent = [];
+    await mails().send();
+    return sent.map(({ text }) => text);
+  };
+  const receiver = await createAccount(database.pool);
+  for (const giftTo of [receiver, `nobody-${locale}@example.com`])
+    for (const byHand of [false, true]) {
+      const [made, paid] = await told(byHand, giftTo);
+      expect(made).toContain(giftTo);
+      expect(paid).toContain(`${gift} ${giftTo}`);
+      expect(paid).not.toContain(own);
+    }
+  await database.pool.query('INSERT INTO bonus_step (from_vnd, basis_points) VALUES (1, 1000)');
+  const [made, paid] = await told(false);
+  await database.pool.query('DELETE FROM bonus_step');
+  expect(made).toContain(withBonus.slice(0, withBonus.indexOf('1 USD') + 5));
+  expect(paid).toContain(withBonus);
+});
