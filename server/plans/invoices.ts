@@ -8,7 +8,8 @@ import { isUuid } from '../shared/uuid.ts';
 /**
  * E-invoices of paid orders: exactly one for each, at a provider. The row is written in the transaction that pays the
  * order; the order's id is the provider's reference. Before every try but the first the provider is asked for that
- * reference, so that a lost answer or a killed process makes no second invoice.
+ * reference, so that a lost answer or a killed process makes no second invoice. When an invoice was cancelled at the
+ * provider and the order needs one again, the next has a reference of its own: the order's id with `-2`, and so on.
  */
 
 export type InvoiceState = 'due' | 'issued' | 'failed' | 'withdrawn' | 'to_cancel';
@@ -49,6 +50,8 @@ export type InvoiceProgress =
   | { kind: 'pending' }
   /** The provider knows none of this reference. */
   | { kind: 'unknown' }
+  /** It was issued and cancelled at the provider, by a person. */
+  | { kind: 'cancelled' }
   /** A person has to look: a code. */
   | { kind: 'failed'; problem: string };
 
@@ -79,9 +82,11 @@ export class InvoiceRefused extends Error {
 /** Writes that an order needs an invoice, within the transaction that pays it. Once for each order. */
 export async function recordInvoice(client: ClientBase, orderId: string, provider: string): Promise<void> {
   await client.query(
-    // An order that is paid again after an undone match gets the invoice that it had, or may have had.
+    // An order that is paid again after an undone match gets the invoice that it had, or may have had, unless a person
+    // has cancelled it. That is a question to the look-up: what a tracking code answers may be older.
     `INSERT INTO order_invoice AS i (order_id, provider) VALUES ($1, $2)
-     ON CONFLICT (order_id) DO UPDATE SET state = 'due', next_at = now(), tries = 0, problem = NULL
+     ON CONFLICT (order_id) DO UPDATE SET state = 'due', next_at = now(), tries = 0, problem = NULL,
+       tracking = NULL, replace_cancelled = i.replace_cancelled OR i.state = 'to_cancel'
      WHERE i.state IN ('withdrawn', 'to_cancel')`,
     [orderId, provider],
   );
@@ -118,9 +123,21 @@ const failedSeconds = 60;
 const pendingSeconds = 15;
 
 const columns = `order_id AS "orderId", provider, state, tracking, number, url, tries, next_at AS "nextAt",
-  requested_at AS "requestedAt", issued_at AS "issuedAt", problem`;
+  requested_at AS "requestedAt", issued_at AS "issuedAt", problem, reference_no AS "referenceNo",
+  replace_cancelled AS "replaceCancelled"`;
 
-type Claimed = OrderInvoice & { tracking: string | null };
+type Claimed = OrderInvoice & {
+  tracking: string | null;
+  /** Counts the references of the order that were used at the provider; the first is 1. */
+  referenceNo: number;
+  /** When the invoice turns out to be cancelled, another is issued under the next reference. */
+  replaceCancelled: boolean;
+};
+
+const cancelledProblem = 'invoice_cancelled';
+
+const referenceOf = ({ orderId, referenceNo }: Pick<Claimed, 'orderId' | 'referenceNo'>): string =>
+  referenceNo === 1 ? orderId : `${orderId}-${referenceNo}`;
 
 export function createInvoices(deps: InvoiceDeps) {
   const { pool, provider } = deps;
@@ -140,7 +157,7 @@ export function createInvoices(deps: InvoiceDeps) {
 
   async function step(from: InvoiceProvider, claimed: Claimed): Promise<boolean> {
     try {
-      return await apply(claimed, await advance(from, claimed));
+      return await apply(claimed, await advance(pool, from, claimed));
     } catch (error) {
       const refused = error instanceof InvoiceRefused ? error : null;
       deps.log.warn(describeError(error), 'an invoice could not be issued');
@@ -149,58 +166,43 @@ export function createInvoices(deps: InvoiceDeps) {
     }
   }
 
-  /** What is known of the invoice after the next call: the look-up comes before every second request. */
-  async function advance(from: InvoiceProvider, claimed: Claimed): Promise<InvoiceProgress> {
-    if (claimed.tracking !== null) {
-      const progress = await from.check(claimed.tracking);
-      if (progress.kind === 'issued' || progress.kind === 'pending') return progress;
-    }
-    if (claimed.requestedAt !== null) {
-      const found = await from.find(claimed.orderId);
-      if (found.kind !== 'unknown') return found;
-    }
-    const invoice = await begin(pool, claimed.orderId);
-    // The payment was undone meanwhile.
-    if (invoice === null) return { kind: 'pending' };
-    const answer = await from.request(invoice);
-    if (answer.kind === 'requested') {
-      await pool.query('UPDATE order_invoice SET tracking = $2 WHERE order_id = $1', [
-        claimed.orderId,
-        answer.tracking,
-      ]);
-      return from.check(answer.tracking);
-    }
-    const found = await from.find(claimed.orderId);
-    return found.kind === 'unknown' ? { kind: 'pending' } : found;
-  }
-
-  async function apply({ orderId, tries }: Claimed, progress: InvoiceProgress): Promise<boolean> {
+  /** What is due changes only while the lease lasts: a late answer may be of an invoice that was cancelled since. */
+  async function apply(claimed: Claimed, progress: InvoiceProgress): Promise<boolean> {
+    const { orderId, tries, nextAt, referenceNo } = claimed;
     if (progress.kind === 'issued') {
       // An order whose payment was undone keeps its state: a person cancels the invoice by this number.
-      await pool.query(
+      const { rowCount } = await pool.query(
         `UPDATE order_invoice SET number = $2, url = $3, issued_at = coalesce(issued_at, now()),
                 state = CASE WHEN state = 'due' THEN 'issued' ELSE state END,
-                problem = CASE WHEN state = 'due' THEN NULL ELSE problem END WHERE order_id = $1`,
-        [orderId, progress.number, progress.url],
+                problem = CASE WHEN state = 'due' THEN NULL ELSE problem END
+         WHERE order_id = $1 AND reference_no = $4 AND (state = 'to_cancel' OR (state = 'due' AND next_at = $5))`,
+        [orderId, progress.number, progress.url, referenceNo, nextAt],
       );
-      return true;
+      return rowCount === 1;
     }
-    if (progress.kind === 'failed') await fail({ orderId, tries }, progress.problem, true);
-    else if (tries >= maxTries) await fail({ orderId, tries }, 'still_pending', true);
+    if (progress.kind === 'failed') await fail(claimed, progress.problem, true);
+    else if (progress.kind === 'cancelled' && !claimed.replaceCancelled) await fail(claimed, cancelledProblem, true);
+    else if (tries >= maxTries) await fail(claimed, 'still_pending', true);
     else
       await pool.query(
         `UPDATE order_invoice SET next_at = now() + $2 * interval '1 second', problem = NULL
-         WHERE order_id = $1 AND state = 'due'`,
-        [orderId, backOff(pendingSeconds, tries)],
+         WHERE order_id = $1 AND state = 'due' AND next_at = $3`,
+        [orderId, backOff(pendingSeconds, tries), nextAt],
       );
     return false;
   }
 
-  async function fail({ orderId, tries }: Pick<Claimed, 'orderId' | 'tries'>, problem: string, isFinal: boolean) {
+  async function fail({ orderId, tries, nextAt }: Claimed, problem: string, isFinal: boolean) {
     await pool.query(
       `UPDATE order_invoice SET problem = $2, state = $3, next_at = now() + $4 * interval '1 second'
-       WHERE order_id = $1 AND state = 'due'`,
-      [orderId, problem.slice(0, 100), isFinal || tries >= maxTries ? 'failed' : 'due', backOff(failedSeconds, tries)],
+       WHERE order_id = $1 AND state = 'due' AND next_at = $5`,
+      [
+        orderId,
+        problem.slice(0, 100),
+        isFinal || tries >= maxTries ? 'failed' : 'due',
+        backOff(failedSeconds, tries),
+        nextAt,
+      ],
     );
   }
 
@@ -210,13 +212,15 @@ export function createInvoices(deps: InvoiceDeps) {
     issueDue,
     ...invoiceReaders(pool),
 
-    /** An operator has an invoice that failed tried again; false when it is not one of those. */
+    /** An operator has an invoice that failed tried again, a cancelled one replaced; false when it is not one of those. */
     async retry({ orderId, by }: { orderId: string; by: string }): Promise<boolean> {
       if (!isUuid(orderId)) return false;
       return repeatedTransaction(pool, async (client) => {
         const { rowCount } = await client.query(
-          `UPDATE order_invoice SET state = 'due', tries = 0, next_at = now() WHERE order_id = $1 AND state = 'failed'`,
-          [orderId],
+          `UPDATE order_invoice SET state = 'due', tries = 0, next_at = now(),
+                  replace_cancelled = replace_cancelled OR problem = $2
+           WHERE order_id = $1 AND state = 'failed'`,
+          [orderId, cancelledProblem],
         );
         if (rowCount === 0) return false;
         await appendAudit(client, { actor: by, action: 'invoice.retry', subject: `order:${orderId}` });
@@ -263,20 +267,70 @@ async function claim(pool: Pool, lease: { tried: readonly string[]; seconds: num
   return rows[0] ?? null;
 }
 
+/** What is known of the invoice after the next call: the look-up comes before every second request. */
+async function advance(pool: Pool, from: InvoiceProvider, claimed: Claimed): Promise<InvoiceProgress> {
+  if (claimed.tracking !== null) {
+    const progress = await from.check(claimed.tracking);
+    if (progress.kind === 'issued' || progress.kind === 'pending') return progress;
+  }
+  if (claimed.requestedAt !== null) {
+    const found = await from.find(referenceOf(claimed));
+    if (found.kind === 'cancelled' && claimed.replaceCancelled) return replace(pool, from, claimed);
+    if (found.kind !== 'unknown') return found;
+  }
+  return request(pool, from, claimed);
+}
+
+/** Gives up the reference of a cancelled invoice, and requests one under the next. */
+async function replace(pool: Pool, from: InvoiceProvider, claimed: Claimed): Promise<InvoiceProgress> {
+  const { rowCount } = await pool.query(
+    `UPDATE order_invoice SET reference_no = reference_no + 1, replace_cancelled = false, tracking = NULL, number = NULL,
+            url = NULL, requested_at = NULL, issued_at = NULL
+     WHERE order_id = $1 AND state = 'due' AND next_at = $2`,
+    [claimed.orderId, claimed.nextAt],
+  );
+  if (rowCount === 0) return { kind: 'pending' };
+  claimed.referenceNo += 1;
+  claimed.replaceCancelled = false;
+  return request(pool, from, claimed);
+}
+
+/** Requests the invoice under the reference that is its own now. */
+async function request(pool: Pool, from: InvoiceProvider, claimed: Claimed): Promise<InvoiceProgress> {
+  const invoice = await begin(pool, claimed);
+  // The payment was undone meanwhile, or the lease has ended.
+  if (invoice === null) return { kind: 'pending' };
+  const answer = await from.request(invoice);
+  if (answer.kind === 'requested') {
+    await pool.query('UPDATE order_invoice SET tracking = $2 WHERE order_id = $1 AND next_at = $3', [
+      claimed.orderId,
+      answer.tracking,
+      claimed.nextAt,
+    ]);
+    return from.check(answer.tracking);
+  }
+  const found = await from.find(referenceOf(claimed));
+  return found.kind === 'unknown' ? { kind: 'pending' } : found;
+}
+
 /** Marks that the provider may have the invoice from now on, and reads what it says; null when it is not due any more. */
-async function begin(pool: Pool, orderId: string): Promise<InvoiceToIssue | null> {
+async function begin(pool: Pool, claimed: Claimed): Promise<InvoiceToIssue | null> {
   const { rows } = await pool.query<
-    Omit<InvoiceToIssue, 'buyer'> & { name: string; email: string; company: InvoiceToIssue['buyer']['company'] }
+    Omit<InvoiceToIssue, 'buyer' | 'reference'> & {
+      name: string;
+      email: string;
+      company: InvoiceToIssue['buyer']['company'];
+    }
   >(
     `UPDATE order_invoice i SET requested_at = coalesce(i.requested_at, now())
      FROM purchase_order o JOIN account a ON a.id = o.account_id LEFT JOIN order_parties p ON p.order_id = o.id
-     WHERE i.order_id = $1 AND o.id = i.order_id AND i.state = 'due' AND o.status = 'paid'
-     RETURNING o.id AS reference, o.paid_at AS "paidAt", o.memo, o.plan_id AS "planId", o.plan_name AS "planName",
+     WHERE i.order_id = $1 AND o.id = i.order_id AND i.state = 'due' AND i.next_at = $2 AND o.status = 'paid'
+     RETURNING o.paid_at AS "paidAt", o.memo, o.plan_id AS "planId", o.plan_name AS "planName",
                o.budget, o.price_vnd AS "priceVnd", a.name, a.email, p.company`,
-    [orderId],
+    [claimed.orderId, claimed.nextAt],
   );
   const [row] = rows;
   if (row === undefined) return null;
   const { name, email, company, ...invoice } = row;
-  return { ...invoice, buyer: { name, email, company } };
+  return { ...invoice, reference: referenceOf(claimed), buyer: { name, email, company } };
 }

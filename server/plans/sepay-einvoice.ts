@@ -115,7 +115,8 @@ export function createSepayEinvoice(options: SepayEinvoiceOptions): InvoiceProvi
 
 function progressOf({ status, invoice_number: number, pdf_url: url }: z.infer<typeof invoiceShape>): InvoiceProgress {
   if (status === 'issued') return { kind: 'issued', number, url: url != null && url.startsWith('https:') ? url : null };
-  // Drafts and cancelled invoices were not made here: a person has changed something at the provider.
+  if (status === 'cancelled') return { kind: 'cancelled' };
+  // Drafts are not made here: a person has changed something at the provider.
   return { kind: 'failed', problem: `invoice_${status}`.slice(0, 100) };
 }
 

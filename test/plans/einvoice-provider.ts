@@ -80,6 +80,7 @@ interface Stored {
   number: string;
   /** Checks and look-ups that still find it unfinished. */
   pending: number;
+  cancelled: boolean;
 }
 
 export interface EinvoiceProvider {
@@ -92,6 +93,8 @@ export interface EinvoiceProvider {
   next: ('lose answer' | 'hang' | 'fail' | 'refuse' | 'quota')[];
   /** How long an invoice takes, in checks. */
   pendingChecks: number;
+  /** A person cancels an invoice; checks by tracking code still answer what they answered before. */
+  cancel(reference: string): void;
   /** Takes the token back. */
   revoke(): void;
   close(): Promise<void>;
@@ -106,6 +109,11 @@ export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
     requests: 0,
     next: [],
     pendingChecks: 0,
+    cancel(reference) {
+      const found = stored.get(reference);
+      if (found === undefined) throw new Error('no such invoice');
+      found.cancelled = true;
+    },
     revoke: () => void (token = randomUUID()),
     close: async () => {
       server.closeAllConnections();
@@ -139,7 +147,13 @@ export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
     const body = parsed.data;
     if (!addsUp(body)) return refuse(response, 400, 'TOTAL_MISMATCH');
     if (stored.has(body.reference_code)) return refuse(response, 409, 'EINVOICE_DOCUMENT_EXISTED');
-    const made = { body, tracking: randomUUID(), number: String(500 + stored.size), pending: state.pendingChecks };
+    const made = {
+      body,
+      tracking: randomUUID(),
+      number: String(500 + stored.size),
+      pending: state.pendingChecks,
+      cancelled: false,
+    };
     stored.set(body.reference_code, made);
     state.invoices.push(body);
     if (fault === 'lose answer') return void response.destroy();
@@ -176,7 +190,10 @@ export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
     if (tracking === undefined)
       return pending
         ? refuse(response, 404, 'NOT_FOUND')
-        : answer(response, 200, { success: true, data: detail(found) });
+        : answer(response, 200, {
+            success: true,
+            data: { ...detail(found), ...(found.cancelled && { status: 'cancelled' }) },
+          });
     answer(response, 200, {
       success: true,
       data: pending ? { status: 'Pending', invoice: null } : { status: 'Success', invoice: detail(found) },

@@ -254,6 +254,63 @@ describe('a payment that is undone', () => {
   });
 });
 
+/** An order that was paid, invoiced, and whose payment was undone. */
+async function undone() {
+  const accountId = await createAccount(database.pool);
+  const { id } = await order(database.pool, accountId);
+  const { transferId } = await transfers().receive(transfer({ memo: 'nothing' }));
+  const pay = () => transfers().matchByHand({ transferId, orderId: id, by: 'operator' });
+  const undo = () => transfers().undoMatch({ transferId, by: 'operator' });
+  await pay();
+  await open().issueDue();
+  await undo();
+  return { id, pay, undo };
+}
+
+describe('an invoice that was cancelled at the provider', () => {
+  it('is replaced under a reference of its own when its order is paid again, and never shown as issued', async () => {
+    const { id, pay, undo } = await undone();
+    provider.cancel(id);
+    await pay();
+    await open().issueDue();
+    expect(await stateOf(id)).toMatchObject({
+      state: 'issued',
+      number: '501',
+      url: 'https://einvoice.example/501.pdf',
+    });
+    await undo();
+    await pay();
+    await open().issueDue();
+    expect(await stateOf(id)).toMatchObject({ state: 'issued', number: '501' });
+    expect(provider.invoices.map(({ reference_code: reference }) => reference)).toEqual([id, `${id}-2`]);
+  });
+
+  it('is replaced once when the answer to the second request is lost', async () => {
+    const { id, pay } = await undone();
+    provider.cancel(id);
+    await pay();
+    provider.next = ['lose answer'];
+    await open().issueDue();
+    await hurry();
+    await open().issueDue();
+    expect(await stateOf(id)).toMatchObject({ state: 'issued', number: '501' });
+    expect(provider.invoices).toHaveLength(2);
+  });
+
+  it('without an undone payment waits for the operator, who has it replaced', async () => {
+    const { id } = await paid();
+    provider.next = ['lose answer'];
+    await open().issueDue();
+    provider.cancel(id);
+    await hurry();
+    await open().issueDue();
+    expect(await stateOf(id)).toMatchObject({ state: 'failed', problem: 'invoice_cancelled' });
+    await open().retry({ orderId: id, by: 'operator' });
+    await open().issueDue();
+    expect(await stateOf(id)).toMatchObject({ state: 'issued', number: '501' });
+  });
+});
+
 it('issues nothing and writes nothing without a provider', async () => {
   const accountId = await createAccount(database.pool);
   const { id, memo } = await order(database.pool, accountId);
