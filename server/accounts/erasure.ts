@@ -16,15 +16,36 @@ export type EraseOutcome =
   | { kind: 'unknown_account' }
   /** Only an owner may. */
   | { kind: 'not_owner' }
+  /** An operator has suspended it: its owners cannot erase it, and begin anew with the same address. */
+  | { kind: 'suspended' }
   /** The typed address is not the account's. */
   | { kind: 'not_confirmed' };
 
-/** `pool` must read BIGINT as `bigint`. */
-export function createErasure({ pool }: { pool: Pool }) {
+/** Somebody who is told of an erasure. */
+export interface ToldOfErasure {
+  email: string;
+  locale: string;
+}
+
+interface Erasing {
+  accountId: string;
+  /** An operator may erase any account of a customer, a suspended one as well. */
+  by: { kind: 'member'; userId: string } | { kind: 'operator'; actor: string };
+  /** The account's e-mail address, as it was typed. */
+  confirmation: string;
+}
+
+/**
+ * `pool` must read BIGINT as `bigint`. `tell` is called once the account is erased, for its own address and for those of
+ * its owners.
+ */
+export function createErasure({ pool, tell }: { pool: Pool; tell: (person: ToldOfErasure) => void }) {
   return {
-    /** `confirmation`: the account's e-mail address, as the owner typed it. */
-    erase(ask: { accountId: string; userId: string; confirmation: string }): Promise<EraseOutcome> {
-      return repeatedTransaction(pool, (client) => erase(client, ask));
+    async erase(ask: Erasing): Promise<EraseOutcome> {
+      const outcome = await repeatedTransaction(pool, (client) => erase(client, ask));
+      if (outcome.kind !== 'erased') return outcome;
+      for (const person of outcome.told) tell(person);
+      return { kind: 'erased', people: outcome.people };
     },
   };
 }
@@ -33,7 +54,7 @@ export type Erasure = ReturnType<typeof createErasure>;
 
 /** Statements that forget an account, each with the account's id. */
 const forgetAccount: readonly string[] = [
-  `UPDATE api_key SET name = 'erased', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
+  `UPDATE api_key SET name = 'erased', addresses = '{}', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
   `UPDATE access_token SET name = 'erased', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
   'DELETE FROM invitation WHERE account_id = $1',
   'DELETE FROM account_company WHERE account_id = $1',
@@ -56,17 +77,22 @@ const forgetAccount: readonly string[] = [
 
 async function erase(
   client: ClientBase,
-  { accountId, userId, confirmation }: { accountId: string; userId: string; confirmation: string },
-): Promise<EraseOutcome> {
-  const { rows } = await client.query<{ email: string; role: string | null }>(
-    `SELECT a.email, (SELECT role FROM member WHERE account_id = a.id AND user_id = $2) AS role
+  { accountId, by, confirmation }: Erasing,
+): Promise<Exclude<EraseOutcome, { kind: 'erased' }> | { kind: 'erased'; people: number; told: ToldOfErasure[] }> {
+  const { rows } = await client.query<{ email: string; status: string; role: string | null }>(
+    `SELECT a.email, a.status, (SELECT role FROM member WHERE account_id = a.id AND user_id = $2) AS role
      FROM account a WHERE a.id = $1 AND a.erased_at IS NULL AND a.kind = 'customer' FOR UPDATE`,
-    [accountId, userId],
+    [accountId, by.kind === 'member' ? by.userId : null],
   );
   const [account] = rows;
-  if (account === undefined || account.role === null) return { kind: 'unknown_account' };
-  if (account.role !== 'owner') return { kind: 'not_owner' };
+  if (account === undefined) return { kind: 'unknown_account' };
+  if (by.kind === 'member') {
+    if (account.role === null) return { kind: 'unknown_account' };
+    if (account.role !== 'owner') return { kind: 'not_owner' };
+    if (account.status === 'suspended') return { kind: 'suspended' };
+  }
   if (normalAddress(confirmation.trim()) !== account.email) return { kind: 'not_confirmed' };
+  const told = await addressesToTell(client, accountId, account.email);
   for (const text of forgetAccount) await client.query(text, [accountId]);
   const people = await forgetPeople(client, accountId);
   await forgetAudit(
@@ -74,16 +100,30 @@ async function erase(
     accountId,
     people.map((id) => `user:${id}`),
   );
-  // Whoever asked for it is among the forgotten: the entry names the account alone.
-  await appendAudit(client, { actor: 'system', action: 'account.erase', subject: `account:${accountId}` });
+  // An owner who asked for it is among the forgotten: the entry names the account alone.
+  const actor = by.kind === 'operator' ? by.actor : 'system';
+  await appendAudit(client, { actor, action: 'account.erase', subject: `account:${accountId}` });
   const { rows: open } = await client.query<{ id: string }>(
     `SELECT id FROM "grant" WHERE account_id = $1 AND spent + expired < amount
        AND coalesce(expires_at > now(), true) ORDER BY id`,
     [accountId],
   );
-  // The last locks of the transaction. Running requests keep what they hold, and are settled.
+  // Running requests keep what they hold, and are settled.
   for (const { id: grantId } of open) await endGrant(client, { accountId, grantId });
-  return { kind: 'erased', people: people.length };
+  // Limits of accounts are locked behind the grants.
+  await client.query(`UPDATE account_limit SET addresses = '{}' WHERE account_id = $1`, [accountId]);
+  return { kind: 'erased', people: people.length, told };
+}
+
+/** The owners, each in their own language, and the account's own address, each address once. */
+async function addressesToTell(client: ClientBase, accountId: string, email: string): Promise<ToldOfErasure[]> {
+  const { rows: owners } = await client.query<ToldOfErasure>(
+    `SELECT u.email, u.locale FROM member m JOIN app_user u ON u.id = m.user_id
+     WHERE m.account_id = $1 AND m.role = 'owner' ORDER BY m.created_at`,
+    [accountId],
+  );
+  if (owners.some((owner) => owner.email === email)) return owners;
+  return [...owners, { email, locale: owners[0]?.locale ?? 'en' }];
 }
 
 /** Removes the members; those of no other account, who are no operators, are forgotten. Returns their ids. */
@@ -97,20 +137,26 @@ async function forgetPeople(client: ClientBase, accountId: string): Promise<stri
        AND NOT EXISTS (SELECT FROM member m WHERE m.user_id = u.id) RETURNING id`,
     [members.map(({ id }) => id)],
   );
-  return rows.map(({ id }) => id);
+  const forgotten = rows.map(({ id }) => id);
+  // Notices of sign-ins hold addresses, devices and networks.
+  await client.query('DELETE FROM notice WHERE user_id = ANY ($1::uuid[])', [forgotten]);
+  return forgotten;
 }
 
 /**
- * Takes the facts out of entries about the account, its keys and tokens and these people, and of what these people did:
- * that something was done, when and by which id, stays.
+ * Takes the facts out of entries about the account, what belongs to it and these people: that something was done, when and
+ * by which id, stays. What these people did elsewhere, an operator's changes of prices among it, keeps its facts.
  */
 async function forgetAudit(client: ClientBase, accountId: string, people: readonly string[]): Promise<void> {
   await client.query(`SELECT set_config('steyg.audit', 'erasure', true)`);
   await client.query(
     `UPDATE audit_entry SET before = NULL, after = NULL
-     WHERE (subject = 'account:' || $1::text OR subject = ANY ($2::text[]) OR actor = ANY ($2::text[])
-            OR subject IN (SELECT 'key:' || id FROM api_key WHERE account_id = $1::uuid
-                           UNION ALL SELECT 'access-token:' || id FROM access_token WHERE account_id = $1::uuid))
+     WHERE subject IN (SELECT 'account:' || $1::text
+                       UNION ALL SELECT unnest($2::text[])
+                       UNION ALL SELECT 'key:' || id FROM api_key WHERE account_id = $1::uuid
+                       UNION ALL SELECT 'access-token:' || id FROM access_token WHERE account_id = $1::uuid
+                       UNION ALL SELECT 'notice_channel:' || id FROM notice_channel WHERE account_id = $1::uuid
+                       UNION ALL SELECT 'webhook:' || id FROM webhook_endpoint WHERE account_id = $1::uuid)
        AND action NOT LIKE 'grant.%' AND (before IS NOT NULL OR after IS NOT NULL)`,
     [accountId, people],
   );

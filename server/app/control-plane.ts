@@ -115,7 +115,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const keys = createKeys({ pool });
   const sales = createSales({ pool, config, secretKey, publicUrl, accounts, webhooks, mailer, log });
   const { transfers } = sales.domains;
-  const ownData = createOwnData({ pool, secretKey, publicUrl, retention: config.retention });
+  const ownData = createOwnData({ pool, mailer, secretKey, publicUrl, retention: config.retention });
   const measuring = createUptimeParts({ pool, accounts, keys, isLate, probes: config.probes, log });
   const schedule = createSchedule({
     databaseUrl: databaseDirectUrl,

@@ -85,7 +85,12 @@ export function newAddressMail(to: string, locale: Locale, link: string): Mail {
 }
 
 /** Reports a change that matters for security. `link`: where the password is reset. */
-export function securityMail(to: string, locale: Locale, what: 'password' | 'second_factor_off', link: string): Mail {
+export function securityMail(
+  to: string,
+  locale: Locale,
+  what: 'password' | 'second_factor_on' | 'second_factor_off',
+  link: string,
+): Mail {
   const texts = {
     password: {
       en: {
@@ -95,6 +100,16 @@ export function securityMail(to: string, locale: Locale, what: 'password' | 'sec
       vi: {
         subject: 'Mật khẩu của bạn đã được đổi',
         body: 'Mật khẩu đăng nhập Steyg của bạn đã được đổi và mọi phiên khác đã bị đăng xuất. Nếu không phải bạn, hãy đặt lại mật khẩu ngay tại đây:',
+      },
+    },
+    second_factor_on: {
+      en: {
+        subject: 'One-time codes were switched on',
+        body: 'From now on your Steyg sign-in asks for a one-time code, and all other sessions were signed out. If it was not you, somebody else has used your sign-in: reset the password here and tell the support at once.',
+      },
+      vi: {
+        subject: 'Mã dùng một lần đã được bật',
+        body: 'Từ nay đăng nhập Steyg của bạn yêu cầu thêm mã dùng một lần, và mọi phiên khác đã bị đăng xuất. Nếu không phải bạn, có người khác đã dùng đăng nhập của bạn: hãy đặt lại mật khẩu tại đây và báo ngay cho bộ phận hỗ trợ.',
       },
     },
     second_factor_off: {
@@ -109,6 +124,21 @@ export function securityMail(to: string, locale: Locale, what: 'password' | 'sec
     },
   };
   return mail(to, texts[what][locale], link);
+}
+
+/** To the owners of an account that was erased, and to its own address. */
+export function accountErasedMail(to: string, locale: Locale, link: string): Mail {
+  const text = {
+    en: {
+      subject: 'Your Steyg account was erased',
+      body: 'An account with this address was erased at the request of an owner: its keys no longer work, and what was left of its budget is lost. If it was not you or one of your colleagues, tell the support at once.',
+    },
+    vi: {
+      subject: 'Tài khoản Steyg của bạn đã bị xóa',
+      body: 'Một tài khoản với địa chỉ này đã bị xóa theo yêu cầu của chủ sở hữu: các khóa không còn hoạt động và phần số dư còn lại đã mất. Nếu không phải bạn hoặc đồng nghiệp của bạn, hãy báo ngay cho bộ phận hỗ trợ.',
+    },
+  }[locale];
+  return mail(to, text, link);
 }
 
 export function invitationMail(to: string, locale: Locale, account: string, inviter: string, link: string): Mail {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { cookieNames } from './auth.ts';
-import { type Caller, headersOf, tokenIn } from './caller.ts';
+import { type Caller, tokenIn } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { address, chosenPassword, givenPassword, parseInput, shownName } from './input.ts';
 import { localeOf, securityMail } from './mails.ts';
-import { codeGuessing, useCode } from './one-time-codes.ts';
 import { type AttemptRefusal, type Done, done, throttled, type Wrong, type WrongCode } from './outcomes.ts';
 import { personalTexts } from './passwords.ts';
 import type { UserPrincipal } from './principal.ts';
+import { createProof, type Proof, type StaleSignIn } from './proof.ts';
 import { sessionDigest } from './session-tokens.ts';
 
 /** A session as its owner sees it. */
@@ -47,27 +47,32 @@ export interface Settings {
     input: { newEmail: string; password: string },
     caller: Caller,
   ): Promise<Done | Wrong | AttemptRefusal>;
-  /** Without a password only for people who have none, because they sign in with a provider. */
+  /**
+   * People without a password, because they sign in with a provider, need a fresh sign-in instead: a stolen session must
+   * not suffice to lock its owner out.
+   */
   beginSecondFactor(
     me: UserPrincipal,
     input: { password: string },
     caller: Caller,
-  ): Promise<SecondFactorSecret | Wrong | AttemptRefusal | { kind: 'already_on' }>;
+  ): Promise<SecondFactorSecret | Wrong | StaleSignIn | AttemptRefusal | { kind: 'already_on' }>;
   confirmSecondFactor(
     me: UserPrincipal,
     input: { code: string },
     caller: Caller,
   ): Promise<Done | WrongCode | AttemptRefusal>;
+  /** `code`: of the app, or a backup code. People without a password need a fresh sign-in besides. */
   disableSecondFactor(
     me: UserPrincipal,
     input: { password: string; code: string },
     caller: Caller,
-  ): Promise<Done | Wrong | WrongCode | AttemptRefusal>;
+  ): Promise<Done | Wrong | WrongCode | StaleSignIn | AttemptRefusal>;
   renewBackupCodes(
     me: UserPrincipal,
     input: { password: string },
     caller: Caller,
-  ): Promise<{ kind: 'codes'; backupCodes: string[] } | Wrong | AttemptRefusal>;
+  ): Promise<{ kind: 'codes'; backupCodes: string[] } | Wrong | StaleSignIn | AttemptRefusal>;
+  prove: Proof['prove'];
   listSessions(me: UserPrincipal): Promise<SessionView[]>;
   /** False when the person has no such session. */
   revokeSession(me: UserPrincipal, sessionId: string): Promise<boolean>;
@@ -75,42 +80,12 @@ export interface Settings {
   revokeOtherSessions(me: UserPrincipal): Promise<number>;
 }
 
-const perUser = { attempts: 10, windowS: 300 };
-
 export function createSettings(parts: IdentityParts): Settings {
   const { prisma, auth, throttle, mailer } = parts;
+  const { mayAsk, hasPassword, freshSignIn, verifyPassword, verifyCode, passwordOrFreshSignIn, prove } =
+    createProof(parts);
   const names = cookieNames(parts.publicUrl);
   const resetLink = `${parts.publicUrl}/forgot-password`;
-
-  /** Throttles every prompt for a password or code of a signed-in person. */
-  const mayAsk = async (me: UserPrincipal): Promise<AttemptRefusal | null> => {
-    const wait = await throttle.take(`again:${me.userId}`, perUser);
-    return wait === null ? null : throttled(wait);
-  };
-
-  const verifyPassword = async (me: UserPrincipal, password: string, caller: Caller) => {
-    const parsed = parseInput(z.object({ password: givenPassword }), { password });
-    const refusal = parsed.kind === 'bad_input' ? parsed : await mayAsk(me);
-    if (refusal !== null) return refusal;
-    const answer = await ask(async () => ({
-      headers: new Headers(),
-      response: await auth.api.verifyPassword({ headers: headersOf(caller), body: { password } }),
-    }));
-    if (answer.kind === 'busy') return answer;
-    return answer.kind === 'answered' ? null : ({ kind: 'wrong' } as const);
-  };
-
-  const verifyCode = async (me: UserPrincipal, text: string, caller: Caller) => {
-    const code = text.replaceAll(/\s/g, '').slice(0, 64);
-    const guesser = `code-again:${me.userId}`;
-    const wait = await throttle.slow(guesser, codeGuessing);
-    if (wait !== null) return throttled(wait);
-    if (!(await useCode(throttle, me.userId, code))) return { kind: 'wrong_code' as const };
-    const answer = await ask(() => auth.api.verifyTOTP({ ...asking(caller), body: { code } }));
-    if (answer.kind === 'refused') return { kind: 'wrong_code' as const };
-    if (answer.kind === 'answered') await throttle.forget(guesser);
-    return answer;
-  };
 
   return {
     ...createProfile(prisma),
@@ -143,29 +118,31 @@ export function createSettings(parts: IdentityParts): Settings {
     },
 
     async beginSecondFactor(me, input, caller) {
-      const given = input.password === '' ? {} : { password: input.password };
-      const parsed = parseInput(z.object({ password: givenPassword.optional() }), given);
+      const parsed = parseInput(z.object({ password: givenPassword }), input);
       const refusal = parsed.kind === 'bad_input' ? parsed : await mayAsk(me);
-      return refusal ?? beginTotp(auth, given, caller);
+      if (refusal !== null) return refusal;
+      if (await hasPassword(me)) return beginTotp(auth, { password: input.password }, caller);
+      return (await freshSignIn(me)) ?? beginTotp(auth, {}, caller);
     },
 
     async confirmSecondFactor(me, input, caller) {
       const refusal = await mayAsk(me);
       if (refusal !== null) return refusal;
-      const answer = await verifyCode(me, input.code, caller);
+      const answer = await verifyCode(me, input.code, caller, { backup: false });
       if (answer.kind !== 'answered') return answer;
       // Earlier sessions, in any browser, were opened without a code.
       const kept = tokenIn(answer.setCookies, names.session);
       await prisma.session.deleteMany({
         where: { userId: me.userId, ...(kept === null ? {} : { token: { not: sessionDigest(kept) } }) },
       });
+      if (!me.secondFactor) mailer.post(securityMail(me.email, localeOf(me.locale), 'second_factor_on', resetLink));
       return done(answer.setCookies);
     },
 
     async disableSecondFactor(me, input, caller) {
-      const refusal = await verifyPassword(me, input.password, caller);
+      const refusal = await passwordOrFreshSignIn(me, input.password, caller);
       if (refusal !== null) return refusal;
-      const code = await verifyCode(me, input.code, caller);
+      const code = await verifyCode(me, input.code, caller, { backup: true });
       if (code.kind !== 'answered') return code;
       const body = { password: input.password };
       const answer = await ask(() => auth.api.disableTwoFactor({ ...asking(caller), body }));
@@ -179,12 +156,17 @@ export function createSettings(parts: IdentityParts): Settings {
       const parsed = parseInput(z.object({ password: givenPassword }), input);
       const refusal = parsed.kind === 'bad_input' ? parsed : await mayAsk(me);
       if (refusal !== null) return refusal;
+      // better-auth asks people without a password for nothing.
+      const stale = (await hasPassword(me)) ? null : await freshSignIn(me);
+      if (stale !== null) return stale;
       const body = { password: input.password };
       const answer = await ask(() => auth.api.generateBackupCodes({ ...asking(caller), body }));
       if (answer.kind === 'busy') return answer;
       if (answer.kind === 'refused') return { kind: 'wrong' };
       return { kind: 'codes', backupCodes: answer.response.backupCodes };
     },
+
+    prove,
 
     ...createSessionList(prisma),
   };

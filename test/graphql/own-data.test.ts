@@ -7,7 +7,15 @@ import { savePlan } from '../../server/plans/plans.ts';
 import { createTransfers } from '../../server/plans/transfers.ts';
 import { addModel, admitted, ask, openLedger, settlement } from '../billing/support.ts';
 import { transfer } from '../plans/support.ts';
-import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
+import { codeOf } from './support/codes.ts';
+import {
+  type Browser,
+  type ControlPlane,
+  createControlPlane,
+  createPerson,
+  password,
+  signIn,
+} from './support/server.ts';
 
 // The export of an account, its erasure, and what is deleted by the clock.
 
@@ -63,8 +71,12 @@ async function busyOwner(email: string, ip: string): Promise<Owner> {
 
 const open = (url: string) => plane.app.inject({ method: 'GET', url: url.replace(/^http:\/\/[^/]+/, '') });
 const exportLink = 'mutation { createAccountExport { __typename ... on AccountExport { url } ... on Error { code } } }';
-const erase = `mutation ($id: ID!, $email: String!) { eraseAccount(accountId: $id, email: $email) {
-  __typename ... on AccountErased { people } ... on Error { code } } }`;
+const erase = `mutation ($id: ID!, $email: String!, $password: String, $code: String) {
+  eraseAccount(accountId: $id, email: $email, password: $password, code: $code) {
+    __typename ... on AccountErased { people } ... on Error { code } } }`;
+/** What an erasure answers, with the password unless another proof is given. */
+const eraseWith = async (browser: Browser, id: string, email: string, proof: object = { password }) =>
+  (await browser.send(erase, { variables: { id, email, ...proof } })).data?.['eraseAccount'];
 
 describe('an export', () => {
   it('has the members, keys, settings, orders, payments, grants and the whole ledger, and no secret', async () => {
@@ -118,11 +130,32 @@ describe('an erasure', () => {
     const { pool } = plane.database;
     const email = 'forget-me@example.com';
     const { browser, accountId, globalId } = await busyOwner(email, '203.0.113.4');
-    const wrong = await browser.send(erase, { variables: { id: globalId, email: 'another@example.com' } });
-    expect(wrong.data?.['eraseAccount']).toMatchObject({ code: 'BAD_INPUT' });
+    // Where the person signs in from, and may use keys from, is told, stored and recorded, too.
+    await signIn(plane.browser('192.0.2.77'), email);
+    await pool.query(`UPDATE api_key SET addresses = '{192.0.2.0/24}' WHERE account_id = $1`, [accountId]);
+    await pool.query(
+      `INSERT INTO account_limit (account_id, addresses) VALUES ($1, '{192.0.2.0/24}')
+       ON CONFLICT (account_id) DO UPDATE SET addresses = excluded.addresses`,
+      [accountId],
+    );
+    await browser.send(
+      `mutation { createNoticeChannel(input: { kind: TELEGRAM, name: "Phone of forget-me", target: "12345",
+         secret: "123456789:AAExampleTokenOfABotThatIsPlayed_0000" }) { __typename } }`,
+    );
+    const { rows: recorded } = await pool.query(
+      `SELECT (SELECT count(*)::int FROM notice WHERE user_id IS NOT NULL AND facts::text LIKE '%192.0.2.77%') AS notices,
+              (SELECT count(*)::int FROM audit_entry WHERE after->>'name' = 'Phone of forget-me') AS channels`,
+    );
+    expect(recorded).toEqual([{ notices: 1, channels: 1 }]);
+    expect(await eraseWith(browser, globalId, 'another@example.com')).toMatchObject({ code: 'BAD_INPUT' });
     const before = await readBalance(pool, accountId);
-    const done = await browser.send(erase, { variables: { id: globalId, email: ' Forget-Me@example.com ' } });
-    expect(done.data?.['eraseAccount']).toEqual({ __typename: 'AccountErased', people: 1 });
+    const mailed = (await plane.mailsTo(email)).length;
+    expect(await eraseWith(browser, globalId, ' Forget-Me@example.com ')).toEqual({
+      __typename: 'AccountErased',
+      people: 1,
+    });
+    const mails = await plane.mailsTo(email);
+    expect(mails.slice(mailed).map(({ subject }) => subject)).toEqual(['Your Steyg account was erased']);
 
     // No table but those of the books has the person's address or the names that they chose.
     const { rows: tables } = await pool.query<{ name: string }>(
@@ -130,7 +163,9 @@ describe('an erasure', () => {
     );
     const left: string[] = [];
     for (const { name } of tables) {
-      const { rows } = await pool.query(`SELECT 1 FROM "${name}" AS t WHERE t::text ~* 'forget-me' LIMIT 1`);
+      const { rows } = await pool.query(
+        `SELECT 1 FROM "${name}" AS t WHERE t::text ~ '(?i)forget-me|192[.]0[.]2[.]' LIMIT 1`,
+      );
       if (rows.length > 0) left.push(name);
     }
     // The parties of a paid order's receipt are kept as long as the books.
@@ -164,16 +199,71 @@ describe('an erasure', () => {
       `INSERT INTO member (account_id, user_id, role) SELECT $1, id, 'admin' FROM app_user WHERE email = 'admin@example.com'`,
       [accountId],
     );
-    const refused = await admin.send(erase, { variables: { id: globalId, email: 'owner@example.com' } });
-    expect(refused.data?.['eraseAccount']).toMatchObject({ code: 'NOT_ALLOWED' });
+    expect(await eraseWith(admin, globalId, 'owner@example.com')).toMatchObject({ code: 'NOT_ALLOWED' });
     await pool.query(`UPDATE member SET role = 'owner' WHERE account_id = $1`, [accountId]);
-    const done = await admin.send(erase, { variables: { id: globalId, email: 'owner@example.com' } });
-    expect(done.data?.['eraseAccount']).toEqual({ __typename: 'AccountErased', people: 1 });
+    expect(await eraseWith(admin, globalId, 'owner@example.com')).toEqual({ __typename: 'AccountErased', people: 1 });
     expect((await admin.send('{ me { user { email } } }')).data?.['me']).toEqual({
       user: { email: 'admin@example.com' },
     });
-    const again = await admin.send(erase, { variables: { id: globalId, email: 'owner@example.com' } });
-    expect(again.data?.['eraseAccount']).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await eraseWith(admin, globalId, 'owner@example.com')).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('needs the password or a one-time code: a stolen session is not enough', async () => {
+    const email = 'robbed@example.com';
+    const browser = await createPerson(plane, email, '203.0.113.8');
+    const { rows } = await plane.database.pool.query('SELECT id FROM account WHERE email = $1', [email]);
+    const id = Buffer.from(`Account:${rows[0].id}`).toString('base64');
+    expect(await eraseWith(browser, id, email, {})).toMatchObject({ code: 'BAD_INPUT' });
+    expect(await eraseWith(browser, id, email, { code: '123456' })).toMatchObject({ code: 'BAD_INPUT' });
+    expect(await eraseWith(browser, id, email, { password: 'a guess' })).toMatchObject({ code: 'INVALID_CREDENTIALS' });
+    const begun = await browser.send(
+      'mutation ($password: String!) { beginSecondFactor(password: $password) { ... on SecondFactorSetup { uri } } }',
+      { variables: { password } },
+    );
+    const { uri } = (begun.data as { beginSecondFactor: { uri: string } }).beginSecondFactor;
+    await browser.send('mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename } }', {
+      variables: { code: codeOf(uri) },
+    });
+    expect(await eraseWith(browser, id, email, { code: '000000' })).toMatchObject({ code: 'INVALID_CODE' });
+    expect(await eraseWith(browser, id, email, { code: codeOf(uri, 1) })).toMatchObject({ people: 1 });
+  });
+
+  it('of a suspended account is the operator’s alone, and is recorded as theirs', async () => {
+    const { pool } = plane.database;
+    const email = 'suspended@example.com';
+    const browser = await createPerson(plane, email, '203.0.113.9');
+    const operator = await createPerson(plane, 'eraser@example.com', '203.0.113.10');
+    const { rows } = await pool.query(`UPDATE account SET status = 'suspended' WHERE email = $1 RETURNING id`, [email]);
+    const id = Buffer.from(`Account:${rows[0].id}`).toString('base64');
+    expect(await eraseWith(browser, id, email)).toMatchObject({ code: 'NOT_ALLOWED' });
+    expect(await eraseWith(operator, id, email)).toMatchObject({ code: 'NOT_FOUND' });
+    const { rows: operators } = await pool.query(
+      `UPDATE app_user SET operator = true, two_factor_enabled = true WHERE email = 'eraser@example.com' RETURNING id`,
+    );
+    expect(await eraseWith(operator, id, email)).toMatchObject({ people: 1 });
+    const { rows: entries } = await pool.query(`SELECT actor FROM audit_entry WHERE subject = $1 AND action = $2`, [
+      `account:${rows[0].id}`,
+      'account.erase',
+    ]);
+    expect(entries).toEqual([{ actor: `user:${operators[0].id}` }]);
+  });
+
+  it('leaves the facts of what its people did elsewhere, such as changes of prices', async () => {
+    const { pool } = plane.database;
+    const email = 'former-operator@example.com';
+    const browser = await createPerson(plane, email, '203.0.113.11');
+    const { rows } = await pool.query(
+      `SELECT a.id, m.user_id AS "userId" FROM account a JOIN member m ON m.account_id = a.id WHERE a.email = $1`,
+      [email],
+    );
+    await pool.query(
+      `INSERT INTO audit_entry (id, actor, action, subject, before, after)
+       VALUES (gen_random_uuid(), 'user:' || $1, 'model.price', 'model:priced', '{"input": "1"}', '{"input": "2"}')`,
+      [rows[0].userId],
+    );
+    await eraseWith(browser, Buffer.from(`Account:${rows[0].id}`).toString('base64'), email);
+    const { rows: entries } = await pool.query(`SELECT before, after FROM audit_entry WHERE subject = 'model:priced'`);
+    expect(entries).toEqual([{ before: { input: '1' }, after: { input: '2' } }]);
   });
 });
 

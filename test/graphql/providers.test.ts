@@ -181,6 +181,75 @@ describe('a person of the provider', () => {
     expect(await whoAmI(another)).toMatchObject({ user: { name: 'Pat' } });
   });
 
+  describe('with a session that was stolen, which is older than ten minutes,', () => {
+    const begin = (browser: Browser, secret: string) =>
+      browser.send(
+        `mutation ($secret: String!) { beginSecondFactor(password: $secret) {
+           ... on SecondFactorSetup { uri backupCodes } ... on Error { code } } }`,
+        { variables: { secret } },
+      );
+    const age = () =>
+      plane.database.pool.query(
+        `UPDATE user_session SET created_at = now() - interval '11 minutes'
+         WHERE user_id = (SELECT id FROM app_user WHERE email = $1)`,
+        [`p${number}@example.com`],
+      );
+
+    it('cannot be locked out by one-time codes, nor lose the account', async () => {
+      const browser = plane.browser();
+      await withProvider(browser);
+      await age();
+      for (const secret of ['', 'anything'])
+        expect((await begin(browser, secret)).data).toEqual({ beginSecondFactor: { code: 'SIGN_IN_AGAIN' } });
+      const { data } = await browser.send('{ me { user { hasPassword } accounts { id email } } }');
+      const { user, accounts } = (data as { me: { user: object; accounts: { id: string; email: string }[] } }).me;
+      expect(user).toEqual({ hasPassword: false });
+      const erase = `mutation ($id: ID!, $email: String!) { eraseAccount(accountId: $id, email: $email, password: "x") {
+        __typename ... on Error { code } } }`;
+      const variables = accounts[0] ?? {};
+      expect((await browser.send(erase, { variables })).data).toMatchObject({
+        eraseAccount: { code: 'SIGN_IN_AGAIN' },
+      });
+      const fresh = plane.browser();
+      await withProvider(fresh);
+      expect((await fresh.send(erase, { variables })).data).toMatchObject({
+        eraseAccount: { __typename: 'AccountErased' },
+      });
+    });
+
+    it('keeps the codes on; the person is told of them, and switches them off after a sign-in', async () => {
+      const browser = plane.browser();
+      await withProvider(browser);
+      const begun = await begin(browser, '');
+      const { uri, backupCodes } = (begun.data as { beginSecondFactor: { uri: string; backupCodes: string[] } })
+        .beginSecondFactor;
+      await browser.send('mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename } }', {
+        variables: { code: codeOf(uri) },
+      });
+      const mails = await plane.mailsTo(`p${number}@example.com`);
+      expect(mails.map(({ subject }) => subject)).toContain('One-time codes were switched on');
+      const disable = (code: string | undefined) =>
+        browser.send(
+          `mutation ($code: String!) { disableSecondFactor(password: "", code: $code) { __typename ... on Error { code } } }`,
+          { variables: { code } },
+        );
+      const renew = () =>
+        browser.send(`mutation { renewBackupCodes(password: "x") { __typename ... on Error { code } } }`);
+      await age();
+      expect((await disable(backupCodes[0])).data).toMatchObject({ disableSecondFactor: { code: 'SIGN_IN_AGAIN' } });
+      expect((await renew()).data).toMatchObject({ renewBackupCodes: { code: 'SIGN_IN_AGAIN' } });
+      await withProvider(browser);
+      await browser.send('mutation ($code: String!) { signInWithCode(code: $code) { __typename } }', {
+        variables: { code: codeOf(uri, 1) },
+      });
+      expect((await disable('000000')).data).toMatchObject({ disableSecondFactor: { code: 'INVALID_CODE' } });
+      expect((await disable(backupCodes[0])).data).toMatchObject({ disableSecondFactor: { __typename: 'Done' } });
+      expect((await browser.send('{ me { user { secondFactor } } }')).data).toMatchObject({
+        me: { user: { secondFactor: false } },
+      });
+    });
+  });
+
   it('that has a password is asked for it before the second factor is set up', async () => {
     const browser = await createPerson(plane, `p${number}@example.com`);
     const begun = await browser.send(`mutation { beginSecondFactor(password: "") { ... on Error { code } } }`);

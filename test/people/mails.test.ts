@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  accountErasedMail,
   alreadySignedUpMail,
   emailChangeMail,
   invitationMail,
@@ -22,6 +23,8 @@ const mails = {
   'a change of address': (locale: Locale) => emailChangeMail(to, locale, 'b@example.com', link),
   'a new address': (locale: Locale) => newAddressMail(to, locale, link),
   'a changed password': (locale: Locale) => securityMail(to, locale, 'password', link),
+  'one-time codes that are on': (locale: Locale) => securityMail(to, locale, 'second_factor_on', link),
+  'an erased account': (locale: Locale) => accountErasedMail(to, locale, link),
   'one-time codes that are off': (locale: Locale) => securityMail(to, locale, 'second_factor_off', link),
   'an invitation': (locale: Locale) => invitationMail(to, locale, 'Acme <b>', 'Bình', link),
 };

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { useChange } from '../data.tsx';
 import { useExplain } from '../explain.ts';
 import { useLanguage } from '../language/language.tsx';
-import { useAbilities, useAccount } from '../session.tsx';
+import { useAbilities, useAccount, useSession } from '../session.tsx';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
@@ -17,10 +17,17 @@ export function OwnData() {
   const { role } = useAbilities();
   const say = useSay();
   const explain = useExplain();
+  const { person } = useSession();
   const [typed, setTyped] = useState('');
+  const [proof, setProof] = useState('');
   const link = useChange({ change: (steyg) => steyg.console.accounts.createAccountExport({ accountId }) });
   const erase = useChange({
-    change: (steyg) => steyg.console.accounts.eraseAccount({ accountId, email: typed }),
+    change: (steyg) =>
+      steyg.console.accounts.eraseAccount({
+        accountId,
+        email: typed,
+        ...(person.hasPassword ? { password: proof } : person.secondFactor ? { code: proof.trim() } : {}),
+      }),
     done: () => {
       say(t.ownData.erased);
       location.assign('/');
@@ -59,6 +66,29 @@ export function OwnData() {
               onChange={setTyped}
               error={fields['email']}
             />
+            {person.hasPassword ? (
+              <TextField
+                label={t.security.passwordAgain}
+                type="password"
+                autoComplete="current-password"
+                required
+                value={proof}
+                onChange={setProof}
+                error={fields['password']}
+              />
+            ) : person.secondFactor ? (
+              <TextField
+                label={t.signIn.code}
+                hint={t.signIn.codeHint}
+                autoComplete="one-time-code"
+                required
+                value={proof}
+                onChange={setProof}
+                error={fields['code']}
+              />
+            ) : (
+              <p className="hint">{t.errors.SIGN_IN_AGAIN}</p>
+            )}
           </Form>
         </details>
       ) : null}

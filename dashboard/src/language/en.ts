@@ -972,6 +972,7 @@ export const en = {
     NOT_PAID: 'Only a paid order can be upgraded.',
     REQUEST_TOO_LARGE: 'This is too large.',
     SECOND_FACTOR_REQUIRED: 'Changes to money or prices require 2FA at sign-in. Set it up under Security.',
+    SIGN_IN_AGAIN: 'This needs a sign-in less than 10 minutes ago: if yours is older, sign out and in again first.',
     TOO_MANY_ATTEMPTS: 'Too many attempts; try again in {seconds} s.',
     TOO_MANY_CHANNELS: 'There are as many channels as allowed. Delete one first.',
     TOO_MANY_ENDPOINTS: 'The account has reached its maximum number of webhook endpoints. Delete one first.',

@@ -972,6 +972,8 @@ export const vi: Texts = {
     NOT_PAID: 'Chỉ đơn đã thanh toán mới nâng cấp được.',
     REQUEST_TOO_LARGE: 'Nội dung quá lớn.',
     SECOND_FACTOR_REQUIRED: 'Thao tác với tiền hoặc giá cần 2FA khi đăng nhập. Hãy thiết lập trong mục Bảo mật.',
+    SIGN_IN_AGAIN:
+      'Thao tác này cần lần đăng nhập chưa quá 10 phút: nếu đã lâu hơn, hãy đăng xuất rồi đăng nhập lại trước.',
     TOO_MANY_ATTEMPTS: 'Quá nhiều lần thử; hãy thử lại sau {seconds} giây.',
     TOO_MANY_CHANNELS: 'Đã có số kênh tối đa. Hãy xóa bớt trước.',
     TOO_MANY_ENDPOINTS: 'Tài khoản đã có số endpoint webhook tối đa. Hãy xóa bớt trước.',

@@ -146,6 +146,23 @@ function BeginDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
+/** The password once more; people who have none are told that their sign-in must be fresh. */
+function PasswordAgain({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  const { t } = useLanguage();
+  const { person } = useSession();
+  if (!person.hasPassword) return <p className="hint">{t.errors.SIGN_IN_AGAIN}</p>;
+  return (
+    <TextField
+      label={t.security.passwordAgain}
+      type="password"
+      autoComplete="current-password"
+      required
+      value={value}
+      onChange={onChange}
+    />
+  );
+}
+
 function PasswordForm(props: {
   value: string;
   onChange: (value: string) => void;
@@ -169,14 +186,7 @@ function PasswordForm(props: {
         </>
       }
     >
-      <TextField
-        label={t.security.passwordAgain}
-        type="password"
-        autoComplete="current-password"
-        required
-        value={props.value}
-        onChange={props.onChange}
-      />
+      <PasswordAgain value={props.value} onChange={props.onChange} />
     </Form>
   );
 }
@@ -255,14 +265,7 @@ function DisableDialog({ onClose }: { onClose: () => void }) {
           </>
         }
       >
-        <TextField
-          label={t.security.passwordAgain}
-          type="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={setPassword}
-        />
+        <PasswordAgain value={password} onChange={setPassword} />
         <TextField
           label={t.signIn.code}
           hint={t.signIn.codeHint}

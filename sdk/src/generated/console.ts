@@ -1031,7 +1031,7 @@ export interface ConsoleAccounts {
    */
   createAccountExport(variables?: CreateAccountExportMutationVariables, options?: RequestOptions): Pending<CreateAccountExportAnswer>;
   /**
-   * Forgets an account and its people for good; only an owner may. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires.
+   * Forgets an account and its people for good; only an owner may, and an operator. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.
    *
    * @example
    * ```ts

@@ -1,7 +1,16 @@
-import { abilitiesOn } from '../../people/principal.ts';
-import { accountFor, decodeUuid } from '../access.ts';
+import { abilitiesOn, actorOf, isTrustedOperator } from '../../people/principal.ts';
+import { accountFor, decodeUuid, suspendedSentence } from '../access.ts';
 import { builder } from '../builder.ts';
-import { badInput, InputError, NotAllowedError, NotFoundError, TooManyAttemptsError } from '../errors.ts';
+import {
+  badInput,
+  ConflictError,
+  InvalidCredentialsError,
+  NotAllowedError,
+  NotFoundError,
+  TooManyAttemptsError,
+  wrongCode,
+} from '../errors.ts';
+import { guarded, staleSignIn, throwRefusal } from '../people/outcomes.ts';
 import { me } from '../people/people.ts';
 
 /** A person's own data: the export of an account, and its erasure. */
@@ -46,22 +55,36 @@ builder.mutationFields((t) => ({
   eraseAccount: t.field({
     type: ErasedType,
     description:
-      'Forgets an account and its people for good; only an owner may. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires.',
+      'Forgets an account and its people for good; only an owner may, and an operator. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.',
     authScopes: { user: true },
-    errors: { types: [InputError, NotFoundError, NotAllowedError, TooManyAttemptsError] },
+    errors: { types: [...guarded, NotFoundError, NotAllowedError, InvalidCredentialsError, ConflictError] },
     args: {
       accountId: t.arg.id({ required: true, description: 'Which account.' }),
       email: t.arg.string({ required: true, description: 'The account’s e-mail address, typed as a confirmation.' }),
+      password: t.arg.string({ description: 'Your password, once more.' }),
+      code: t.arg.string({ description: 'Instead of it: a code of the authenticator app, or a backup code.' }),
     },
-    resolve: async (_root, { accountId, email }, context) => {
+    resolve: async (_root, { accountId, email, password, code }, context) => {
       const id = decodeUuid('Account', accountId);
-      const { userId } = me(context);
-      if (id === null || !abilitiesOn(context.principal, id).has('read')) throw new NotFoundError('account');
+      const person = me(context);
+      const { userId } = person;
+      const isOperator = isTrustedOperator(person);
+      if (id === null || !(isOperator || abilitiesOn(person, id).has('read'))) throw new NotFoundError('account');
       const wait = await context.domains.throttle.take(`erase:${userId}`, erasures);
       if (wait !== null) throw new TooManyAttemptsError(wait);
-      const outcome = await context.domains.erasure.erase({ accountId: id, userId, confirmation: email });
+      const given = { password: password ?? null, code: code ?? null };
+      const refusal = await context.domains.people.settings.prove(person, given, context);
+      if (refusal?.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
+      if (refusal?.kind === 'wrong_code') throw wrongCode();
+      if (refusal?.kind === 'stale_sign_in') throw staleSignIn();
+      if (refusal !== null) return throwRefusal(refusal);
+      const by = isOperator
+        ? { kind: 'operator' as const, actor: actorOf(person) }
+        : { kind: 'member' as const, userId };
+      const outcome = await context.domains.erasure.erase({ accountId: id, by, confirmation: email });
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
       if (outcome.kind === 'not_owner') throw new NotAllowedError('Only an owner can erase an account.');
+      if (outcome.kind === 'suspended') throw new NotAllowedError(suspendedSentence);
       if (outcome.kind === 'not_confirmed') throw badInput('email', 'must be the account’s e-mail address');
       return outcome;
     },

@@ -1,6 +1,6 @@
 import { builder } from '../builder.ts';
 import { ConflictError, InvalidCredentialsError, wrongCode } from '../errors.ts';
-import { DoneType, finish, guarded, throwRefusal } from '../people/outcomes.ts';
+import { DoneType, finish, guarded, staleSignIn, throwRefusal } from '../people/outcomes.ts';
 import { me } from '../people/people.ts';
 
 /** What signed-in people change about themselves: profile, password, address, second factor. */
@@ -61,6 +61,9 @@ builder.mutationField('changeEmail', (t) =>
   }),
 );
 
+const passwordOrFresh =
+  'The password, once more; empty for people who have none: they need a sign-in less than 10 minutes ago.';
+
 interface SecondFactorSetup {
   uri: string;
   backupCodes: string[];
@@ -83,10 +86,11 @@ builder.mutationField('beginSecondFactor', (t) =>
     description: 'Begins to set up one-time codes. They are asked for once `confirmSecondFactor` has seen one.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
-    args: { password: t.arg.string({ required: true, description: 'The password, once more.' }) },
+    args: { password: t.arg.string({ required: true, description: passwordOrFresh }) },
     resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.settings.beginSecondFactor(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
+      if (outcome.kind === 'stale_sign_in') throw staleSignIn();
       if (outcome.kind === 'already_on') {
         throw new ConflictError('One-time codes are on already; switch them off first.', 'ALREADY_ON');
       }
@@ -115,14 +119,15 @@ builder.mutationField('disableSecondFactor', (t) =>
     type: DoneType,
     description: 'Switches one-time codes off.',
     authScopes: { user: true },
-    errors: { types: [...guarded, InvalidCredentialsError] },
+    errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
     args: {
-      password: t.arg.string({ required: true, description: 'The password, once more.' }),
-      code: t.arg.string({ required: true, description: 'A code of the authenticator app.' }),
+      password: t.arg.string({ required: true, description: passwordOrFresh }),
+      code: t.arg.string({ required: true, description: 'A code of the authenticator app, or a backup code.' }),
     },
     resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.settings.disableSecondFactor(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
+      if (outcome.kind === 'stale_sign_in') throw staleSignIn();
       if (outcome.kind === 'wrong_code') throw wrongCode();
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
     },
@@ -146,11 +151,12 @@ builder.mutationField('renewBackupCodes', (t) =>
     type: BackupCodesType,
     description: 'Makes new backup codes.',
     authScopes: { user: true },
-    errors: { types: [...guarded, InvalidCredentialsError] },
-    args: { password: t.arg.string({ required: true, description: 'The password, once more.' }) },
+    errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
+    args: { password: t.arg.string({ required: true, description: passwordOrFresh }) },
     resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.settings.renewBackupCodes(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
+      if (outcome.kind === 'stale_sign_in') throw staleSignIn();
       return outcome.kind === 'codes' ? outcome : throwRefusal(outcome);
     },
   }),

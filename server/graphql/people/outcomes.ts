@@ -1,7 +1,7 @@
 import type { AttemptRefusal } from '../../people/outcomes.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { BusyError, InputError, NotAllowedError, TooManyAttemptsError } from '../errors.ts';
+import { BusyError, ConflictError, InputError, NotAllowedError, TooManyAttemptsError } from '../errors.ts';
 
 /** Turns outcomes of identity mutations into results, errors and cookies. */
 
@@ -48,4 +48,9 @@ export function finish(context: GraphqlContext, setCookies: readonly string[]): 
 export function requirePasswordSignIn({ domains }: GraphqlContext): void {
   if (!domains.people.passwordSignIn)
     throw new NotAllowedError('Passwords are switched off here: sign in with one of the listed services.');
+}
+
+/** The refusal of people without a password who signed in too long ago. */
+export function staleSignIn(): ConflictError {
+  return new ConflictError('Sign in again, then repeat this within 10 minutes.', 'SIGN_IN_AGAIN');
 }

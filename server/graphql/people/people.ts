@@ -27,6 +27,11 @@ export const UserType = builder.prismaNode('User', {
     secondFactor: t.exposeBoolean('twoFactorEnabled', {
       description: 'Whether signing in asks for a one-time code as well.',
     }),
+    hasPassword: t.boolean({
+      description: 'Whether the person has a password; those who signed up with a provider have none.',
+      select: { credentials: { where: { password: { not: null } }, select: { id: true }, take: 1 } },
+      resolve: ({ credentials }) => credentials.length > 0,
+    }),
     operator: t.exposeBoolean('operator', { description: 'Whether the person operates this service.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the person signed up.' }),
   }),

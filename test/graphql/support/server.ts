@@ -151,7 +151,7 @@ export async function createControlPlane(
   const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
   const config = { bank, einvoice: null };
   const retention = { sessionDays: 30, auditDays: 365 };
-  const ownData = createOwnData({ pool, secretKey, publicUrl: address, retention });
+  const ownData = createOwnData({ pool, mailer, secretKey, publicUrl: address, retention });
   const sales = createSales({ pool, config, secretKey, publicUrl: address, accounts, webhooks, mailer, log });
   const app = Fastify({ trustProxy: false });
   registerSignInWith(app, { people, publicUrl: address });
