@@ -59,8 +59,16 @@ export function isMonth(text: string): boolean {
   return monthShape.test(text);
 }
 
-/** `pool` must read BIGINT as `bigint`. */
+/** Statements that are read at a time: each holds a connection of a pool that is shared with everything else. */
+const maxReads = 2;
+
+/**
+ * `pool` must read BIGINT as `bigint`. A process reads at most two statements at a time, and one of an account, so that
+ * many months of one account leave connections to the others.
+ */
 export function createStatements({ pool }: { pool: Pool }) {
+  const inTurn = createTurns(maxReads);
+
   return {
     /** The months of an account, the newest (the running one) first. */
     async months(accountId: string, limit: number): Promise<string[]> {
@@ -77,7 +85,7 @@ export function createStatements({ pool }: { pool: Pool }) {
     /** The statement of a month; null when the account is unknown, or the month is none of its months. */
     async read(accountId: string, month: string): Promise<MonthlyStatement | null> {
       if (!isMonth(month)) return null;
-      return transaction(pool, async (client) => {
+      const readMonth = async (client: ClientBase): Promise<MonthlyStatement | null> => {
         // One snapshot, so that a running month adds up, too.
         await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
         const { rows } = await client.query<{ from: Date; to: Date }>(
@@ -88,12 +96,42 @@ export function createStatements({ pool }: { pool: Pool }) {
         );
         const [period] = rows;
         return period === undefined ? null : readStatement(client, { accountId, month, ...period });
-      });
+      };
+      return inTurn(accountId, () => transaction(pool, readMonth));
     },
   };
 }
 
 export type Statements = ReturnType<typeof createStatements>;
+
+/** Runs work of accounts, at most `max` at a time and one of each account, in the order of their arrival. */
+function createTurns(max: number): <T>(accountId: string, work: () => Promise<T>) => Promise<T> {
+  const running = new Set<string>();
+  const waiting: { accountId: string; begin: () => void }[] = [];
+  const beginNext = (): void => {
+    for (let at = 0; at < waiting.length && running.size < max; ) {
+      const next = waiting[at];
+      if (next === undefined || running.has(next.accountId)) at += 1;
+      else {
+        waiting.splice(at, 1);
+        running.add(next.accountId);
+        next.begin();
+      }
+    }
+  };
+  return async (accountId, work) => {
+    await new Promise<void>((begin) => {
+      waiting.push({ accountId, begin });
+      beginNext();
+    });
+    try {
+      return await work();
+    } finally {
+      running.delete(accountId);
+      beginNext();
+    }
+  };
+}
 
 async function readStatement(
   client: ClientBase,
