@@ -42,7 +42,7 @@ export interface ConsoleOutput {
   types: string;
   /** The methods' interfaces. */
   methods: string;
-  /** How to run each. */
+  /** Their names, each with a mark of what it returns. */
   operations: string;
   /** The documents, apart: they are loaded with the first call. */
   documents: string;
@@ -219,9 +219,9 @@ function printMethods(schema: GraphQLSchema, operations: readonly Operation[]): 
 function printOperations(operations: readonly Operation[]): string {
   const table = [...new Set(operations.map(({ domain }) => domain))].map((domain) => {
     const own = operations.filter((operation) => operation.domain === domain);
-    return `  ${domain}: {\n${own.map((operation) => `    ${operation.name}: ${printFacts(operation)},`).join('\n')}\n  },`;
+    return `  ${domain}: [\n${own.map((operation) => `    '${printFacts(operation)}',`).join('\n')}\n  ],`;
   });
-  return `${header}\n/** How to run each operation of the control plane. */\nexport const consoleOperations = {\n${table.join('\n')}\n} as const;\n`;
+  return `${header}\n/** The operations of the control plane by domain: \`~\` marks a subscription, \`*\` a connection, \`#\` a report. */\nexport const consoleOperations = {\n${table.join('\n')}\n} as const;\n`;
 }
 
 function printMethod(schema: GraphQLSchema, operation: Operation): string {
@@ -259,14 +259,12 @@ function printMethod(schema: GraphQLSchema, operation: Operation): string {
   ].join('\n');
 }
 
-function printFacts({ kind, path, pages, idempotencyKey }: Operation): string {
-  const facts = [
-    `kind: '${kind}'`,
-    `path: '${path.join('.')}'`,
-    ...(pages === null ? [] : [`pages: '${pages}'`]),
-    ...(idempotencyKey === null ? [] : [`idempotencyKey: '${idempotencyKey}'`]),
-  ];
-  return `{ ${facts.join(', ')} }`;
+/**
+ * An operation in one word, since every program loads the table: its name, and `~` for a subscription, `*` for a
+ * connection or `#` for a report's rows. What else it needs comes with its document.
+ */
+function printFacts({ name, kind, pages }: Operation): string {
+  return `${name}${kind === 'subscription' ? '~' : pages === null ? '' : { edges: '*', rows: '#' }[pages]}`;
 }
 
 /** A value that such a variable could have, for the example. */
@@ -313,13 +311,19 @@ function printDocuments(
     const { description: _description, ...bare } = operation.node;
     const own = literal(stripIgnoredCharacters(print(bare)));
     const parts = [own, ...(needed.get(operation) ?? []).map(lower)];
-    return `  ${operation.name}: ${parts.join(' + ')},`;
+    const facts = [
+      `kind: '${operation.kind}'`,
+      `path: '${operation.path.join('.')}'`,
+      ...(operation.idempotencyKey === null ? [] : [`idempotencyKey: '${operation.idempotencyKey}'`]),
+      `text: ${parts.join(' + ')}`,
+    ];
+    return `  ${operation.name}: { ${facts.join(', ')} },`;
   });
   return [
     header,
     ...constants,
     '',
-    '/** The text of each operation. */',
+    '/** The text of each operation, and how to run it. */',
     `export const ${name} = {\n${entries.join('\n')}\n} as const;`,
     '',
   ].join('\n');

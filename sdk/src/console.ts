@@ -107,18 +107,14 @@ export function orThrow<T>(result: T): Success<T> {
   return result as Success<T>;
 }
 
+/** How to run one operation: comes with its document. */
 interface OperationFacts {
   kind: 'query' | 'mutation' | 'subscription';
   /** From the data to the result, separated by dots. */
   path: string;
-  pages?: 'edges' | 'rows';
   /** Where the operation takes an idempotency key. */
   idempotencyKey?: 'variables' | 'input';
-}
-
-interface OperationName {
-  domain: string;
-  name: string;
+  text: string;
 }
 
 type Variables = Record<string, unknown>;
@@ -129,49 +125,48 @@ type Page =
 
 /** @internal */
 export function createConsole(graphql: Graphql): Console {
-  const methods = (domain: string, operations: Record<string, OperationFacts>) =>
-    Object.fromEntries(
-      Object.entries(operations).map(([name, facts]) => [name, createMethod(graphql, { domain, name }, facts)]),
-    );
-  return Object.fromEntries(
-    Object.entries(consoleOperations).map(([domain, operations]) => [domain, methods(domain, operations)]),
-  ) as unknown as Console;
+  const domains = Object.entries<readonly string[]>(consoleOperations).map(([domain, words]) => {
+    const methods = words.map((word) => {
+      const name = word.replace(/\W/, '');
+      return [name, createMethod(graphql, { domain, name, mark: word.slice(name.length) })];
+    });
+    return [domain, Object.fromEntries(methods)];
+  });
+  return Object.fromEntries(domains) as Console;
 }
 
-/** The text of an operation. Those of operators are apart: few programs call them. */
-async function documentOf({ domain, name }: OperationName): Promise<string> {
-  const documents: Record<string, string> =
+/** The document of an operation. Those of operators are apart: few programs call them. */
+async function factsOf(domain: string, name: string): Promise<OperationFacts> {
+  const all: Record<string, OperationFacts> =
     domain === 'operator'
       ? (await import('./generated/operator-documents.ts')).operatorDocuments
       : (await import('./generated/documents.ts')).documents;
-  const document = documents[name];
-  if (document === undefined) throw new Error(`there is no operation ${domain}.${name}`);
-  return document;
+  const facts = all[name];
+  if (facts === undefined) throw new Error(`there is no operation ${domain}.${name}`);
+  return facts;
 }
 
-function createMethod(
-  graphql: Graphql,
-  operation: OperationName,
-  { kind, path, pages, idempotencyKey }: OperationFacts,
-) {
+/** `mark` says what a method returns: `~` a subscription, `*` or `#` a list in pages, none a result. */
+function createMethod(graphql: Graphql, { domain, name, mark }: Record<'domain' | 'name' | 'mark', string>) {
   const prepare = async (given: Variables = {}) => {
+    const { kind, path, text, idempotencyKey } = await factsOf(domain, name);
     const variables = idempotencyKey === undefined ? given : withIdempotencyKey(given, idempotencyKey);
     // Sent again after a failure, a mutation could happen twice, unless the server knows it by its key.
     const repeatable = kind !== 'mutation' || idempotencyKey !== undefined;
-    return { document: await documentOf(operation), variables, repeatable };
+    return { document: text, variables, repeatable, path };
   };
   const ask = async (variables: Variables | undefined, options: RequestOptions | undefined) => {
-    const answer = await graphql.run(await prepare(variables), options);
-    return { ...answer, data: follow(answer.data, path) };
+    const operation = await prepare(variables);
+    const answer = await graphql.run(operation, options);
+    return { ...answer, data: follow(answer.data, operation.path) };
   };
-  if (kind === 'subscription') {
+  if (mark === '~') {
     return async function* subscribe(variables?: Variables, options?: RequestOptions) {
-      for await (const data of graphql.subscribe(await prepare(variables), options)) yield follow(data, path);
+      const operation = await prepare(variables);
+      for await (const data of graphql.subscribe(operation, options)) yield follow(data, operation.path);
     };
   }
-  if (pages === undefined) {
-    return (variables?: Variables, options?: RequestOptions) => createPending(ask(variables, options));
-  }
+  if (mark === '') return (variables?: Variables, options?: RequestOptions) => createPending(ask(variables, options));
   return (variables?: Variables, options?: RequestOptions) =>
     createPaged(
       (after) => ask(after === null ? variables : { ...variables, after }, options) as Promise<WithResponse<Page>>,

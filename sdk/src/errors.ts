@@ -222,20 +222,16 @@ export class AuthenticationError extends ApiError {
  */
 export class BudgetError extends ApiError implements BudgetFigures {
   override name = 'BudgetError';
-  readonly balanceUsd: string | null;
-  readonly heldUsd: string | null;
-  readonly requiredUsd: string | null;
-  readonly affordableMaxTokens: number | null;
+  declare readonly balanceUsd: string | null;
+  declare readonly heldUsd: string | null;
+  declare readonly requiredUsd: string | null;
+  declare readonly affordableMaxTokens: number | null;
   /** Set when a spending limit of the key or the account was reached; `code` says which. */
   readonly keyLimit: KeyLimitFigures | null;
 
   constructor(facts: ApiErrorFacts) {
     super(facts);
-    const figures = budgetFigures(facts.body);
-    this.balanceUsd = figures.balanceUsd;
-    this.heldUsd = figures.heldUsd;
-    this.requiredUsd = figures.requiredUsd;
-    this.affordableMaxTokens = figures.affordableMaxTokens;
+    Object.assign(this, budgetFigures(facts.body));
     this.keyLimit = keyLimit(facts.body);
   }
 }
@@ -335,18 +331,14 @@ export class UnprocessableError extends ApiError {
  */
 export class RateLimitError extends ApiError implements BudgetFigures {
   override name = 'RateLimitError';
-  readonly balanceUsd: string | null;
-  readonly heldUsd: string | null;
-  readonly requiredUsd: string | null;
-  readonly affordableMaxTokens: number | null;
+  declare readonly balanceUsd: string | null;
+  declare readonly heldUsd: string | null;
+  declare readonly requiredUsd: string | null;
+  declare readonly affordableMaxTokens: number | null;
 
   constructor(facts: ApiErrorFacts) {
     super(facts);
-    const figures = budgetFigures(facts.body);
-    this.balanceUsd = figures.balanceUsd;
-    this.heldUsd = figures.heldUsd;
-    this.requiredUsd = figures.requiredUsd;
-    this.affordableMaxTokens = figures.affordableMaxTokens;
+    Object.assign(this, budgetFigures(facts.body));
   }
 }
 

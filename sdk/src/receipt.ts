@@ -47,6 +47,8 @@ type Pool = (typeof pools)[number];
 
 const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'] as const;
 
+const poolNames = ['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const;
+
 /** What a recomputation found. */
 export interface ReceiptCheck {
   /** True when the cost is what tokens and prices make, at the prices for a prompt of this length, and no more was charged. */
@@ -82,153 +84,98 @@ export interface ReceiptCheck {
  * ```
  */
 export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): ReceiptCheck {
-  const { lines, units, tier, clock, cost, charged } =
-    'receipt' in entry ? fromLines(entry as ReceiptWithLines) : fromPools(entry);
+  const { receipt, units, tier, clock, cost, charged }: Lines =
+    'receipt' in entry ? (entry as ReceiptWithLines) : fromPools(entry);
   const problems: string[] = [];
-  const sums: Record<Pool, bigint> = { input: 0n, cache_hit: 0n, cache_write_5m: 0n, cache_write_1h: 0n, output: 0n };
-  for (const { pool, tokens, price, amount } of lines) {
-    const part = count(tokens) * perToken(price);
-    if (amount !== null && parseDecimal(amount, 12) !== part) {
-      problems.push(`${pool} is stated as ${amount} USD and comes to ${formatPico(part)} USD.`);
-    }
-    sums[pool] += part;
+  /** Holds a stated amount against the recomputed one. */
+  const compare = (name: string, stated: string, pico: bigint): bigint => {
+    const statedPico = parseDecimal(stated, 12);
+    if (statedPico !== pico) problems.push(`${name} is stated as ${stated} USD and comes to ${formatPico(pico)} USD.`);
+    return statedPico;
+  };
+  const parts = { input: 0n, cacheHit: 0n, cacheWrite5m: 0n, cacheWrite1h: 0n, output: 0n, units: 0n };
+  let costPico = 0n;
+  let prompt = 0n;
+  for (const { pool: name, tokens, pricePerMillion, amount } of receipt) {
+    const pool = poolNames.find((each) => each.toLowerCase() === name.toLowerCase());
+    if (pool === undefined) throw new RangeError(`${JSON.stringify(name)} is no kind of token that has a price.`);
+    // USD per 1,000,000 tokens in micro-USD are pico-USD per token.
+    const pico = count(tokens) * parseDecimal(pricePerMillion, 6);
+    if (amount !== undefined) compare(pool, amount, pico);
+    parts[pool] += pico;
+    costPico += pico;
+    if (pool !== 'output') prompt += count(tokens);
   }
-  problems.push(...tierProblems(lines, tier), ...clockProblems(clock));
-  let unitsPico = 0n;
-  for (const { unit, count: pieces, price, amount } of units) {
-    const part = count(pieces) * parseDecimal(price, 12);
-    if (parseDecimal(amount, 12) !== part) {
-      problems.push(`${unit} is stated as ${amount} USD and comes to ${formatPico(part)} USD.`);
-    }
-    unitsPico += part;
+  for (const { unit, count: pieces, price, amount } of units ?? []) {
+    const pico = count(pieces) * parseDecimal(price, 12);
+    compare(unit, amount, pico);
+    parts.units += pico;
+    costPico += pico;
   }
-  const costPico = Object.values(sums).reduce((sum, part) => sum + part, unitsPico);
-  const statedPico = parseDecimal(cost, 12);
-  if (costPico !== statedPico) {
-    problems.push(`The cost is stated as ${cost} USD and comes to ${formatPico(costPico)} USD.`);
+  const { abovePromptTokens: above, upToPromptTokens: upTo } = tier ?? {};
+  const outside =
+    above != null && prompt <= above ? `more than ${above}` : upTo != null && prompt > upTo ? `at most ${upTo}` : null;
+  if (outside !== null) problems.push(`The prices are for prompts of ${outside} tokens, and this one has ${prompt}.`);
+  if (clock?.window && !isWithin(clock.window, clock.pricedAt)) {
+    const { days, period, timeZone } = clock.window;
+    problems.push(
+      `The prices are for ${days.join(', ')} ${period} ${timeZone}, and the request was accepted at ${clock.pricedAt}.`,
+    );
   }
-  if (parseDecimal(charged, 12) > costPico) {
-    problems.push(`${charged} USD were charged for a cost of ${formatPico(costPico)} USD.`);
-  }
-  const { input, cache_hit: cacheHit, cache_write_5m: cacheWrite5m, cache_write_1h: cacheWrite1h, output } = sums;
-  const parts = { input, cacheHit, cacheWrite5m, cacheWrite1h, output, units: unitsPico };
-  return { matches: problems.length === 0, costUsd: formatPico(costPico), costPico, statedPico, parts, problems };
-}
-
-/** One kind of token: how many, USD per 1,000,000 of them, and the amount where one is stated. */
-interface Line {
-  pool: Pool;
-  tokens: Count;
-  price: string;
-  amount: string | null;
-}
-
-interface Lines {
-  lines: Line[];
-  units: UnitLine[];
-  tier: Tier | null;
-  clock: { at: string; window: PriceHours | null } | null;
-  cost: string;
-  charged: string;
-}
-
-interface UnitLine {
-  unit: string;
-  count: Count;
-  price: string;
-  amount: string;
-}
-
-/** A range of prompt lengths; null: no bound. */
-interface Tier {
-  above: number | null;
-  upTo: number | null;
-}
-
-/** Whether the prompt has the length that the prices are for. */
-function tierProblems(lines: readonly Line[], tier: Tier | null): string[] {
-  if (tier === null) return [];
-  const prompt = lines.reduce((sum, { pool, tokens }) => (pool === 'output' ? sum : sum + count(tokens)), 0n);
-  const { above, upTo } = tier;
-  if (above !== null && prompt <= BigInt(above))
-    return [`The prices are for prompts of more than ${above} tokens, and this one has ${prompt}.`];
-  if (upTo !== null && prompt > BigInt(upTo))
-    return [`The prices are for prompts of at most ${upTo} tokens, and this one has ${prompt}.`];
-  return [];
+  const statedPico = compare('The cost', cost, costPico);
+  const costUsd = formatPico(costPico);
+  if (parseDecimal(charged, 12) > costPico) problems.push(`${charged} USD were charged for a cost of ${costUsd} USD.`);
+  return { matches: problems.length === 0, costUsd, costPico, statedPico, parts, problems };
 }
 
 /**
- * Whether the request was accepted within the hours that the prices are for. Which hours there are besides, and on which
+ * Whether a request was accepted within the hours that its prices are for. Which hours there are besides, and on which
  * dates they do not count, is in the price list and not in the entry.
  */
-function clockProblems(clock: Lines['clock']): string[] {
-  if (clock === null || clock.window === null) return [];
-  const { days, period, timeZone } = clock.window;
-  const [from, to] = period.split('-').map(minuteOfDay) as [number, number];
-  const parts = new Intl.DateTimeFormat('en-US', {
-    timeZone,
-    weekday: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  }).formatToParts(new Date(clock.at));
-  const part = (type: string) => parts.find((each) => each.type === type)?.value ?? '';
-  const today = weekdays.indexOf(part('weekday').toLowerCase());
-  const minute = Number(part('hour')) * 60 + Number(part('minute'));
-  const begins = (day: number) => days.some((name) => weekdays.indexOf(name.toLowerCase()) === day);
-  const isOvernight = to <= from;
-  const isWithin =
-    (begins(today) && minute >= from && (isOvernight || minute < to)) ||
-    (isOvernight && begins((today + 6) % 7) && minute < to);
-  return isWithin
-    ? []
-    : [`The prices are for ${days.join(', ')} ${period} ${timeZone}, and the request was accepted at ${clock.at}.`];
+function isWithin({ days, period, timeZone }: PriceHours, at: string): boolean {
+  if (!/^\d\d:\d\d-\d\d:\d\d$/.test(period)) throw new RangeError(`${JSON.stringify(period)} is no time of the day.`);
+  // Times of the day as HH:MM stand in the order of their letters.
+  const [from = '', to = ''] = period.split('-');
+  const local = (options: Intl.DateTimeFormatOptions) =>
+    new Date(at).toLocaleString('en-GB', { timeZone, hourCycle: 'h23', ...options });
+  const time = local({ hour: '2-digit', minute: '2-digit' });
+  const today = weekdays.indexOf(local({ weekday: 'short' }).toLowerCase());
+  const begins = (day: number) => days.some((name) => name.toLowerCase() === weekdays[day % 7]);
+  return to > from
+    ? begins(today) && time >= from && time < to
+    : (begins(today) && time >= from) || (begins(today + 6) && time < to);
 }
 
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-function minuteOfDay(text: string): number {
-  if (!/^\d\d:\d\d$/.test(text)) throw new RangeError(`${JSON.stringify(text)} is no time of the day.`);
-  return Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
+/** A ledger entry of the data plane in the shape of the control plane's. */
+function fromPools({ usage, prices, units = [], tier, clock, cost_usd, charged_usd }: Receipt): Lines {
+  return {
+    receipt: pools.map((pool) => ({
+      pool: pool.replaceAll('_', ''),
+      tokens: usage[`${pool}_tokens`],
+      pricePerMillion: prices[pool],
+    })),
+    units: units.map(({ price_usd, amount_usd, ...unit }) => ({ ...unit, price: price_usd, amount: amount_usd })),
+    tier: tier ? { abovePromptTokens: tier.above_prompt_tokens, upToPromptTokens: tier.up_to_prompt_tokens } : null,
+    clock: clock
+      ? {
+          pricedAt: clock.priced_at,
+          window: clock.window && { ...clock.window, timeZone: clock.window.time_zone },
+        }
+      : null,
+    cost: cost_usd,
+    charged: charged_usd,
+  };
 }
 
-function fromPools({ usage, prices, units = [], tier, clock, cost_usd: cost, charged_usd: charged }: Receipt): Lines {
-  const lines = pools.map((pool) => ({ pool, tokens: usage[`${pool}_tokens`], price: prices[pool], amount: null }));
-  const range = tier ? { above: tier.above_prompt_tokens, upTo: tier.up_to_prompt_tokens } : null;
-  const pieces = units.map(({ unit, count: n, price_usd: price, amount_usd: amount }) => ({
-    unit,
-    count: n,
-    price,
-    amount,
-  }));
-  return { lines, units: pieces, tier: range, clock: clock ? clockOfPools(clock) : null, cost, charged };
-}
-
-function clockOfPools({ priced_at: at, window }: NonNullable<Receipt['clock']>): Lines['clock'] {
-  return { at, window: window && { days: window.days, period: window.period, timeZone: window.time_zone } };
-}
-
-function fromLines({ receipt, units = [], tier, clock, cost, charged }: ReceiptWithLines): Lines {
-  const lines = receipt.map(({ pool: name, tokens, pricePerMillion: price, amount }) => {
-    const pool = pools.find((each) => each.replaceAll('_', '') === name.toLowerCase());
-    if (pool === undefined) throw new RangeError(`${JSON.stringify(name)} is no kind of token that has a price.`);
-    return { pool, tokens, price, amount };
-  });
-  const range = tier ? { above: tier.abovePromptTokens, upTo: tier.upToPromptTokens } : null;
-  const moment = clock ? { at: clock.pricedAt, window: clock.window } : null;
-  return { lines, units: [...units], tier: range, clock: moment, cost, charged };
-}
-
-/** USD per 1,000,000 tokens as pico-USD per token. */
-const perToken = (price: string): bigint => parseDecimal(price, 6);
+/** Lines whose amounts need not be stated. */
+type Lines = Omit<ReceiptWithLines, 'receipt'> & {
+  receipt: readonly (Omit<ReceiptWithLines['receipt'][number], 'amount'> & { amount?: string })[];
+};
 
 function count(tokens: Count): bigint {
-  const isCount =
-    typeof tokens === 'number'
-      ? Number.isSafeInteger(tokens) && tokens >= 0
-      : typeof tokens === 'bigint'
-        ? tokens >= 0n
-        : typeof tokens === 'string' && /^\d+$/.test(tokens);
-  if (!isCount) throw new RangeError(`${String(tokens)} is no count of tokens.`);
+  const isCount = typeof tokens === 'number' ? Number.isSafeInteger(tokens) : typeof tokens !== 'boolean';
+  if (!isCount || !/^\d+$/.test(String(tokens))) throw new RangeError(`${String(tokens)} is no count of tokens.`);
   return BigInt(tokens);
 }

@@ -309,7 +309,7 @@ export const operatorVi: OperatorTexts = {
   subject: 'Về',
   subjectHint: 'Ví dụ model:big-1.',
   surplus: 'thừa {vnd}',
-  suspend: 'Tạmkhóa',
+  suspend: 'Tạm khóa',
   customerTimeline: 'Dòng thời gian',
   accountNote: 'Ghi chú',
   accountNoteHint: 'Chỉ người vận hành thấy. Không sửa được về sau.',
