@@ -62,7 +62,7 @@ const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
 const uptimeObserver = 'fragment UptimeObserver on UptimeObserver{agent measuredAt name region}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
 const usageRow = 'fragment UsageRow on UsageRow{charged cost failures keyId model outcome requests start tokens{...Tokens}}';
-const user = 'fragment User on User{createdAt email emailVerified id locale name operator secondFactor}';
+const user = 'fragment User on User{createdAt email emailVerified hasPassword id locale name operator secondFactor}';
 const viewer = 'fragment Viewer on Viewer{accounts{id name status}scopes sessions{...Session}user{...User}}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
 const webhookDelivery = 'fragment WebhookDelivery on WebhookDelivery{attempts{...WebhookAttempt}body createdAt deliveredAt event eventId id nextAttemptAt status}';
@@ -94,7 +94,7 @@ export const documents = {
   createAccessToken: { kind: 'mutation', path: 'createAccessToken', text: 'mutation createAccessToken($input:CreateAccessTokenInput!){createAccessToken(input:$input){__typename ...CreatedAccessToken ...Problem}}' + accessToken + createdAccessToken + problem },
   deleteAccessToken: { kind: 'mutation', path: 'deleteAccessToken', text: 'mutation deleteAccessToken($id:ID!){deleteAccessToken(id:$id){__typename ...Done ...Problem}}' + done + problem },
   createAccountExport: { kind: 'mutation', path: 'createAccountExport', text: 'mutation createAccountExport($accountId:ID){createAccountExport(accountId:$accountId){__typename ...on AccountExport{expiresAt url}...Problem}}' + problem },
-  eraseAccount: { kind: 'mutation', path: 'eraseAccount', text: 'mutation eraseAccount($accountId:ID!$email:String!){eraseAccount(accountId:$accountId email:$email){__typename ...on AccountErased{people}...Problem}}' + problem },
+  eraseAccount: { kind: 'mutation', path: 'eraseAccount', text: 'mutation eraseAccount($accountId:ID!$code:String$email:String!$password:String){eraseAccount(accountId:$accountId code:$code email:$email password:$password){__typename ...on AccountErased{people}...Problem}}' + problem },
   models: { kind: 'query', path: 'models', text: 'query models{models{...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices },
   model: { kind: 'query', path: 'model', text: 'query model($modelId:String!){model(modelId:$modelId){...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices },
   listKeys: { kind: 'query', path: 'account.keys', text: 'query listKeys($accountId:ID$after:String$deleted:Boolean$first:Int){account(id:$accountId){keys(after:$after deleted:$deleted first:$first){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + pageInfo + spendLimits },

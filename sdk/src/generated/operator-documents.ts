@@ -14,7 +14,10 @@ const budget = 'fragment Budget on Budget{charged expired free granted grants{..
 const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
 const businessNoticeSettings = 'fragment BusinessNoticeSettings on BusinessNoticeSettings{mail marginPercent muted quietFrom quietTo shortfall timeZone}';
 const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities efforts reasoningTokensPerSecond unknownMembers contextWindow createdAt displayName enabled family id kind maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
+const closedMonth = 'fragment ClosedMonth on ClosedMonth{closedAt closedBy expired margin month revenueVnd shortfall timeZone unknownCharged unused upstreamCost used usedOfGiven usedOfPurchases usedOfTrials}';
 const codeBatch = 'fragment CodeBatch on CodeBatch{amount count createdAt expiresAt id name planId revokedAt used uses validDays}';
+const comparedUsage = 'fragment ComparedUsage on ComparedUsage{cacheHit cacheWrite cost input output requests}';
+const download = 'fragment Download on Download{expiresAt url}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
 const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}';
 const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
@@ -65,6 +68,7 @@ const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
 const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id last4}';
 const vendor = 'fragment Vendor on Vendor{keys models{...VendorModel}name source sourceDate vendorId}';
+const vendorComparison = 'fragment VendorComparison on VendorComparison{day differs estimated ledger{...ComparedUsage}model upstream vendor{...ComparedUsage}}';
 const vendorModel = 'fragment VendorModel on VendorModel{contextWindow costs{...RouteCosts}displayName maxOutputTokens modelId routeId}';
 const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl features protocol}keyVariable profile quirks{source what}}';
 
@@ -82,6 +86,11 @@ export const operatorDocuments = {
   margins: { kind: 'query', path: 'operator.margins', text: 'query margins($accountId:ID$after:String$by:[MarginGroup!]$first:Int$from:DateTime$model:String$period:UsagePeriod$probes:Boolean$timeZone:String$to:DateTime$upstream:String){operator{margins(accountId:$accountId after:$after by:$by first:$first from:$from model:$model period:$period probes:$probes timeZone:$timeZone to:$to upstream:$upstream){rows{...MarginRow}next}}}' + marginRow },
   revenue: { kind: 'query', path: 'operator.revenue', text: 'query revenue($after:String$first:Int$from:DateTime$model:String$period:UsagePeriod$timeZone:String$to:DateTime){operator{revenue(after:$after first:$first from:$from model:$model period:$period timeZone:$timeZone to:$to){rows{...RevenueRow}next}}}' + revenueRow + tokens },
   shortfalls: { kind: 'query', path: 'operator.shortfalls', text: 'query shortfalls($after:String$days:Int$first:Int){operator{shortfalls(after:$after days:$days first:$first){...Shortfall}}}' + shortfall },
+  compareVendorUsage: { kind: 'query', path: 'operator.vendorComparison', text: 'query compareVendorUsage($after:String$differing:Boolean$first:Int$from:String!$to:String!$upstream:String){operator{vendorComparison(after:$after differing:$differing first:$first from:$from to:$to upstream:$upstream){rows{...VendorComparison}next compared differing}}}' + comparedUsage + vendorComparison },
+  closedMonths: { kind: 'query', path: 'operator.closedMonths', text: 'query closedMonths{operator{closedMonths{...ClosedMonth}}}' + closedMonth },
+  importVendorUsage: { kind: 'mutation', path: 'importVendorUsage', text: 'mutation importVendorUsage($input:ImportVendorUsageInput!){importVendorUsage(input:$input){__typename ...on VendorUsageImported{from rows to upstream}...Problem}}' + problem },
+  closeMonth: { kind: 'mutation', path: 'closeMonth', text: 'mutation closeMonth($month:String!$timeZone:String){closeMonth(month:$month timeZone:$timeZone){__typename ...ClosedMonth ...Problem}}' + closedMonth + problem },
+  createBooksDownload: { kind: 'mutation', path: 'createBooksDownload', text: 'mutation createBooksDownload{createBooksDownload{...Download}}' + download },
   vendorProfiles: { kind: 'query', path: 'operator.vendorProfiles', text: 'query vendorProfiles{operator{vendorProfiles{...VendorProfile}}}' + vendorProfile },
   upstreams: { kind: 'query', path: 'operator.upstreams', text: 'query upstreams{operator{upstreams{...Upstream}}}' + priceClock + priceTier + priceWindow + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey },
   giveGrant: { kind: 'mutation', path: 'giveGrant', idempotencyKey: 'input', text: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem },
