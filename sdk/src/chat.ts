@@ -1,4 +1,10 @@
-import type { ChatCompletion, ChatCompletionChunk, ChatCompletionRequest, ChatToolCall } from './generated/rest.ts';
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionRequest,
+  ChatToolCall,
+  Estimate,
+} from './generated/rest.ts';
 import type { Answer, DataPlaneClient } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
 import { parseEvent } from './internal/sse.ts';
@@ -49,6 +55,15 @@ export interface ChatCompletions {
    * ```
    */
   stream(request: ChatCompletionRequest, options?: RequestOptions): ChatStream;
+  /**
+   * What the same request would hold and cost now, without sending it. Free; refused where the request would be.
+   *
+   * @example
+   * ```ts
+   * const { hold_usd, most_usd } = await steyg.chat.completions.estimate(request);
+   * ```
+   */
+  estimate(request: ChatCompletionRequest, options?: RequestOptions): Pending<Estimate>;
 }
 
 /** The part of the client for chat completions. */
@@ -63,6 +78,7 @@ export function createChat(plane: DataPlaneClient): Chat {
     completions: {
       create: create as ChatCompletions['create'],
       stream: (request, options) => stream({ stream_options: { include_usage: true }, ...request }, options),
+      estimate: (body, options) => plane.post({ operation: 'estimateChatCompletion', body }, options),
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { EmbeddingsRequest, EmbeddingsResponse } from './generated/rest.ts';
+import type { EmbeddingsRequest, EmbeddingsResponse, Estimate } from './generated/rest.ts';
 import type { Answer, DataPlaneClient } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
 import type { RequestOptions } from './options.ts';
@@ -22,6 +22,15 @@ export interface Embeddings {
    * ```
    */
   create(request: EmbeddingsRequest, options?: RequestOptions): Pending<Answer<EmbeddingsResponse>>;
+  /**
+   * What the same request would hold and cost now, without sending it. Free; refused where the request would be.
+   *
+   * @example
+   * ```ts
+   * const { hold_usd, most_usd } = await steyg.embeddings.estimate(request);
+   * ```
+   */
+  estimate(request: EmbeddingsRequest, options?: RequestOptions): Pending<Estimate>;
 }
 
 /** @internal */
@@ -30,5 +39,8 @@ export function createEmbeddings(plane: DataPlaneClient): Embeddings {
     throw new Error('Embeddings are not streamed.');
   };
   const { create } = plane.model<never, EmbeddingsResponse>({ operation: 'createEmbeddings', createReader });
-  return { create: create as Embeddings['create'] };
+  return {
+    create: create as Embeddings['create'],
+    estimate: (body, options) => plane.post({ operation: 'estimateEmbeddings', body }, options),
+  };
 }

@@ -2,6 +2,7 @@ import type {
   ContentBlock,
   CountTokensRequest,
   CountTokensResponse,
+  Estimate,
   MessagesEvent,
   MessagesRequest,
   MessagesResponse,
@@ -65,6 +66,15 @@ export interface Messages {
    * ```
    */
   countTokens(request: CountTokensRequest, options?: RequestOptions): Pending<CountTokensResponse>;
+  /**
+   * What the same request would hold and cost now, without sending it. Free; refused where the request would be.
+   *
+   * @example
+   * ```ts
+   * const { hold_usd, most_usd } = await steyg.messages.estimate(request);
+   * ```
+   */
+  estimate(request: MessagesRequest, options?: RequestOptions): Pending<Estimate>;
 }
 
 /** The version of the protocol that this package speaks. */
@@ -81,6 +91,7 @@ export function createMessages(plane: DataPlaneClient): Messages {
     create: create as Messages['create'],
     stream,
     countTokens: (body, options) => plane.post({ operation: 'countTokens', body, headers: version }, options),
+    estimate: (body, options) => plane.post({ operation: 'estimateMessage', body, headers: version }, options),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { ResponsesEvent, ResponsesRequest, ResponsesResponse } from './generated/rest.ts';
+import type { Estimate, ResponsesEvent, ResponsesRequest, ResponsesResponse } from './generated/rest.ts';
 import type { Answer, DataPlaneClient } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
 import { parseEvent } from './internal/sse.ts';
@@ -45,12 +45,25 @@ export interface Responses {
    * ```
    */
   stream(request: ResponsesRequest, options?: RequestOptions): ResponseStream;
+  /**
+   * What the same request would hold and cost now, without sending it. Free; refused where the request would be.
+   *
+   * @example
+   * ```ts
+   * const { hold_usd, most_usd } = await steyg.responses.estimate(request);
+   * ```
+   */
+  estimate(request: ResponsesRequest, options?: RequestOptions): Pending<Estimate>;
 }
 
 /** @internal */
 export function createResponses(plane: DataPlaneClient): Responses {
   const { create, stream } = plane.model({ operation: 'createResponse', createReader: createResponsesReader });
-  return { create: create as Responses['create'], stream };
+  return {
+    create: create as Responses['create'],
+    stream,
+    estimate: (body, options) => plane.post({ operation: 'estimateResponse', body }, options),
+  };
 }
 
 /** @internal The last event carries the whole response. */

@@ -8,6 +8,7 @@ import type { Router } from '../catalog/router.ts';
 import type { Log } from '../core/log.ts';
 import type { Authenticator } from '../gateway/authenticate.ts';
 import { createConcurrency } from '../gateway/concurrency.ts';
+import { createEstimator } from '../gateway/estimates.ts';
 import { registerGateway } from '../gateway/gateway.ts';
 import { defaultMaxRssBytes, watchMemory } from '../gateway/memory.ts';
 import { registerOpenApi } from '../gateway/openapi/routes.ts';
@@ -75,6 +76,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const standing = createStanding({ keyring: parts.keyring, ledger, refusals, slots, trialSlots });
   const tokenRates = createTokenRates({ pool, log });
   const concurrency = createConcurrency({ pool, processId: parts.processId });
+  const digest = createDigest(parts.secretKey);
   const relay = createRelay({
     ledger,
     pace: createPace({ concurrency, tokenRates, refusals }),
@@ -92,7 +94,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     timeouts,
     trialSlots,
     shutdown: state,
-    digest: createDigest(parts.secretKey),
+    digest,
   });
   const memory = watchMemory({ maxRssBytes: config.maxRssBytes ?? defaultMaxRssBytes(config.workers) });
   metrics.gauge('gateway_memory_scarce', '1 while load is shed because memory runs short.', () =>
@@ -112,6 +114,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const baseUrl = `${publicUrl}/api`;
   registerGateway(fastify, {
     relay,
+    estimate: createEstimator({ ledger, standing, catalog, router, refusals, slots, trialSlots, metrics, digest }),
     keys,
     authenticator,
     standing,

@@ -99,6 +99,7 @@ export function createRegistry(lane: Lane, onFault: (error: unknown) => void) {
 
   return {
     all,
+    find,
     promises,
     settling,
     filling,

@@ -8,7 +8,7 @@ import { type Lane, pauseMs } from './escrow-filling.ts';
 import { createRegistry, type Promised, type Registry } from './escrow-registry.ts';
 import { createTruths, isTrue, type Truths } from './escrow-truths.ts';
 import { Unreachable } from './failure.ts';
-import { holdSize, isUnpriced } from './hold-size.ts';
+import { holdSize, isUnpriced, type ModelSize } from './hold-size.ts';
 import { noteUse, type OpenEscrow } from './open-escrow.ts';
 import type { PromisedCharge } from './promised-charges.ts';
 import type { AdmitAsk, Admitted, EscrowPromise, RequestRef, Settlement } from './types.ts';
@@ -25,6 +25,8 @@ export interface Escrows {
    * database does not answer, so nothing may be promised.
    */
   admit(ask: AdmitAsk): Promise<Admitted | 'unavailable' | null>;
+  /** What `admit` would answer now; draws nothing. Null: the lane would decide. */
+  wouldAdmit(ask: AdmitAsk): Promise<Admitted | null>;
   /** Adds to the promise of a request. Null: it has none here. Adds less than `more` when nothing is left. */
   extend(ref: RequestRef, more: PicoUsd): Promise<{ added: PicoUsd; mayReturn: boolean } | null>;
   /** Makes the promise of a request idle again. False: it has none here. */
@@ -83,11 +85,7 @@ export function createEscrows(parts: EscrowsParts): Escrows {
       const { truth } = recalled.model;
       // The lane refuses it, after what it refuses before.
       if (isUnpriced(asked, truth)) return null;
-      // Requests that cannot be stopped are covered: escrows exist only where there is plenty of money.
-      const needAt = (price: TieredPrices) => {
-        const size = holdSize(asked, truth, price);
-        return asked.stream ? size.target : size.maxCost;
-      };
+      const needAt = (price: TieredPrices) => needOf(asked, truth, price);
       const open = registry.of(asked);
       // Which prices count is known with the witness's clock; until then the dearest are set aside.
       const dearest = pricesOfAllHours(truth.price)
@@ -122,6 +120,8 @@ export function createEscrows(parts: EscrowsParts): Escrows {
         trialOnly,
       };
     },
+
+    wouldAdmit: createWouldAdmit({ registry, truths, mayDraw }),
 
     extend: createExtend({ registry, ask: truths.ask, mayDraw }),
 
@@ -186,6 +186,43 @@ export function createEscrows(parts: EscrowsParts): Escrows {
 
     tick: () => tick(registry, truths, idleMs),
   };
+}
+
+/** The same conditions as `admit`, in its order, without its effects: uses are not counted, and nothing is filled or closed. */
+function createWouldAdmit({
+  registry,
+  truths,
+  mayDraw,
+}: {
+  registry: Registry;
+  truths: Truths;
+  mayDraw(open: OpenEscrow, testimony: Testimony): boolean;
+}): Escrows['wouldAdmit'] {
+  return async (asked) => {
+    const recalled = truths.recall(asked);
+    const open = registry.find(asked.accountId, asked.keyId);
+    if (recalled === null || open === undefined) return null;
+    const { truth } = recalled.model;
+    if (isUnpriced(asked, truth)) return null;
+    const idle = rules.sumOf(open.escrow.idle);
+    if (pricesOfAllHours(truth.price).some((price) => idle < needOf(asked, truth, price))) return null;
+    const testimony = await truths.ask();
+    if (testimony === null || !isTrue(asked, recalled, testimony) || open.change !== testimony.change) return null;
+    if (open.closed || !mayDraw(open, testimony)) return null;
+    const price = frozenAt(truth.price, testimony.nowMs);
+    const amount = needOf(asked, truth, price);
+    if (rules.idleAt(open.escrow, testimony.nowMs) < amount) return null;
+    const { contextWindow, maxOutputTokens } = truth;
+    const { freeAfter, trialOnly } = open;
+    const admittedAtMs = testimony.nowMs;
+    return { kind: 'admitted', amount, freeAfter, price, admittedAtMs, contextWindow, maxOutputTokens, trialOnly };
+  };
+}
+
+/** Requests that cannot be stopped are covered: escrows exist only where there is plenty of money. */
+function needOf(asked: AdmitAsk, model: ModelSize, price: TieredPrices): PicoUsd {
+  const size = holdSize(asked, model, price);
+  return asked.stream ? size.target : size.maxCost;
 }
 
 function createExtend({

@@ -113,6 +113,24 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
   };
 }
 
+/** Bytes of text for a token where it has the fewest: long words of English. */
+const mostBytesPerToken = 8;
+
+/**
+ * The lowest plausible cost of an answered request: few tokens of context at the cheapest price of any prompt length, no
+ * media, and one token of answer. Never above the floor. A request that fails costs nothing.
+ */
+export function leastCost(request: RequestSize, size: HoldSize, price: TieredPrices): PicoUsd {
+  const sets = [price, ...(price.tiers ?? [])];
+  const cheapest = (of: (prices: UnitPrices) => PicoUsd): PicoUsd => sets.map(of).reduce(least);
+  const input = cheapest((prices) =>
+    request.inputs === undefined ? least(prices.input, prices.cacheHit) : prices.input,
+  );
+  const answer = request.maxTokens === 0 || request.inputs !== undefined ? 0n : cheapest(({ output }) => output);
+  const tokens = BigInt(Math.floor(Math.min(request.textBytes / mostBytesPerToken, size.estimatedInputTokens)));
+  return least(tokens * input + answer, size.floor);
+}
+
 /** Whether the prompt may be longer than the model's prices reach: such a request is refused. */
 export function isUnpriced(
   request: PromptSize,

@@ -5,6 +5,7 @@ import { unavailable } from './batch-queues.ts';
 import { type CallIns, createCallIns } from './call-ins.ts';
 import { keepConnection } from './connection.ts';
 import { createEscrows, type Escrows, tickMs } from './escrows.ts';
+import { createEstimate, type Estimate } from './estimates.ts';
 import { Closed, describe, Quarantined } from './failure.ts';
 import { flight } from './flight.ts';
 import { createGroupCommit, type GroupCommit } from './group-commit.ts';
@@ -34,6 +35,8 @@ export interface Ledger {
   start(): Promise<void>;
   /** Holds budget for a request, or refuses it. Answers within about `admissionLimitMs`, whatever the database does. */
   admit(ask: AdmitAsk): Promise<Admitted | Refused>;
+  /** What `admit` would hold at this moment, and what the request may cost; or its refusal. Writes and locks nothing. */
+  estimate(ask: AdmitAsk): Promise<Estimate | Refused>;
   /**
    * Adds to the hold of a running request; resolves to the amount added, 0 when nothing is left. Rejects while the
    * database is out of reach: whether anything is left is unknown then.
@@ -157,6 +160,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     },
 
     admit: createAdmit(money),
+    estimate: createEstimate({ pool, escrows, isHealthy }),
     extend: createExtend(money),
 
     settle: createSettle(chargeParts, charge),

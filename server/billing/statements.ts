@@ -45,6 +45,9 @@ const justNow = `${moment} + interval '1 millisecond'`;
 export const begin = statement('begin', 'BEGIN ISOLATION LEVEL READ COMMITTED');
 export const commit = statement('commit', 'COMMIT');
 
+/** All reads see one moment, and nothing is locked. */
+export const beginReading = statement('begin_reading', 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+
 /** Does nothing; proves that the database answers. */
 export const ping = statement('ping', 'SELECT 1');
 
@@ -119,15 +122,18 @@ export async function accountsWithEscrows(client: ClientBase, accounts: Readonly
  * Locked in an immutable order and sorted by consumption afterwards: a grant's end may change while a transaction waits
  * for it, and two transactions that see different ends must still lock in the same order.
  */
-const lockGrants = statement(
-  'lock_grants',
-  `SELECT account_id, id, place, trial, amount, spent, held, expired, ended, overdrawn, ${milliseconds('expires_at')}
+const grantsOfAccounts = (name: string, lock: string) =>
+  statement(
+    name,
+    `SELECT account_id, id, place, trial, amount, spent, held, expired, ended, overdrawn, ${milliseconds('expires_at')}
    FROM (SELECT account_id, id, ctid AS place, kind = 'trial' AS trial, amount, spent, held, expired, expires_at, overdrawn,
                 coalesce(expires_at <= ${moment}, false) AS ended
          FROM "grant" WHERE account_id = ANY ($1::uuid[]) AND spent + expired < amount
-         ORDER BY account_id, id FOR NO KEY UPDATE) AS locked
+         ORDER BY account_id, id ${lock}) AS locked
    ORDER BY account_id, expires_at, id`,
-);
+  );
+const lockGrants = grantsOfAccounts('lock_grants', 'FOR NO KEY UPDATE');
+const readGrants = grantsOfAccounts('read_grants', '');
 
 /** What was charged since the day, the week and the month began, of a row with such sums. */
 const windows = `CASE WHEN day >= (now() AT TIME ZONE time_zone)::date THEN day_charged ELSE 0 END AS of_day,
@@ -234,18 +240,20 @@ const readEntries = statement(
  *
  * A settlement with a promise is new unless it is tried again: only then (`careful`) is its entry looked up. If it has
  * one after all, the primary key of the entries refuses the batch, which is then retried.
+ *
+ * With `locks: false` the same rows are read and none is locked, for an answer that writes nothing.
  */
 export async function readFacts(
   client: ClientBase,
   operations: readonly Operation[],
-  { prologue, careful }: { prologue: readonly Statement[]; careful: boolean },
+  { prologue, careful, locks = true }: { prologue: readonly Statement[]; careful: boolean; locks?: boolean },
 ): Promise<{ facts: Facts; places: RowPlaces }> {
   const touched = touchedBy(operations);
   const keys = [...touched.keys.values()];
   // Only needed facts are read: for a single request, the statements are the cost of a batch.
   const reads = {
     now: readNow(),
-    grants: lockGrants(list(touched.accounts)),
+    grants: (locks ? lockGrants : readGrants)(list(touched.accounts)),
     keySpend:
       keys.length + touched.refs.length === 0
         ? null

@@ -170,17 +170,25 @@ export function pricesAt(price: TieredPrices, prompt: number): UnitPrices {
   return price.tiers?.findLast(({ abovePromptTokens }) => prompt > abovePromptTokens) ?? price;
 }
 
+/** The tier of a prompt of this length; null: one set of prices is for every prompt. */
+export function tierOf({ tiers }: TieredPrices, prompt: number): TierRange | null {
+  return tiers === undefined ? null : rangeOf(tiers, prompt);
+}
+
+function rangeOf(tiers: readonly PriceTier[], prompt: number): TierRange {
+  const bounds = tiers.map(({ abovePromptTokens }) => abovePromptTokens);
+  return {
+    above: bounds.findLast((bound) => prompt > bound) ?? null,
+    upTo: bounds.find((bound) => prompt <= bound) ?? null,
+  };
+}
+
 /** The prices of one request, by the length of its prompt, with the range of the tier. */
 export function entryPrice(price: FrozenPrice, usage: TokenPools): EntryPrice {
   const { id, tiers, byClock } = price;
   if (tiers === undefined) return price as UnitPrices & { id: string; byClock?: ClockChoice };
   const prompt = promptTokens(usage);
   const { input, cacheHit, cacheWrite5m, cacheWrite1h, output } = pricesAt(price, prompt);
-  const bounds = tiers.map(({ abovePromptTokens }) => abovePromptTokens);
-  const tier = {
-    above: bounds.findLast((bound) => prompt > bound) ?? null,
-    upTo: bounds.find((bound) => prompt <= bound) ?? null,
-  };
   return {
     id,
     input,
@@ -188,7 +196,7 @@ export function entryPrice(price: FrozenPrice, usage: TokenPools): EntryPrice {
     cacheWrite5m,
     cacheWrite1h,
     output,
-    tier,
+    tier: rangeOf(tiers, prompt),
     ...(byClock === undefined ? {} : { byClock }),
   };
 }

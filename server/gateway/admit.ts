@@ -1,4 +1,4 @@
-import type { Admitted, Ledger, Refused } from '../billing/ledger.ts';
+import type { AdmitAsk, Admitted, Ledger, Refused } from '../billing/ledger.ts';
 import { formatUsd } from '../core/money.ts';
 import { askedPieces, contextRuns, heldSearches, mediaTokens } from '../metering/estimate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -40,63 +40,72 @@ export interface AdmitterParts {
   metrics: Metrics;
 }
 
-export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }: AdmitterParts) {
-  const refusalOf = (refused: Refused, request: ModelRequest): Refusal => {
-    const figures = {
-      balanceUsd: formatUsd(refused.balance.free),
-      heldUsd: formatUsd(refused.balance.held),
-      ...(refused.required === undefined ? {} : { requiredUsd: formatUsd(refused.required) }),
-      ...(refused.affordableMaxTokens === undefined || request.facts.inputs !== undefined
-        ? {}
-        : { affordableMaxTokens: refused.affordableMaxTokens }),
-    };
-    switch (refused.reason) {
-      case 'key_invalid':
-        return refusals.invalidApiKey();
-      case 'suspended':
-        return refusals.accountSuspended();
-      case 'exhausted':
-        return refusals.budgetExhausted(figures);
-      case 'model':
-        return refusals.modelNotFound(request.facts.model);
-      case 'model_not_allowed':
-        return refusals.modelNotAllowed(request.facts.model);
-      case 'prompt_unpriced':
-        return refusals.promptTooLong(refused.maxPromptTokens ?? 0);
-      case 'key_limit':
-      case 'account_limit':
-      case 'burn_limit':
-        return refusals.spendLimitReached(figuresOf(refused));
-      case 'budget_below_minimum':
-        return refusals.budgetShort(figures);
-      case 'reserved':
-        return refusals.budgetReserved(figures);
-      case 'unavailable':
-        return refusals.unavailable();
-    }
+/** The refusal of a request that the ledger refused, with the figures of the budget. */
+export function refusalOf(refusals: Refusals, refused: Refused, request: ModelRequest): Refusal {
+  const figures = {
+    balanceUsd: formatUsd(refused.balance.free),
+    heldUsd: formatUsd(refused.balance.held),
+    ...(refused.required === undefined ? {} : { requiredUsd: formatUsd(refused.required) }),
+    ...(refused.affordableMaxTokens === undefined || request.facts.inputs !== undefined
+      ? {}
+      : { affordableMaxTokens: refused.affordableMaxTokens }),
   };
+  switch (refused.reason) {
+    case 'key_invalid':
+      return refusals.invalidApiKey();
+    case 'suspended':
+      return refusals.accountSuspended();
+    case 'exhausted':
+      return refusals.budgetExhausted(figures);
+    case 'model':
+      return refusals.modelNotFound(request.facts.model);
+    case 'model_not_allowed':
+      return refusals.modelNotAllowed(request.facts.model);
+    case 'prompt_unpriced':
+      return refusals.promptTooLong(refused.maxPromptTokens ?? 0);
+    case 'key_limit':
+    case 'account_limit':
+    case 'burn_limit':
+      return refusals.spendLimitReached(figuresOf(refused));
+    case 'budget_below_minimum':
+      return refusals.budgetShort(figures);
+    case 'reserved':
+      return refusals.budgetReserved(figures);
+    case 'unavailable':
+      return refusals.unavailable();
+  }
+}
 
+/** What a request asks of the ledger. */
+export function askOf(
+  { requestId, principal }: Pick<ClientCall, 'requestId' | 'principal'>,
+  { facts, model, maxTokens }: ModelRequest,
+): AdmitAsk {
+  return {
+    requestId,
+    accountId: principal.accountId,
+    keyId: principal.keyId,
+    model: model.id,
+    textBytes: facts.textBytes,
+    mediaTokens: mediaTokens(facts),
+    cacheWrite: facts.cacheWrite,
+    maxTokens,
+    answers: facts.answers,
+    stream: facts.stream,
+    ...(facts.inputs === undefined ? {} : { inputs: facts.inputs }),
+    contextRuns: contextRuns(facts, model.allow),
+    searches: heldSearches(facts, model.allow, mayTakeChat(model)),
+    ...askedPieces(facts, model.allow),
+  };
+}
+
+export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }: AdmitterParts) {
   return async function admit(call: ClientCall, request: ModelRequest): Promise<Admitted | Refusal> {
-    const { facts, model } = request;
-    const admission = await ledger.admit({
-      requestId: call.requestId,
-      accountId: call.principal.accountId,
-      keyId: call.principal.keyId,
-      model: model.id,
-      textBytes: facts.textBytes,
-      mediaTokens: mediaTokens(facts),
-      cacheWrite: facts.cacheWrite,
-      maxTokens: request.maxTokens,
-      answers: facts.answers,
-      stream: facts.stream,
-      ...(facts.inputs === undefined ? {} : { inputs: facts.inputs }),
-      contextRuns: contextRuns(facts, model.allow),
-      searches: heldSearches(facts, model.allow, mayTakeChat(model)),
-      ...askedPieces(facts, model.allow),
-    });
+    const { facts } = request;
+    const admission = await ledger.admit(askOf(call, request));
     if (admission.kind === 'refused') {
       metrics.budgetRefusal(metricLabels[admission.reason] ?? admission.reason);
-      return refusalOf(admission, request);
+      return refusalOf(refusals, admission, request);
     }
     if (admission.trialOnly && slots.running(call.principal.accountId) > trialSlots) {
       // Not awaited: a release is retried until it succeeds, so it would wait for the whole outage of the database.

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { missingVersionPage, requestIdHeaders } from '../runtime/http.ts';
 import { type CountTokensParts, registerCountTokens } from './count-tokens.ts';
+import { type Estimator, registerEstimates } from './estimates.ts';
 import {
   type EdgeParts,
   guardEdge,
@@ -19,6 +20,7 @@ import { registerUsageRoutes, type UsageParts } from './usage.ts';
 
 export interface GatewayParts extends EdgeParts, ModelsParts, CountTokensParts, UsageParts {
   relay: Relay;
+  estimate: Estimator;
   tracer: ModelRouteParts['tracer'];
   /** `{PUBLIC_URL}/api`. */
   baseUrl: string;
@@ -27,7 +29,7 @@ export interface GatewayParts extends EdgeParts, ModelsParts, CountTokensParts, 
 /** Addresses of clients whose base address lacks `/v1`. */
 const withoutVersion = /^\/api\/(chat\/completions|completions|models(\/.*)?|responses|embeddings)$/;
 const known: [RegExp, string][] = [
-  [/^\/api\/v1\/(messages|messages\/count_tokens|chat\/completions|responses|embeddings)$/, 'POST'],
+  [/^\/api\/v1\/(messages\/count_tokens|(messages|chat\/completions|responses|embeddings)(\/estimate)?)$/, 'POST'],
   [/^\/api\/v1\/(models(\/.+)?|model\/.+|embeddings\/models|usage|key|credits|generation(\/content)?)$/, 'GET'],
 ];
 
@@ -42,6 +44,7 @@ export function registerGateway(app: FastifyInstance, parts: GatewayParts): void
       guardEdge(scope, parts);
       registerModelRoutes(scope, parts);
       registerCountTokens(scope, parts);
+      registerEstimates(scope, parts);
       registerModelsRoutes(scope, parts);
       registerUsageRoutes(scope, parts);
       registerOpenRouterRoutes(scope, parts);

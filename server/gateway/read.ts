@@ -25,6 +25,12 @@ export interface ReaderParts {
   metrics: Pick<Metrics, 'unknownMember'>;
 }
 
+/** The parts of a call that reading it needs. */
+export type ReadCall = Pick<
+  ClientCall,
+  'protocol' | 'asks' | 'principal' | 'requestId' | 'bytes' | 'rawHeaders' | 'numericCodes' | 'version'
+>;
+
 /** A body of this size may take milliseconds to scan or to translate: one in each turn of the event loop. */
 const largeBytes = 65_536;
 
@@ -40,7 +46,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
   const digestOf = (accountId: string) => (scope: string, text: string) => digest(`${scope}:${accountId}`, text);
 
   const prepare = (
-    call: ClientCall,
+    call: ReadCall,
     facts: RequestFacts,
     model: CatalogModel,
     target: Target,
@@ -72,7 +78,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
 
   /** The best route that can express the request; else the problem that the first route found. */
   const firstFit = (
-    call: ClientCall,
+    call: ReadCall,
     facts: RequestFacts,
     model: CatalogModel,
     candidates: Candidates,
@@ -87,7 +93,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     return problem;
   };
 
-  return async function read(call: ClientCall): Promise<ModelRequest | Refusal> {
+  return async function read(call: ReadCall): Promise<ModelRequest | Refusal> {
     const { principal } = call;
     const turns = call.bytes.raw.length > largeBytes ? shares.open(principal.accountId) : null;
     await turns?.next();
@@ -151,7 +157,7 @@ function sentCap({ protocol, maxTokens }: RequestFacts, { routes }: CatalogModel
 }
 
 /** The betas of the messages protocol's header, which may be repeated; other protocols have none. */
-function betasOf({ protocol, rawHeaders }: ClientCall): string[] {
+function betasOf({ protocol, rawHeaders }: ReadCall): string[] {
   if (protocol !== 'messages') return [];
   return rawHeaders.flatMap((name, index) =>
     index % 2 === 0 && name.toLowerCase() === 'anthropic-beta'
@@ -164,7 +170,7 @@ function betasOf({ protocol, rawHeaders }: ClientCall): string[] {
  * The vendor's error for fields that a version has removed, on translated routes; on the native path the vendor sends
  * it.
  */
-function versionProblem(call: ClientCall, facts: RequestFacts): WireProblem | null {
+function versionProblem(call: ReadCall, facts: RequestFacts): WireProblem | null {
   if (call.protocol !== 'messages' || call.version !== versionWithoutSampling) return null;
   const field = samplingFields.find((name) => facts.members.has(name));
   return field === undefined

@@ -14,6 +14,7 @@ import {
   type UsageRecord,
 } from '../billing/usage.ts';
 import { formatPrice, formatUsd } from '../core/money.ts';
+import type { TierRange } from '../core/price.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
 import { isRequestId, requestIdHeaders } from '../runtime/http.ts';
@@ -238,6 +239,10 @@ function presentUsage(row: UsageRecord, groups: readonly string[]): Record<strin
   };
 }
 
+export function presentTier(tier: TierRange | null): Record<string, number | null> | null {
+  return tier === null ? null : { above_prompt_tokens: tier.above, up_to_prompt_tokens: tier.upTo };
+}
+
 function presentEntry(entry: LedgerRecord): Record<string, unknown> {
   const { usage, prices } = entry;
   return {
@@ -262,7 +267,7 @@ function presentEntry(entry: LedgerRecord): Record<string, unknown> {
       cache_write_1h: formatPrice(prices.cacheWrite1h),
       output: formatPrice(prices.output),
     },
-    tier: entry.tier === null ? null : { above_prompt_tokens: entry.tier.above, up_to_prompt_tokens: entry.tier.upTo },
+    tier: presentTier(entry.tier),
     clock:
       entry.byClock === null
         ? null

@@ -40,6 +40,10 @@ it('the addresses of the data plane are these and no others', () => {
       "GET, HEAD /api/docs/createEmbeddings",
       "GET, HEAD /api/docs/createMessage",
       "GET, HEAD /api/docs/createResponse",
+      "GET, HEAD /api/docs/estimateChatCompletion",
+      "GET, HEAD /api/docs/estimateEmbeddings",
+      "GET, HEAD /api/docs/estimateMessage",
+      "GET, HEAD /api/docs/estimateResponse",
       "GET, HEAD /api/docs/getCredits",
       "GET, HEAD /api/docs/getKey",
       "GET, HEAD /api/docs/getUsage",
@@ -72,10 +76,14 @@ it('the addresses of the data plane are these and no others', () => {
       "POST /api/uptime/key",
       "POST /api/uptime/rounds",
       "POST /api/v1/chat/completions",
+      "POST /api/v1/chat/completions/estimate",
       "POST /api/v1/embeddings",
+      "POST /api/v1/embeddings/estimate",
       "POST /api/v1/messages",
       "POST /api/v1/messages/count_tokens",
+      "POST /api/v1/messages/estimate",
       "POST /api/v1/responses",
+      "POST /api/v1/responses/estimate",
     ]
   `);
 });
@@ -230,6 +238,7 @@ describe('other methods', () => {
     ['GET', '/api/v1/messages', 'POST', 'messages'],
     ['PUT', '/api/v1/messages', 'POST', 'messages'],
     ['GET', '/api/v1/messages/count_tokens', 'POST', 'messages'],
+    ['GET', '/api/v1/messages/estimate', 'POST', 'messages'],
     ['GET', '/api/v1/chat/completions', 'POST', 'chat-completions'],
     ['DELETE', '/api/v1/chat/completions', 'POST', 'chat-completions'],
     ['OPTIONS', '/api/v1/chat/completions', 'POST', 'chat-completions'],

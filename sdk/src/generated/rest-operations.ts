@@ -4,6 +4,10 @@
 export const operations = {
   createMessage: { method: 'POST', path: '/v1/messages' },
   countTokens: { method: 'POST', path: '/v1/messages/count_tokens' },
+  estimateMessage: { method: 'POST', path: '/v1/messages/estimate' },
+  estimateChatCompletion: { method: 'POST', path: '/v1/chat/completions/estimate' },
+  estimateResponse: { method: 'POST', path: '/v1/responses/estimate' },
+  estimateEmbeddings: { method: 'POST', path: '/v1/embeddings/estimate' },
   createChatCompletion: { method: 'POST', path: '/v1/chat/completions' },
   createResponse: { method: 'POST', path: '/v1/responses' },
   createEmbeddings: { method: 'POST', path: '/v1/embeddings' },

@@ -693,6 +693,37 @@ export interface EmbeddingsResponse {
   [member: string]: unknown;
 }
 
+/** What a request would hold and cost, by the prices of this moment. */
+export interface Estimate {
+  object: 'estimate';
+  /** Id in the catalog. */
+  model: string;
+  /** Estimated from the bytes of the request; an upper figure for media. */
+  input_tokens: number;
+  /** The prompt lengths of the prices that the estimated tokens reach; null: there is one set of prices. */
+  tier: {
+    above_prompt_tokens: number | null;
+    up_to_prompt_tokens: number | null;
+    [member: string]: unknown;
+  } | null;
+  /**
+   * What the same request would reserve of the budget at this moment.
+   * @example "4.805"
+   */
+  hold_usd: string;
+  /**
+   * The lowest plausible cost of an answer: a short one, with its context cached. A failure costs nothing.
+   * @example "4.805"
+   */
+  least_usd: string;
+  /**
+   * The highest cost by the length of the request and the cap on its answer. A stream is stopped where the budget ends.
+   * @example "4.805"
+   */
+  most_usd: string;
+  [member: string]: unknown;
+}
+
 export interface Model {
   id: string;
   object: 'model';

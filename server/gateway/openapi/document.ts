@@ -43,6 +43,7 @@ const components = [
   schemas.responsesEvent,
   schemas.embeddingsRequest,
   schemas.embeddingsResponse,
+  schemas.estimate,
   schemas.model,
   schemas.modelList,
   schemas.usageReport,
@@ -196,6 +197,21 @@ const embeddings: Json = exchange({
   headers: cost,
 });
 
+/** The estimate of a request to one of the addresses of models, with the same body. */
+const estimateOf = (
+  facts: Pick<Exchange, 'operationId' | 'request' | 'example' | 'error'> & Partial<Exchange> & { of: string },
+): Json => {
+  const { of, ...more } = facts;
+  return exchange({
+    summary: `Estimate ${of}`,
+    description:
+      'Takes the same body and sends nothing to a vendor: what the request would hold of the budget at this moment, and what it may cost at least and at most. Free and without a ledger entry; it counts as a request of the minute. Refused where the request would be, with the same error, except that tokens of the minute and requests at once are not looked at.',
+    response: schemas.estimate,
+    statuses: [400, 401, 402, 403, 408, 413, 415, 429, 503],
+    ...more,
+  });
+};
+
 /** `baseUrl` is the address whose path ends in `/api`. */
 export function openApiDocument(baseUrl: string): Json {
   const version: Json = {
@@ -245,6 +261,35 @@ export function openApiDocument(baseUrl: string): Json {
         statuses: [400, 401, 403, 408, 413, 415, 503],
         parameters: [version],
         headers: { 'x-token-count': { description: '`estimated`, or absent.', schema: { type: 'string' } } },
+      }),
+      '/v1/messages/estimate': estimateOf({
+        operationId: 'estimateMessage',
+        of: 'a message',
+        request: schemas.messagesRequest,
+        example: { model: 'sim-small', max_tokens: 16, messages: [{ role: 'user', content: 'ping' }] },
+        error: schemas.messagesError,
+        parameters: [version],
+      }),
+      '/v1/chat/completions/estimate': estimateOf({
+        operationId: 'estimateChatCompletion',
+        of: 'a chat completion',
+        request: schemas.chatRequest,
+        example: { model: 'sim-small', messages: [{ role: 'user', content: 'ping' }] },
+        error: schemas.openAiError,
+      }),
+      '/v1/responses/estimate': estimateOf({
+        operationId: 'estimateResponse',
+        of: 'a response',
+        request: schemas.responsesRequest,
+        example: { model: 'sim-small', input: 'ping' },
+        error: schemas.openAiError,
+      }),
+      '/v1/embeddings/estimate': estimateOf({
+        operationId: 'estimateEmbeddings',
+        of: 'embeddings',
+        request: schemas.embeddingsRequest,
+        example: { model: 'text-embedding-3-small', input: 'ping' },
+        error: schemas.openAiError,
       }),
       '/v1/chat/completions': exchange({
         operationId: 'createChatCompletion',

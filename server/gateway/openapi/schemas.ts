@@ -644,6 +644,24 @@ export const credits = open({ data: open({ total_credits: z.number(), total_usag
   description: "The account's budget, in the shape that OpenRouter's clients read.",
 });
 
+export const estimate = open({
+  object: z.literal('estimate'),
+  model: text.meta({ description: 'Id in the catalog.' }),
+  input_tokens: z.int().meta({ description: 'Estimated from the bytes of the request; an upper figure for media.' }),
+  tier: open({ above_prompt_tokens: z.int().nullable(), up_to_prompt_tokens: z.int().nullable() }).nullable().meta({
+    description: 'The prompt lengths of the prices that the estimated tokens reach; null: there is one set of prices.',
+  }),
+  hold_usd: usd.meta({ description: 'What the same request would reserve of the budget at this moment.' }),
+  least_usd: usd.meta({
+    description:
+      'The lowest plausible cost of an answer: a short one, with its context cached. A failure costs nothing.',
+  }),
+  most_usd: usd.meta({
+    description:
+      'The highest cost by the length of the request and the cap on its answer. A stream is stopped where the budget ends.',
+  }),
+}).meta({ id: 'Estimate', description: 'What a request would hold and cost, by the prices of this moment.' });
+
 /** Figures of a refusal for lack of budget, or at a key's own limit. */
 const figures = {
   balance_usd: usd.optional(),

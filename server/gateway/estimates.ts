@@ -1,0 +1,93 @@
+import type { FastifyInstance } from 'fastify';
+import type { Ledger } from '../billing/ledger.ts';
+import type { ModelKind } from '../core/kind.ts';
+import { formatUsd } from '../core/money.ts';
+import type { Protocol } from '../core/protocol.ts';
+import { requestIdHeaders } from '../runtime/http.ts';
+import { askOf, refusalOf } from './admit.ts';
+import { bodyOf, RefusalError } from './model-routes.ts';
+import { takesNumericCodes } from './numeric-codes.ts';
+import { createReader, type ReadCall, type ReaderParts } from './read.ts';
+import type { Refusals } from './refusals.ts';
+import { createRequestBytes } from './request-bytes.ts';
+import type { Slots } from './slots.ts';
+import type { Standing } from './standing.ts';
+import { presentTier, principalOf } from './usage.ts';
+
+/**
+ * `POST …/estimate` beside each address of a model: what the same body would hold and cost there, without sending it. Free
+ * and without a row in the ledger. It counts as a request of the minute, and is refused where the request would be for
+ * anything but the pace of its key and account.
+ */
+
+export interface EstimateParts extends ReaderParts {
+  ledger: Pick<Ledger, 'estimate'>;
+  standing: Standing;
+  refusals: Refusals;
+  slots: Slots;
+  /** Requests a trial account may run at once. */
+  trialSlots: number;
+}
+
+/** Answers an estimate. Throws the refusal that the request would get. */
+export type Estimator = (call: ReadCall) => Promise<Record<string, unknown>>;
+
+export function createEstimator(parts: EstimateParts): Estimator {
+  const { ledger, standing, refusals, slots, trialSlots } = parts;
+  const read = createReader(parts);
+
+  const run: Estimator = async (call) => {
+    const shut = await standing.look(call.principal, call.bytes.raw.length);
+    if (shut !== null) throw new RefusalError(shut);
+    const request = await read(call);
+    if ('status' in request) throw new RefusalError(request);
+    const estimate = await ledger.estimate(askOf(call, request));
+    if (estimate.kind === 'refused') throw new RefusalError(refusalOf(refusals, estimate, request));
+    if (estimate.trialOnly && slots.running(call.principal.accountId) > trialSlots)
+      throw new RefusalError(refusals.tooManyRequests('trial account'));
+    return {
+      object: 'estimate',
+      model: request.model.id,
+      input_tokens: estimate.inputTokens,
+      tier: presentTier(estimate.tier),
+      hold_usd: formatUsd(estimate.hold),
+      least_usd: formatUsd(estimate.least),
+      most_usd: formatUsd(estimate.most),
+    };
+  };
+
+  return async (call) => {
+    const { accountId, keyId } = call.principal;
+    const full = slots.take(accountId, keyId);
+    if (full !== null) throw new RefusalError(refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
+    try {
+      return await run(call);
+    } finally {
+      slots.give(accountId, keyId);
+    }
+  };
+}
+
+export function registerEstimates(app: FastifyInstance, { estimate }: { estimate: Estimator }): void {
+  const routes: [string, Protocol, ModelKind][] = [
+    ['/v1/messages/estimate', 'messages', 'text'],
+    ['/v1/chat/completions/estimate', 'chat-completions', 'text'],
+    ['/v1/responses/estimate', 'responses', 'text'],
+    ['/v1/embeddings/estimate', 'chat-completions', 'embedding'],
+  ];
+  for (const [url, protocol, asks] of routes) {
+    app.post(url, { config: { protocol, authenticate: 'now' } }, async (request, response) => {
+      const answer = await estimate({
+        protocol,
+        asks,
+        principal: principalOf(request),
+        requestId: request.id,
+        bytes: createRequestBytes(bodyOf(request)),
+        rawHeaders: request.raw.rawHeaders,
+        numericCodes: takesNumericCodes(request.headers['user-agent']),
+        version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
+      });
+      return response.headers(requestIdHeaders(request.id)).send(answer);
+    });
+  }
+}
