@@ -212,6 +212,41 @@ const estimateOf = (
   });
 };
 
+/** What a request would hold and cost, beside each address of a model. */
+function estimatePaths(version: Json): Record<string, Json> {
+  return {
+    '/v1/messages/estimate': estimateOf({
+      operationId: 'estimateMessage',
+      of: 'a message',
+      request: schemas.messagesRequest,
+      example: { model: 'sim-small', max_tokens: 16, messages: [{ role: 'user', content: 'ping' }] },
+      error: schemas.messagesError,
+      parameters: [version],
+    }),
+    '/v1/chat/completions/estimate': estimateOf({
+      operationId: 'estimateChatCompletion',
+      of: 'a chat completion',
+      request: schemas.chatRequest,
+      example: { model: 'sim-small', messages: [{ role: 'user', content: 'ping' }] },
+      error: schemas.openAiError,
+    }),
+    '/v1/responses/estimate': estimateOf({
+      operationId: 'estimateResponse',
+      of: 'a response',
+      request: schemas.responsesRequest,
+      example: { model: 'sim-small', input: 'ping' },
+      error: schemas.openAiError,
+    }),
+    '/v1/embeddings/estimate': estimateOf({
+      operationId: 'estimateEmbeddings',
+      of: 'embeddings',
+      request: schemas.embeddingsRequest,
+      example: { model: 'text-embedding-3-small', input: 'ping' },
+      error: schemas.openAiError,
+    }),
+  };
+}
+
 /** `baseUrl` is the address whose path ends in `/api`. */
 export function openApiDocument(baseUrl: string): Json {
   const version: Json = {
@@ -262,35 +297,7 @@ export function openApiDocument(baseUrl: string): Json {
         parameters: [version],
         headers: { 'x-token-count': { description: '`estimated`, or absent.', schema: { type: 'string' } } },
       }),
-      '/v1/messages/estimate': estimateOf({
-        operationId: 'estimateMessage',
-        of: 'a message',
-        request: schemas.messagesRequest,
-        example: { model: 'sim-small', max_tokens: 16, messages: [{ role: 'user', content: 'ping' }] },
-        error: schemas.messagesError,
-        parameters: [version],
-      }),
-      '/v1/chat/completions/estimate': estimateOf({
-        operationId: 'estimateChatCompletion',
-        of: 'a chat completion',
-        request: schemas.chatRequest,
-        example: { model: 'sim-small', messages: [{ role: 'user', content: 'ping' }] },
-        error: schemas.openAiError,
-      }),
-      '/v1/responses/estimate': estimateOf({
-        operationId: 'estimateResponse',
-        of: 'a response',
-        request: schemas.responsesRequest,
-        example: { model: 'sim-small', input: 'ping' },
-        error: schemas.openAiError,
-      }),
-      '/v1/embeddings/estimate': estimateOf({
-        operationId: 'estimateEmbeddings',
-        of: 'embeddings',
-        request: schemas.embeddingsRequest,
-        example: { model: 'text-embedding-3-small', input: 'ping' },
-        error: schemas.openAiError,
-      }),
+      ...estimatePaths(version),
       '/v1/chat/completions': exchange({
         operationId: 'createChatCompletion',
         summary: 'Ask a model, chat completions protocol',
