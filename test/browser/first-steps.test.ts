@@ -33,7 +33,7 @@ describe('the page of tools', () => {
     expect(await command(page).innerText()).toContain('connect claude-code --small sim-large --project --write');
     await page.getByRole('combobox', { name: 'Tool', exact: true }).selectOption('openai-sdk');
     const printed = page.getByRole('group', { name: 'OpenAI SDK: one command' });
-    expect(await printed.innerText()).toMatch(/connect openai-sdk( --small sim-large)?$/);
+    expect(await printed.innerText()).toMatch(/connect openai-sdk( --small sim-large)?( --project)?$/);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -466,7 +466,7 @@ describe('an operator', () => {
     await dialog.getByLabel('Amount in USD').fill('2.5');
     await dialog.getByLabel('Reason').fill('For the outage of Monday');
     await dialog.getByRole('button', { name: 'Add budget' }).click();
-    await page.getByText('For the outage of Monday').waitFor();
+    await page.getByText('For the outage of Monday', { exact: true }).waitFor();
     await page.getByText('$7.50').first().waitFor();
     // And takes it back.
     await page.getByRole('button', { name: 'Take back $2.50' }).click();

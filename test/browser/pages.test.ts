@@ -165,7 +165,7 @@ describe('pages for engineers', () => {
     await page.goto('/api/docs');
     expect(await findBarriers(page)).toEqual([]);
     expect(await overflow(page)).toEqual([]);
-    await page.getByRole('link', { name: 'GET /v1/usage' }).click();
+    await page.getByRole('group', { name: 'Operations' }).getByRole('link', { name: 'GET /v1/usage' }).click();
     await page.waitForURL('**/api/docs/getUsage');
     expect(await findBarriers(page)).toEqual([]);
     expect(await overflow(page)).toEqual([]);

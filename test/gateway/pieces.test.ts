@@ -130,7 +130,7 @@ describe('images of a response', () => {
 
   it.each([
     ['the vendor finishes', [done(0, 'completed'), completed], 'reported', '0.20015'],
-    ['the vendor ends without a last report', [], 'partial', /^0\.2000/],
+    ['the vendor ends without a last report', [], 'partial', '0.20015'],
   ])('that a client saw in part are charged after it has left: %s', async (_name, rest, usage_source, cost) => {
     const customer = await app.customer({ usd: '10' });
     const more = { model: 'by-hand', stream: true, ...drawing };
