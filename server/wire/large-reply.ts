@@ -5,23 +5,28 @@ import { createStringSkip } from './string-skip.ts';
 
 /**
  * Reads large answers that come in pieces without joining them. What decides about an answer (its model, its usage, its
- * form) is small, and nearly all of its bytes are long strings: the strings are cut, and what remains is scanned as a
- * whole answer is.
+ * form) is small, and nearly all of its bytes are long strings, or long lists of numbers where it has vectors: both are
+ * cut, and what remains is scanned as a whole answer is.
  */
 
 /** Bytes of a string that are kept, or a few more where the cut would be within an escape. */
 const keptStringBytes = 1_024;
+/** Bytes of a list of numbers that are not worth a cut. */
+const keptListBytes = 1_024;
 /** Bytes that are looked through in one turn of the event loop: about a millisecond. */
 const sliceBytes = 2_097_152;
 
 const quote = 0x22;
+const comma = 0x2c;
+const closingBracket = 0x5d;
+const openingBracket = 0x5b;
 const backslash = 0x5c;
 const letterU = 0x75;
 /** Bytes of an escape behind its backslash. */
 const escapeBytes = 1;
 const unicodeEscapeBytes = 5;
 
-/** An answer whose long strings are cut. It is JSON where the answer is, but for what was cut. */
+/** An answer whose long strings and lists of numbers are cut. It is JSON where the answer is, but for what was cut. */
 export interface AnswerSkeleton {
   bytes: Buffer;
   /** Bytes of strings that were left out. */
@@ -30,12 +35,15 @@ export interface AnswerSkeleton {
   originOf(at: number): number;
 }
 
-/** Cuts the long strings of a document that comes in pieces. */
-class StringCutter {
+/** Cuts the long strings and lists of numbers of a document that comes in pieces. */
+class Cutter {
   private parts: Buffer[] = [];
   private length = 0;
+  /** Of strings. */
   private cutBytes = 0;
-  private readonly cuts: { at: number; cutBytes: number }[] = [];
+  /** Of everything. */
+  private leftOut = 0;
+  private readonly cuts: { at: number; leftOut: number }[] = [];
   /** Bytes of the running string so far; -1 outside of strings. */
   private inString = -1;
   /** Bytes that still belong to the running escape; -1 right behind its backslash. */
@@ -54,6 +62,13 @@ class StringCutter {
     while (at < piece.length) {
       if (this.inString < 0) {
         const next = piece.indexOf(quote, at);
+        const end = next < 0 ? piece.length : next;
+        for (const [start, rest] of longLists(piece, at, end)) {
+          keep(start);
+          this.leftOut += rest - start;
+          this.cuts.push({ at: this.length, leftOut: this.leftOut });
+          from = rest;
+        }
         if (next < 0) break;
         at = next + 1;
         this.inString = 0;
@@ -65,9 +80,10 @@ class StringCutter {
       } else {
         at = this.restOfString(piece, at);
         this.cutBytes += at - from;
+        this.leftOut += at - from;
         from = at;
         if (this.isCutting) break;
-        this.cuts.push({ at: this.length, cutBytes: this.cutBytes });
+        this.cuts.push({ at: this.length, leftOut: this.leftOut });
       }
     }
     if (!this.isCutting) keep(piece.length);
@@ -80,7 +96,7 @@ class StringCutter {
     return {
       bytes,
       cutBytes,
-      originOf: (at) => at + (cuts.findLast((cut) => cut.at <= at)?.cutBytes ?? 0),
+      originOf: (at) => at + (cuts.findLast((cut) => cut.at <= at)?.leftOut ?? 0),
     };
   }
 
@@ -137,9 +153,29 @@ class StringCutter {
   }
 }
 
+/**
+ * What can be left out of a stretch without strings: from behind a comma to behind a later one with no bracket between them.
+ * Without strings there are no members, so such commas part the items of one list.
+ */
+function longLists(piece: Buffer, at: number, end: number): [start: number, end: number][] {
+  const found: [number, number][] = [];
+  for (let from = at; end - from > keptListBytes; ) {
+    const stretch = piece.subarray(from, end);
+    const closing = stretch.indexOf(closingBracket);
+    const list = closing < 0 ? stretch : stretch.subarray(0, closing);
+    if (list.length > keptListBytes) {
+      const inner = list.lastIndexOf(openingBracket) + 1;
+      const [first, last] = [list.indexOf(comma, inner) + 1, list.lastIndexOf(comma) + 1];
+      if (first > 0 && last > first) found.push([from + first, from + last]);
+    }
+    from += list.length + 1;
+  }
+  return found;
+}
+
 /** The skeleton of an answer. `pause` is awaited between slices, so that the event loop goes on. */
 export async function readSkeleton(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<AnswerSkeleton> {
-  const cutter = new StringCutter();
+  const cutter = new Cutter();
   let slice = 0;
   for (const piece of pieces) {
     for (let from = 0; from < piece.length; from += sliceBytes) {

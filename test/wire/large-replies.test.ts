@@ -1,6 +1,7 @@
-import { array, assert, asyncProperty, constantFrom, integer, oneof, record, string } from 'fast-check';
+import { array, assert, asyncProperty, constantFrom, double, integer, oneof, record, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Protocol } from '../../server/core/protocol.ts';
+import { readSkeleton } from '../../server/wire/large-reply.ts';
 import { UnreadableReply } from '../../server/wire/protocol.ts';
 import { exchangeWith } from './fixtures.ts';
 
@@ -78,4 +79,51 @@ describe.each(protocols)('a whole answer of %s that comes in pieces', (protocol)
       ).rejects.toThrow(UnreadableReply);
     },
   );
+});
+
+describe('lists of numbers', () => {
+  const vector = record({
+    number: double({ noNaN: true, noDefaultInfinity: true }),
+    length: integer({ min: 0, max: 900 }),
+  });
+
+  it('are cut to a document that reads as before, with every place where it was', async () => {
+    await assert(
+      asyncProperty(
+        array(vector, { maxLength: 4 }),
+        array(integer({ min: 1, max: 9_000 }), { minLength: 1, maxLength: 5 }),
+        constantFrom(undefined, 1),
+        async (vectors, lengths, indent) => {
+          const data = vectors.map(({ number, length }, index) => ({
+            index,
+            embedding: Array.from({ length }, (_, at) => (at % 7 === 0 ? null : [number, at % 3][at % 2])),
+            nested: [[], [[index]], {}],
+          }));
+          const body = Buffer.from(JSON.stringify({ data, model: 'up-1', usage: { prompt_tokens: 3 } }, null, indent));
+          const { bytes, cutBytes, originOf } = await readSkeleton(split(body, lengths), noPause);
+          const skeleton = JSON.parse(bytes.toString());
+          expect(skeleton).toMatchObject({ model: 'up-1', usage: { prompt_tokens: 3 } });
+          expect(skeleton.data.map(({ index, nested }: (typeof data)[0]) => ({ index, nested }))).toEqual(
+            data.map(({ index, nested }) => ({ index, nested })),
+          );
+          // Only what was cut is missing, and strings alone count as text.
+          for (const item of skeleton.data) {
+            const all = data[item.index]?.embedding.map((each) => JSON.stringify(each)) ?? [];
+            expect(all).toEqual(expect.arrayContaining(item.embedding.map((each: unknown) => JSON.stringify(each))));
+          }
+          expect(cutBytes).toBe(0);
+          expect(originOf(bytes.indexOf('"up-1"'))).toBe(body.indexOf('"up-1"'));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  it('leave little of an answer that has vectors, however long they are', async () => {
+    const embedding = Array.from({ length: 3_072 }, (_, at) => at / 7);
+    const data = Array.from({ length: 100 }, (_, index) => ({ object: 'embedding', index, embedding }));
+    const body = Buffer.from(JSON.stringify({ data, model: 'up-1' }));
+    const { bytes } = await readSkeleton(split(body, [65_536]), noPause);
+    expect(bytes.length).toBeLessThan(body.length / 50);
+  });
 });
