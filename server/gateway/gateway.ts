@@ -94,9 +94,6 @@ function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: st
     return reply(response, protocol, refusals.notFound());
   };
 
-  scope.addHook('onRequest', (request, response, done) => {
-    if (request.is404) void answer(request, response);
-    else done();
-  });
+  scope.addHook('onRequest', async (request, response) => (request.is404 ? answer(request, response) : undefined));
   scope.setNotFoundHandler(answer);
 }

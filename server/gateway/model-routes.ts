@@ -160,9 +160,9 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
   });
 
   const room = createBodyRoom();
-  app.addHook('preParsing', (request, response, _payload, done) => {
+  app.addHook('preParsing', async (request, response) => {
     const { principal } = request;
-    if (principal === null) return done();
+    if (principal === null) return;
     const { accountId } = principal;
     let taken = 0;
     const give = (): void => {
@@ -181,14 +181,13 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
       taken += bytes;
       return null;
     };
-    done();
   });
 
   /** A principal from the cache is looked up again before a refusal names a fault of the request. */
   const unlessDeleted = (request: FastifyRequest, refusal: Refusal): Refusal | Promise<Refusal> => {
     if (request.principal === null || request.routeOptions.config.authenticate !== 'admission') return refusal;
     // A client in a loop is answered without a query.
-    if (refusal.name === 'rate_limited') return refusal;
+    if (refusal.name === 'rate_limited' || refusal.name === 'address_not_allowed') return refusal;
     return standing.unlessDeleted(request.principal, refusal).catch(() => refusal);
   };
 

@@ -83,7 +83,7 @@ export function createHttpServer(
     latest.set(request.socket, { request, response });
   });
 
-  app.addHook('onRequest', (request, response, done) => {
+  app.addHook('onRequest', async (request, response) => {
     const startedAt = performance.now();
     // Also for a client that disconnects early.
     response.raw.once('close', () => {
@@ -93,11 +93,10 @@ export function createHttpServer(
       if (status >= 500) requestLog(request).warn(line, 'request');
       else requestLog(request).info(line, 'request');
     });
-    done(hasOneHost(request.raw) ? undefined : new BadRequest('The request must have exactly one Host header.'));
+    if (!hasOneHost(request.raw)) throw new BadRequest('The request must have exactly one Host header.');
   });
-  app.addHook('preParsing', (request, response, _payload, done) => {
+  app.addHook('preParsing', async (request, response) => {
     if (waitingForContinue.delete(request.raw)) response.raw.writeContinue();
-    done();
   });
   app.addHook('onSend', async (request, response, payload) => {
     if (!response.hasHeader('x-request-id')) void response.headers(requestIdHeaders(request.id));
