@@ -71,9 +71,9 @@ export async function addPrice(
 ): Promise<string> {
   const id = randomUUID();
   await db.query(
-    // A column of its own statement: the upgrade's test fills a database of an earlier version.
-    `INSERT INTO price (id, model_id, input, cache_hit, output, cache_write_5m, cache_write_1h)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    // The column is named for prices with hours alone: the upgrade's test fills a database of an earlier version.
+    `INSERT INTO price (id, model_id, input, cache_hit, output, cache_write_5m, cache_write_1h${model.clock === undefined ? '' : ', clock'})
+     VALUES ($1, $2, $3, $4, $5, $6, $7${model.clock === undefined ? '' : ', $8'})`,
     [
       id,
       model.id,
@@ -82,9 +82,9 @@ export async function addPrice(
       price(model.output ?? '15'),
       model.cacheWrite5m === undefined ? null : price(model.cacheWrite5m),
       model.cacheWrite1h === undefined ? null : price(model.cacheWrite1h),
+      ...(model.clock === undefined ? [] : [model.clock]),
     ],
   );
-  if (model.clock !== undefined) await db.query('UPDATE price SET clock = $2 WHERE id = $1', [id, model.clock]);
   return id;
 }
 

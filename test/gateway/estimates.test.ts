@@ -118,7 +118,7 @@ describe('the hold of an estimate', () => {
 
   it('is that of the same embeddings', async () => {
     const own = await app.customer({ usd: '5' });
-    const raw = JSON.stringify({ model: 'embedding', input: ['[[delay 600000]]', 'Xin chào'] });
+    const raw = JSON.stringify({ model: 'embedding', input: ['Xin chào', '[[delay 600000]]'] });
     const answer = await estimate(embeddings, own.secret, raw);
     expect(await heldWhileRunning(embeddings, own, raw)).toBe(parseUsd(answer.hold_usd));
   });
