@@ -151,9 +151,15 @@ describe('keys', () => {
         },
       },
     });
-    // What is left out stays.
+    // What is left out stays, also by a program that knows no weeks.
     expect((await set({ timeZone: 'UTC' })).data).toMatchObject({
       setAccountLimits: { limits: { spend: { week: '7' } } },
+    });
+    expect((await set({ spend: { day: '10' } })).data).toMatchObject({
+      setAccountLimits: { limits: { spend: { week: '7' } } },
+    });
+    expect((await set({ spend: null })).data).toMatchObject({
+      setAccountLimits: { limits: { spend: { week: null } } },
     });
   });
 

@@ -91,10 +91,12 @@ builder.mutationField('setAccountLimits', (t) =>
       const accountId = accountFor(context, input.accountId, 'billing');
       const { spend, timeZone, requestsPerMinute } = input;
       const { accounts } = context.domains;
+      // Clients that do not know the weekly limit leave it out.
+      const known = spend && spend.week === undefined ? await accounts.limits(accountId) : null;
       const outcome = await accounts.setLimits({
         accountId,
         actor: actorOf(context.principal),
-        ...(spend === undefined ? {} : { limits: limitsOf({ week: null, ...spend }, null) }),
+        ...(spend === undefined ? {} : { limits: limitsOf(spend ?? {}, known?.limits.week ?? null) }),
         ...(typeof timeZone === 'string' ? { timeZone } : {}),
         ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
         ...paceOf(input),
