@@ -34,7 +34,7 @@ export interface TestApp {
   keys: Keys;
   /** A customer with so much budget (pico-USD; the trial without it) and a key. */
   customer(options?: { usd?: string; trial?: boolean; terms?: Partial<KeyTerms> }): Promise<Customer>;
-  /** Entries of an account, newest first. */
+  /** Entries of an account, newest first, once nothing of it is in flight: an answer ends before its entry is written. */
   ledger(accountId: string): Promise<Record<string, unknown>[]>;
   /** Resolves when no request is in flight and nothing is held. */
   quiet(accountId: string): Promise<void>;
@@ -131,6 +131,15 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const accounts = createAccounts({ pool: database.pool });
   const keys = createKeys({ pool: database.pool });
 
+  const quiet = async (accountId: string) => {
+    for (;;) {
+      const { rows } = await database.pool.query('SELECT count(*)::int AS n FROM hold WHERE account_id = $1', [
+        accountId,
+      ]);
+      if (rows[0].n === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
   const started: TestApp = {
     app,
     url,
@@ -159,21 +168,14 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
       return { accountId: outcome.account.id, keyId: key.key.id, secret: key.secret };
     },
     async ledger(accountId) {
+      await quiet(accountId);
       const { rows } = await database.pool.query(
         'SELECT * FROM ledger_entry WHERE account_id = $1 ORDER BY request_id DESC',
         [accountId],
       );
       return rows;
     },
-    async quiet(accountId) {
-      for (;;) {
-        const { rows } = await database.pool.query('SELECT count(*)::int AS n FROM hold WHERE account_id = $1', [
-          accountId,
-        ]);
-        if (rows[0].n === 0) return;
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-    },
+    quiet,
     async close() {
       await app.close();
       if (beside === undefined) await simulator.close();
