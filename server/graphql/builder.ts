@@ -188,6 +188,9 @@ export const builder = new SchemaBuilder<{
   },
 });
 
+/** What makes the fields of an object; for fields that several types have. */
+export type ObjectFields<Shape> = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Shape>;
+
 /** Whether a field's rule admits operators only. */
 function isForOperators({ parentType, fieldName }: GraphQLResolveInfo): boolean {
   const extensions = parentType.getFields()[fieldName]?.extensions as { pothosOptions?: { authScopes?: unknown } };

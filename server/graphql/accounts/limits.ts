@@ -4,7 +4,8 @@ import { actorOf } from '../../people/principal.ts';
 import { accountFor } from '../access.ts';
 import { builder } from '../builder.ts';
 import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
-import { limitsOf, paceOf, SpendLimitsInput, SpendLimitsType } from '../keys/keys.ts';
+import { limitsOf, SpendLimitsInput, SpendLimitsType } from '../keys/keys.ts';
+import { paceFields, paceInputs, paceOf } from '../keys/pace.ts';
 import { AccountType } from './accounts.ts';
 
 /** The limits that an account sets itself over all its keys. */
@@ -30,21 +31,7 @@ const AccountLimitsType = builder.objectRef<AccountLimits & { accountId: string 
       description:
         'IANA name of the time zone in which its days, weeks and months begin, for the limits of its keys too.',
     }),
-    requestsPerMinute: t.exposeInt('requestsPerMinute', {
-      nullable: true,
-      description: 'Requests that its keys may make in a minute together; null: the limit of the service.',
-    }),
-    tokensPerMinute: t.exposeInt('tokensPerMinute', {
-      nullable: true,
-      description: 'Tokens of prompts and answers that it may use in a minute; null: no limit.',
-    }),
-    maxConcurrent: t.exposeInt('maxConcurrent', {
-      nullable: true,
-      description: 'Requests that it may run at once; null: the limit of the service.',
-    }),
-    addresses: t.exposeStringList('addresses', {
-      description: 'Networks (CIDR) or addresses that it may be used from; empty: all.',
-    }),
+    ...paceFields(t, 'Requests that its keys may make in a minute together; null: the limit of the service.'),
     spent: t.field({
       type: AccountSpendType,
       nullable: true,
@@ -72,10 +59,7 @@ const AccountLimitsInput = builder.inputType('AccountLimitsInput', {
   fields: (t) => ({
     accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
     spend: t.field({ type: SpendLimitsInput, description: 'All spending limits anew.' }),
-    requestsPerMinute: t.int({ description: 'Requests in a minute, 1 to 1000000; null: the limit of the service.' }),
-    tokensPerMinute: t.int({ description: 'Tokens that it may use in a minute; null: no limit.' }),
-    maxConcurrent: t.int({ description: 'Requests that it may run at once; null: the limit of the service.' }),
-    addresses: t.stringList({ description: 'Networks (CIDR) or addresses that it may be used from; empty: all.' }),
+    ...paceInputs(t, 'Requests in a minute, 1 to 1000000; null: the limit of the service.'),
     timeZone: t.string({ description: 'IANA name of a time zone, e.g. Asia/Ho_Chi_Minh: where its days begin.' }),
   }),
 });

@@ -3,7 +3,7 @@ import { GrantConflict, type GrantKind } from '../../billing/grants.ts';
 import { type GrantRecord, listGrants } from '../../billing/usage.ts';
 import { actorOf } from '../../people/principal.ts';
 import { checkIdempotencyKey, decodeUuid, encodeId } from '../access.ts';
-import { builder } from '../builder.ts';
+import { builder, type ObjectFields } from '../builder.ts';
 import { ConflictError, InputError, idempotencyConflict, NotFoundError, refuseInput } from '../errors.ts';
 
 /** Grants: budget of an account, and the operators' changes of it. */
@@ -48,6 +48,14 @@ interface OfGrant {
 const findGrant = async (db: Pool, { accountId, grantId }: OfGrant) =>
   (await listGrants(db, accountId)).find(({ id }) => id === grantId) ?? null;
 
+const grantOf = <Shape extends OfGrant>(t: ObjectFields<Shape>) =>
+  t.field({
+    type: GrantType,
+    nullable: true,
+    description: 'The grant.',
+    resolve: (of: Shape, _args, { db }) => findGrant(db, of),
+  });
+
 interface GrantGiven extends OfGrant {
   givenBefore: boolean;
 }
@@ -56,12 +64,7 @@ const GrantGivenType = builder.objectRef<GrantGiven>('GrantGiven').implement({
   description: 'A grant that was given by hand.',
   authScopes: { operator: true },
   fields: (t) => ({
-    grant: t.field({
-      type: GrantType,
-      nullable: true,
-      description: 'The grant.',
-      resolve: (of, _args, { db }) => findGrant(db, of),
-    }),
+    grant: grantOf(t),
     givenBefore: t.exposeBoolean('givenBefore', {
       description: 'True: the idempotency key was used before, and nothing was given now.',
     }),
@@ -77,12 +80,7 @@ const GrantEndedType = builder.objectRef<GrantEnded>('GrantEnded').implement({
   description: 'A grant that was ended before its time.',
   authScopes: { operator: true },
   fields: (t) => ({
-    grant: t.field({
-      type: GrantType,
-      nullable: true,
-      description: 'The grant.',
-      resolve: (of, _args, { db }) => findGrant(db, of),
-    }),
+    grant: grantOf(t),
     taken: t.expose('taken', { type: 'UsdAmount', description: 'What was free of it, and is lost.' }),
     held: t.expose('held', { type: 'UsdAmount', description: 'What running requests may still be charged from it.' }),
   }),

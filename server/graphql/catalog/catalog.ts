@@ -1,10 +1,17 @@
 import DataLoader from 'dataloader';
 import type { CatalogModel } from '../../catalog/catalog.ts';
-import { type ClockedPrices, type PriceClock, type PriceTier, type PriceWindow, pricesAt } from '../../core/price.ts';
+import {
+  type ClockedPrices,
+  type PriceClock,
+  type PriceTier,
+  type PriceWindow,
+  pricesAt,
+  type UnitPrices,
+} from '../../core/price.ts';
 import { pricesOfAllHours } from '../../core/price-clock.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { listPlans, type Plan } from '../../plans/plans.ts';
-import { builder } from '../builder.ts';
+import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { UnitPricesType } from './changes.ts';
 import { ModelKindType, ProtocolType } from './protocol.ts';
@@ -82,6 +89,35 @@ export const TokenPriceType = builder.objectRef<PriceView>('TokenPrice').impleme
   }),
 });
 
+/** The prices of the five kinds of tokens. `of`: where the object has them. */
+const tokenPrices = <Shape>(t: ObjectFields<Shape>, of: (object: Shape) => UnitPrices) => ({
+  input: t.field({
+    type: TokenPriceType,
+    description: 'Price of new context.',
+    resolve: (object: Shape) => ({ price: of(object).input }),
+  }),
+  cacheHit: t.field({
+    type: TokenPriceType,
+    description: 'Price of context read from the cache.',
+    resolve: (object: Shape) => ({ price: of(object).cacheHit }),
+  }),
+  cacheWrite5m: t.field({
+    type: TokenPriceType,
+    description: 'Price of context written to the five-minute cache.',
+    resolve: (object: Shape) => ({ price: of(object).cacheWrite5m }),
+  }),
+  cacheWrite1h: t.field({
+    type: TokenPriceType,
+    description: 'Price of context written to the one-hour cache.',
+    resolve: (object: Shape) => ({ price: of(object).cacheWrite1h }),
+  }),
+  output: t.field({
+    type: TokenPriceType,
+    description: 'Price of what it writes.',
+    resolve: (object: Shape) => ({ price: of(object).output }),
+  }),
+});
+
 const ModelPriceTierType = builder.objectRef<PriceTier>('ModelPriceTier').implement({
   description:
     'Prices of a model for longer prompts: the whole request is charged at them, what the model writes included.',
@@ -90,31 +126,7 @@ const ModelPriceTierType = builder.objectRef<PriceTier>('ModelPriceTier').implem
     abovePromptTokens: t.exposeInt('abovePromptTokens', {
       description: 'For prompts of more tokens than this, all pools together.',
     }),
-    input: t.field({
-      type: TokenPriceType,
-      description: 'Price of new context.',
-      resolve: ({ input }) => ({ price: input }),
-    }),
-    cacheHit: t.field({
-      type: TokenPriceType,
-      description: 'Price of context read from the cache.',
-      resolve: ({ cacheHit }) => ({ price: cacheHit }),
-    }),
-    cacheWrite5m: t.field({
-      type: TokenPriceType,
-      description: 'Price of context written to the five-minute cache.',
-      resolve: ({ cacheWrite5m }) => ({ price: cacheWrite5m }),
-    }),
-    cacheWrite1h: t.field({
-      type: TokenPriceType,
-      description: 'Price of context written to the one-hour cache.',
-      resolve: ({ cacheWrite1h }) => ({ price: cacheWrite1h }),
-    }),
-    output: t.field({
-      type: TokenPriceType,
-      description: 'Price of what it writes.',
-      resolve: ({ output }) => ({ price: output }),
-    }),
+    ...tokenPrices(t, (prices) => prices),
   }),
 });
 
@@ -131,31 +143,7 @@ const ModelPriceWindowType = builder.objectRef<PriceWindow>('ModelPriceWindow').
         'Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day.',
       resolve: ({ hours }) => [...hours],
     }),
-    input: t.field({
-      type: TokenPriceType,
-      description: 'Price of new context.',
-      resolve: ({ input }) => ({ price: input }),
-    }),
-    cacheHit: t.field({
-      type: TokenPriceType,
-      description: 'Price of context read from the cache.',
-      resolve: ({ cacheHit }) => ({ price: cacheHit }),
-    }),
-    cacheWrite5m: t.field({
-      type: TokenPriceType,
-      description: 'Price of context written to the five-minute cache.',
-      resolve: ({ cacheWrite5m }) => ({ price: cacheWrite5m }),
-    }),
-    cacheWrite1h: t.field({
-      type: TokenPriceType,
-      description: 'Price of context written to the one-hour cache.',
-      resolve: ({ cacheWrite1h }) => ({ price: cacheWrite1h }),
-    }),
-    output: t.field({
-      type: TokenPriceType,
-      description: 'Price of what it writes.',
-      resolve: ({ output }) => ({ price: output }),
-    }),
+    ...tokenPrices(t, (prices) => prices),
     priceTiers: t.field({
       type: [ModelPriceTierType],
       description: 'Prices of these hours for longer prompts, rising; empty: none.',
@@ -272,31 +260,7 @@ builder.node(ModelType, {
         return everyProtocol.filter((protocol) => routes.some((route) => route.protocol === protocol));
       },
     }),
-    input: t.field({
-      type: TokenPriceType,
-      description: 'Price of new context.',
-      resolve: ({ price }) => ({ price: price.input }),
-    }),
-    cacheHit: t.field({
-      type: TokenPriceType,
-      description: 'Price of context read from the cache.',
-      resolve: ({ price }) => ({ price: price.cacheHit }),
-    }),
-    cacheWrite5m: t.field({
-      type: TokenPriceType,
-      description: 'Price of context written to the five-minute cache.',
-      resolve: ({ price }) => ({ price: price.cacheWrite5m }),
-    }),
-    cacheWrite1h: t.field({
-      type: TokenPriceType,
-      description: 'Price of context written to the one-hour cache.',
-      resolve: ({ price }) => ({ price: price.cacheWrite1h }),
-    }),
-    output: t.field({
-      type: TokenPriceType,
-      description: 'Price of what it writes.',
-      resolve: ({ price }) => ({ price: price.output }),
-    }),
+    ...tokenPrices(t, ({ price }) => price),
     priceTiers: t.field({
       type: [ModelPriceTierType],
       description: 'Other prices for longer prompts, rising by the length from which they count; empty: none.',

@@ -1,7 +1,7 @@
 import type { CatalogOutcome } from '../../catalog/changes.ts';
 import type { PerUnit, PriceWindow, UnitPrices } from '../../core/price.ts';
 import { decodeId } from '../access.ts';
-import { builder } from '../builder.ts';
+import { builder, type ObjectFields } from '../builder.ts';
 import { InputError, NotFoundError } from '../errors.ts';
 
 /** Shared by the catalog's mutations: refusals, names in inputs, prices per million. */
@@ -75,6 +75,69 @@ const UnitPricesInput = builder.inputType('UnitPricesInput', {
   }),
 });
 
+/** The five prices of tokens in an input, as decimal strings. */
+const priceInputs = (t: PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>) => ({
+  input: t.string({ required: true, description: 'New context.' }),
+  cacheHit: t.string({ required: true, description: 'Context from the cache; lower than `input`.' }),
+  cacheWrite5m: t.string({ description: 'Written to the five-minute cache; left out: as new context.' }),
+  cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
+  output: t.string({ required: true, description: 'What the model writes.' }),
+});
+
+/** Prices of tokens that every set of prices has, in USD per 1M. */
+const basePrices = <Shape extends Pick<UnitPrices, 'input' | 'cacheHit' | 'output'>>(
+  t: Pick<ObjectFields<Shape>, 'field'>,
+) => ({
+  input: t.field({ type: 'UsdAmount', description: 'New context.', resolve: (prices: Shape) => price(prices.input) }),
+  cacheHit: t.field({
+    type: 'UsdAmount',
+    description: 'Context from the cache.',
+    resolve: (prices: Shape) => price(prices.cacheHit),
+  }),
+  output: t.field({
+    type: 'UsdAmount',
+    description: 'What the model writes.',
+    resolve: (prices: Shape) => price(prices.output),
+  }),
+});
+
+interface StoredPrices extends Pick<UnitPrices, 'input' | 'cacheHit' | 'output'> {
+  cacheWrite5m: bigint | null;
+  cacheWrite1h: bigint | null;
+}
+
+/** The five prices as an operator entered them. */
+export const enteredPrices = <Shape extends StoredPrices>(t: Pick<ObjectFields<Shape>, 'field'>) => ({
+  ...basePrices<Shape>(t),
+  cacheWrite5m: t.field({
+    type: 'UsdAmount',
+    nullable: true,
+    description: 'Written to the five-minute cache; null: as new context.',
+    resolve: (prices: Shape) => optionalPrice(prices.cacheWrite5m),
+  }),
+  cacheWrite1h: t.field({
+    type: 'UsdAmount',
+    nullable: true,
+    description: 'Written to the one-hour cache; null: as new context.',
+    resolve: (prices: Shape) => optionalPrice(prices.cacheWrite1h),
+  }),
+});
+
+/** The five prices that count. */
+const countingPrices = <Shape extends UnitPrices>(t: Pick<ObjectFields<Shape>, 'field'>) => ({
+  ...basePrices<Shape>(t),
+  cacheWrite5m: t.field({
+    type: 'UsdAmount',
+    description: 'Written to the five-minute cache.',
+    resolve: (prices: Shape) => price(prices.cacheWrite5m),
+  }),
+  cacheWrite1h: t.field({
+    type: 'UsdAmount',
+    description: 'Written to the one-hour cache.',
+    resolve: (prices: Shape) => price(prices.cacheWrite1h),
+  }),
+});
+
 const PriceTierInput = builder.inputType('PriceTierInput', {
   description: 'Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them.',
   fields: (t) => ({
@@ -82,11 +145,7 @@ const PriceTierInput = builder.inputType('PriceTierInput', {
       required: true,
       description: 'For prompts of more tokens than this, all pools together.',
     }),
-    input: t.string({ required: true, description: 'New context.' }),
-    cacheHit: t.string({ required: true, description: 'Context from the cache; lower than `input`.' }),
-    cacheWrite5m: t.string({ description: 'Written to the five-minute cache; left out: as new context.' }),
-    cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
-    output: t.string({ required: true, description: 'What the model writes.' }),
+    ...priceInputs(t),
   }),
 });
 
@@ -102,27 +161,7 @@ export const PriceTierType = builder.objectRef<TierView>('PriceTier').implement(
     abovePromptTokens: t.exposeInt('abovePromptTokens', {
       description: 'For prompts of more tokens than this, all pools together.',
     }),
-    input: t.field({ type: 'UsdAmount', description: 'New context.', resolve: (tier) => price(tier.input) }),
-    cacheHit: t.field({
-      type: 'UsdAmount',
-      description: 'Context from the cache.',
-      resolve: (tier) => price(tier.cacheHit),
-    }),
-    cacheWrite5m: t.field({
-      type: 'UsdAmount',
-      description: 'Written to the five-minute cache.',
-      resolve: (tier) => price(tier.cacheWrite5m),
-    }),
-    cacheWrite1h: t.field({
-      type: 'UsdAmount',
-      description: 'Written to the one-hour cache.',
-      resolve: (tier) => price(tier.cacheWrite1h),
-    }),
-    output: t.field({
-      type: 'UsdAmount',
-      description: 'What the model writes.',
-      resolve: (tier) => price(tier.output),
-    }),
+    ...countingPrices(t),
   }),
 });
 
@@ -149,11 +188,7 @@ const PriceWindowInput = builder.inputType('PriceWindowInput', {
   fields: (t) => ({
     days: t.stringList({ required: true, description: clockTexts.days }),
     hours: t.stringList({ required: true, description: clockTexts.hours }),
-    input: t.string({ required: true, description: 'New context.' }),
-    cacheHit: t.string({ required: true, description: 'Context from the cache; lower than `input`.' }),
-    cacheWrite5m: t.string({ description: 'Written to the five-minute cache; left out: as new context.' }),
-    cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
-    output: t.string({ required: true, description: 'What the model writes.' }),
+    ...priceInputs(t),
     tiers: t.field({ type: [PriceTierInput], description: clockTexts.tiers }),
   }),
 });
@@ -173,27 +208,7 @@ const PriceWindowType = builder.objectRef<PriceWindow>('PriceWindow').implement(
   fields: (t) => ({
     days: t.stringList({ description: clockTexts.days, resolve: ({ days }) => [...days] }),
     hours: t.stringList({ description: clockTexts.hours, resolve: ({ hours }) => [...hours] }),
-    input: t.field({ type: 'UsdAmount', description: 'New context.', resolve: (set) => price(set.input) }),
-    cacheHit: t.field({
-      type: 'UsdAmount',
-      description: 'Context from the cache.',
-      resolve: (set) => price(set.cacheHit),
-    }),
-    cacheWrite5m: t.field({
-      type: 'UsdAmount',
-      description: 'Written to the five-minute cache.',
-      resolve: (set) => price(set.cacheWrite5m),
-    }),
-    cacheWrite1h: t.field({
-      type: 'UsdAmount',
-      description: 'Written to the one-hour cache.',
-      resolve: (set) => price(set.cacheWrite1h),
-    }),
-    output: t.field({
-      type: 'UsdAmount',
-      description: 'What the model writes.',
-      resolve: (set) => price(set.output),
-    }),
+    ...countingPrices(t),
     tiers: t.field({
       type: [PriceTierType],
       description: clockTexts.tiers,
@@ -225,11 +240,7 @@ export const PriceClockType = builder.objectRef<ClockView<PriceWindow>>('PriceCl
 export const PricesInput = builder.inputType('PricesInput', {
   description: 'Prices in USD per 1M tokens, as decimal strings with at most 6 decimals.',
   fields: (t) => ({
-    input: t.string({ required: true, description: 'New context.' }),
-    cacheHit: t.string({ required: true, description: 'Context from the cache; lower than `input`.' }),
-    cacheWrite5m: t.string({ description: 'Written to the five-minute cache; left out: as new context.' }),
-    cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
-    output: t.string({ required: true, description: 'What the model writes.' }),
+    ...priceInputs(t),
     tiers: t.field({ type: [PriceTierInput], description: 'Other prices for longer prompts; left out: none.' }),
     clock: t.field({ type: PriceClockInput, description: 'Other prices for hours of the week; left out: none.' }),
     perUnit: t.field({ type: UnitPricesInput, description: 'What is charged by the piece; left out: nothing.' }),

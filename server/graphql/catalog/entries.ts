@@ -7,13 +7,12 @@ import { builder } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
 import {
   changeErrors,
+  enteredPrices,
   given,
   named,
-  optionalPrice,
   PriceClockType,
   PricesInput,
   PriceTierType,
-  price,
   throwCatalogRefusal,
   UnitPricesType,
 } from './changes.ts';
@@ -74,38 +73,7 @@ builder.prismaObject('Price', {
   authScopes: { operator: true },
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Which version; ledger entries freeze its figures.' }),
-    input: t.field({
-      type: 'UsdAmount',
-      description: 'New context.',
-      select: { input: true },
-      resolve: (row) => price(row.input),
-    }),
-    cacheHit: t.field({
-      type: 'UsdAmount',
-      description: 'Context from the cache.',
-      select: { cacheHit: true },
-      resolve: (row) => price(row.cacheHit),
-    }),
-    cacheWrite5m: t.field({
-      type: 'UsdAmount',
-      nullable: true,
-      description: 'Written to the five-minute cache; null: as new context.',
-      select: { cacheWrite5m: true },
-      resolve: (row) => optionalPrice(row.cacheWrite5m),
-    }),
-    cacheWrite1h: t.field({
-      type: 'UsdAmount',
-      nullable: true,
-      description: 'Written to the one-hour cache; null: as new context.',
-      select: { cacheWrite1h: true },
-      resolve: (row) => optionalPrice(row.cacheWrite1h),
-    }),
-    output: t.field({
-      type: 'UsdAmount',
-      description: 'What the model writes.',
-      select: { output: true },
-      resolve: (row) => price(row.output),
-    }),
+    ...enteredPrices(t),
     tiers: t.field({
       type: [PriceTierType],
       description: 'Other prices for longer prompts, rising.',

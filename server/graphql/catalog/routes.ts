@@ -14,13 +14,12 @@ import { builder } from '../builder.ts';
 import { NotFoundError } from '../errors.ts';
 import {
   changeErrors,
+  enteredPrices,
   given,
   named,
-  optionalPrice,
   PriceClockType,
   PricesInput,
   PriceTierType,
-  price,
   throwCatalogRefusal,
   UnitPricesType,
 } from './changes.ts';
@@ -43,29 +42,7 @@ export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').im
   description: 'What the operator pays on a route, in USD per 1M tokens.',
   authScopes: { operator: true },
   fields: (t) => ({
-    input: t.field({ type: 'UsdAmount', description: 'New context.', resolve: (costs) => price(costs.input) }),
-    cacheHit: t.field({
-      type: 'UsdAmount',
-      description: 'Context from the cache.',
-      resolve: (costs) => price(costs.cacheHit),
-    }),
-    cacheWrite5m: t.field({
-      type: 'UsdAmount',
-      nullable: true,
-      description: 'Written to the five-minute cache; null: as new context.',
-      resolve: (costs) => optionalPrice(costs.cacheWrite5m),
-    }),
-    cacheWrite1h: t.field({
-      type: 'UsdAmount',
-      nullable: true,
-      description: 'Written to the one-hour cache; null: as new context.',
-      resolve: (costs) => optionalPrice(costs.cacheWrite1h),
-    }),
-    output: t.field({
-      type: 'UsdAmount',
-      description: 'What the model writes.',
-      resolve: (costs) => price(costs.output),
-    }),
+    ...enteredPrices(t),
     tiers: t.field({
       type: [PriceTierType],
       description: 'Other costs for longer prompts, rising.',

@@ -15,6 +15,7 @@ import {
   refuseInput,
 } from '../errors.ts';
 import { besideCursor, cursorRow } from '../paging.ts';
+import { paceFields, paceInputs, paceOf } from './pace.ts';
 
 /** API keys: the credentials of the model endpoints. */
 
@@ -107,21 +108,7 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
       resolve: ({ burnLimit, burnMinutes }) =>
         burnLimit === null || burnMinutes === null ? null : { amount: burnLimit, minutes: burnMinutes },
     }),
-    requestsPerMinute: t.exposeInt('requestsPerMinute', {
-      nullable: true,
-      description: 'Requests that it may make in a minute; null: the limit of the service.',
-    }),
-    tokensPerMinute: t.exposeInt('tokensPerMinute', {
-      nullable: true,
-      description: 'Tokens of prompts and answers that it may use in a minute; null: no limit.',
-    }),
-    maxConcurrent: t.exposeInt('maxConcurrent', {
-      nullable: true,
-      description: 'Requests that it may run at once; null: the limit of the service.',
-    }),
-    addresses: t.exposeStringList('addresses', {
-      description: 'Networks (CIDR) or addresses that it may be used from; empty: all.',
-    }),
+    ...paceFields(t, 'Requests that it may make in a minute; null: the limit of the service.'),
     status: t.field({
       type: KeyStatus,
       description: 'Whether it opens anything at this moment.',
@@ -211,12 +198,10 @@ const CreateKeyInput = builder.inputType('CreateKeyInput', {
     models: t.stringList({ description: 'Catalog ids that it may call; left out or empty: all.' }),
     limits: t.field({ type: SpendLimitsInput, description: 'What it may spend by itself.' }),
     burnLimit: t.field({ type: BurnLimitInput, description: 'What stops it when it spends too fast.' }),
-    requestsPerMinute: t.int({
-      description: 'Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service.',
-    }),
-    tokensPerMinute: t.int({ description: 'Tokens that it may use in a minute; null: no limit.' }),
-    maxConcurrent: t.int({ description: 'Requests that it may run at once; null: the limit of the service.' }),
-    addresses: t.stringList({ description: 'Networks (CIDR) or addresses that it may be used from; empty: all.' }),
+    ...paceInputs(
+      t,
+      'Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service.',
+    ),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
     idempotencyKey: t.string({
       description: 'Asking again with the same key and input makes no second one; the secret is then not shown again.',
@@ -232,12 +217,7 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
     models: t.stringList({ description: 'Catalog ids that it may call; empty: all.' }),
     limits: t.field({ type: SpendLimitsInput, description: 'All limits anew, of which the week may be left out.' }),
     burnLimit: t.field({ type: BurnLimitInput, description: 'What stops it when it spends too fast; null: nothing.' }),
-    requestsPerMinute: t.int({
-      description: 'Requests that it may make in a minute, 1 to 1000000; null: the limit of the service.',
-    }),
-    tokensPerMinute: t.int({ description: 'Tokens that it may use in a minute; null: no limit.' }),
-    maxConcurrent: t.int({ description: 'Requests that it may run at once; null: the limit of the service.' }),
-    addresses: t.stringList({ description: 'Networks (CIDR) or addresses that it may be used from; empty: all.' }),
+    ...paceInputs(t, 'Requests that it may make in a minute, 1 to 1000000; null: the limit of the service.'),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; null: never.' }),
   }),
 });
@@ -292,21 +272,6 @@ export const limitsOf = (limits: typeof SpendLimitsInput.$inferInput, week: bigi
   month: limits.month ?? null,
   lifetime: limits.lifetime ?? null,
 });
-
-interface PaceInput {
-  tokensPerMinute?: number | null | undefined;
-  maxConcurrent?: number | null | undefined;
-  addresses?: readonly string[] | null | undefined;
-}
-
-/** The limits of pace that an input names. */
-export function paceOf({ tokensPerMinute, maxConcurrent, addresses }: PaceInput) {
-  return {
-    ...(tokensPerMinute === undefined ? {} : { tokensPerMinute }),
-    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
-    ...(addresses === undefined || addresses === null ? {} : { addresses }),
-  };
-}
 
 /** A restriction to models that do not exist is a mistake. */
 async function checkModels(

@@ -1,6 +1,6 @@
 import type { MonthlyStatement } from '../../plans/statements.ts';
 import { AccountType } from '../accounts/accounts.ts';
-import { builder } from '../builder.ts';
+import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 
 /** Monthly statements of an account: their sums, and links to them as PDF and CSV. */
@@ -28,41 +28,28 @@ function sums(month: Month, { domains }: GraphqlContext): Promise<MonthlyStateme
 const sumsCost = 3;
 const maxMonths = 120;
 
+const sum = (
+  t: ObjectFields<Month>,
+  of: 'opening' | 'granted' | 'charged' | 'expired' | 'closing',
+  description: string,
+) =>
+  t.field({
+    type: 'UsdAmount',
+    description,
+    complexity: sumsCost,
+    resolve: async (month, _args, context) => (await sums(month, context))[of],
+  });
+
 const StatementType = builder.objectRef<Month>('Statement').implement({
   description: 'What an account had, got, used and lost in a month: `closing = opening + granted - charged - expired`.',
   authScopes: ({ accountId }) => ({ account: accountId }),
   fields: (t) => ({
     month: t.exposeString('month', { description: 'Which month, such as `2026-11`, by the time of Vietnam (UTC+7).' }),
-    opening: t.field({
-      type: 'UsdAmount',
-      description: 'The balance when the month began: neither used nor expired.',
-      complexity: sumsCost,
-      resolve: async (month, _args, context) => (await sums(month, context)).opening,
-    }),
-    granted: t.field({
-      type: 'UsdAmount',
-      description: 'The budget that was added.',
-      complexity: sumsCost,
-      resolve: async (month, _args, context) => (await sums(month, context)).granted,
-    }),
-    charged: t.field({
-      type: 'UsdAmount',
-      description: 'What requests cost.',
-      complexity: sumsCost,
-      resolve: async (month, _args, context) => (await sums(month, context)).charged,
-    }),
-    expired: t.field({
-      type: 'UsdAmount',
-      description: 'What expired unused.',
-      complexity: sumsCost,
-      resolve: async (month, _args, context) => (await sums(month, context)).expired,
-    }),
-    closing: t.field({
-      type: 'UsdAmount',
-      description: 'The balance when the month ended, or now.',
-      complexity: sumsCost,
-      resolve: async (month, _args, context) => (await sums(month, context)).closing,
-    }),
+    opening: sum(t, 'opening', 'The balance when the month began: neither used nor expired.'),
+    granted: sum(t, 'granted', 'The budget that was added.'),
+    charged: sum(t, 'charged', 'What requests cost.'),
+    expired: sum(t, 'expired', 'What expired unused.'),
+    closing: sum(t, 'closing', 'The balance when the month ended, or now.'),
     url: t.string({
       description:
         'The statement as PDF; `&format=csv` makes it CSV, `&lang=en` or `&lang=vi` chooses the language. Works for an hour, without a session.',
