@@ -10,6 +10,7 @@ import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText
 import { isUuid } from '../shared/uuid.ts';
 import { type AccountLimits, readAccountLimits, type SetLimitsOutcome, setAccountLimits } from './account-limits.ts';
 import { normalAddress } from './address.ts';
+import { createProjects, type Projects } from './projects.ts';
 
 /** Accounts: who pays. One budget each, shared by all its keys; one account, and with it one trial, for each address. */
 
@@ -108,6 +109,7 @@ export interface Accounts {
   giveGrant(ask: NewGrant): Promise<GiveGrantOutcome>;
   /** Ends a grant now: its unspent part is taken back. Running requests keep their holds. */
   endGrant(ask: GrantToEnd): Promise<EndGrantOutcome>;
+  projects: Projects;
 }
 
 const trialAmount = 5_000_000_000_000n;
@@ -126,6 +128,7 @@ export function createAccounts({ pool }: { pool: Pool }): Accounts {
     resume: (ask) => repeatedTransaction(pool, (client) => setStatus(client, { ...ask, status: 'active' })),
     limits: (accountId) => readAccountLimits(pool, accountId),
     setLimits: (ask) => setAccountLimits(pool, ask),
+    projects: createProjects({ pool }),
     giveGrant: (ask) => repeatedTransaction(pool, (client) => giveGrant(client, ask)),
     async endGrant(ask) {
       const outcome = await repeatedTransaction(pool, (client) => takeBack(client, ask));

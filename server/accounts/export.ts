@@ -27,9 +27,11 @@ const records: readonly (readonly [type: string, text: string])[] = [
   [
     'key',
     `SELECT id, name, prefix, last4, models, ${usd('limit_day')} AS limit_day_usd, ${usd('limit_month')} AS limit_month_usd,
-            ${usd('limit_lifetime')} AS limit_lifetime_usd, requests_per_minute, created_at, expires_at, deleted_at
+            ${usd('limit_lifetime')} AS limit_lifetime_usd, requests_per_minute, created_at, expires_at, deleted_at,
+            created_by, personal, project_id
      FROM api_key WHERE account_id = $1 ORDER BY created_at`,
   ],
+  ['project', 'SELECT id, name, created_at, archived_at FROM project WHERE account_id = $1 ORDER BY created_at'],
   [
     'access_token',
     `SELECT id, name, prefix, last4, scopes, created_at, expires_at, last_used_at, deleted_at FROM access_token

@@ -10,6 +10,7 @@ import './people/sessions.ts';
 import './accounts/accounts.ts';
 import './accounts/limits.ts';
 import './accounts/members.ts';
+import './accounts/projects.ts';
 import './keys/keys.ts';
 import './billing/grants.ts';
 import './billing/budget.ts';

@@ -43,6 +43,11 @@ export interface ApiKey {
   deletedAt: Date | null;
   /** Id of the key that this one replaces. */
   replaces: string | null;
+  /** The person who made it, by a session or a token; null: an operator, or unknown. */
+  createdBy: string | null;
+  /** It belongs to that person and ends when they leave the account; otherwise it belongs to the account. */
+  personal: boolean;
+  projectId: string | null;
 }
 
 /** Properties of a key that the account holder chooses. */
@@ -56,17 +61,28 @@ export interface KeyTerms {
   maxConcurrent: number | null;
   addresses: readonly string[];
   expiresAt: Date | null;
+  /** Left out for a new key: only for those who may not make another kind (`mayMakeShared`). */
+  personal: boolean;
+  projectId: string | null;
 }
 
 export type KeyProblem = InvalidInput<keyof KeyTerms>;
+
+/** Refusals that depend on who asks, and on what the account has. */
+type PlaceProblem =
+  /** No project of the account, or an archived one. */
+  | { kind: 'unknown_project' }
+  /** A member may have personal keys only, and a personal key needs a person who belongs to the account. */
+  | { kind: 'not_allowed' };
 
 export type CreateKeyOutcome =
   | { kind: 'created'; key: ApiKey; secret: string }
   | { kind: 'unknown_account' }
   | { kind: 'too_many_keys'; limit: number }
+  | PlaceProblem
   | KeyProblem;
 
-export type ChangeKeyOutcome = { kind: 'changed'; key: ApiKey } | { kind: 'unknown_key' } | KeyProblem;
+export type ChangeKeyOutcome = { kind: 'changed'; key: ApiKey } | { kind: 'unknown_key' } | PlaceProblem | KeyProblem;
 
 export type RotateKeyOutcome =
   | { kind: 'rotated'; key: ApiKey; secret: string; replaced: ApiKey }
@@ -132,6 +148,8 @@ const termsShape: z.ZodType<KeyTerms> = z.object({
     .nullable(),
   ...paceShape,
   expiresAt: z.date('must be a time').nullable(),
+  personal: z.boolean(),
+  projectId: z.string().nullable(),
 });
 
 const defaultName = 'API key';
@@ -139,7 +157,7 @@ const noLimits: SpendLimits = { day: null, week: null, month: null, lifetime: nu
 
 const columns = `id, account_id AS "accountId", name, prefix, last4, models, expires_at AS "expiresAt",
   requests_per_minute AS "requestsPerMinute", tokens_per_minute AS "tokensPerMinute", max_concurrent AS "maxConcurrent", addresses,
-  created_at AS "createdAt", deleted_at AS "deletedAt", replaces,
+  created_at AS "createdAt", deleted_at AS "deletedAt", replaces, created_by AS "createdBy", personal, project_id AS "projectId",
   limit_day AS "limitDay", limit_week AS "limitWeek", limit_month AS "limitMonth", limit_lifetime AS "limitLifetime",
   burn_limit AS "burnAmount", burn_minutes AS "burnMinutes"`;
 
@@ -194,7 +212,7 @@ export function createKeys({ pool }: { pool: Pool }): Keys {
 /** Makes a key within the caller's transaction. */
 export async function createKey(
   client: ClientBase,
-  ask: { accountId: string; actor: string; replaces?: string } & Partial<KeyTerms>,
+  ask: { accountId: string; actor: string; replaces?: Pick<ApiKey, 'id' | 'createdBy'> } & Partial<KeyTerms>,
 ): Promise<CreateKeyOutcome> {
   const terms: KeyTerms = {
     name: ask.name ?? defaultName,
@@ -206,6 +224,8 @@ export async function createKey(
     maxConcurrent: ask.maxConcurrent ?? null,
     addresses: ask.addresses ?? [],
     expiresAt: ask.expiresAt ?? null,
+    personal: ask.personal ?? false,
+    projectId: ask.projectId ?? null,
   };
   const problem = checkInput(termsShape, terms) ?? (await endProblem(client, terms.expiresAt));
   if (problem !== null) return problem;
@@ -219,14 +239,22 @@ export async function createKey(
     [ask.accountId, maxKeys],
   );
   if (counted[0]?.many === true) return { kind: 'too_many_keys', limit: maxKeys };
+  const createdBy = ask.replaces === undefined ? await personOf(client, ask.actor) : ask.replaces.createdBy;
+  if (ask.replaces === undefined) {
+    const role = await roleOf(client, ask.accountId, createdBy);
+    terms.personal = ask.personal ?? role === 'member';
+    if (terms.personal ? role === null : role === 'member') return { kind: 'not_allowed' };
+    if (!(await isProject(client, ask.accountId, terms.projectId))) return { kind: 'unknown_project' };
+  }
 
   const { secret, hash, prefix, last4 } = createSecret('key');
   const { name, models, limits, burnLimit, expiresAt } = terms;
   const { rows } = await client.query<KeyRow>(
     `INSERT INTO api_key (id, account_id, name, hash, prefix, last4, models, limit_day, limit_month, limit_lifetime,
                           expires_at, replaces, requests_per_minute, limit_week, burn_limit, burn_minutes,
-                          tokens_per_minute, max_concurrent, addresses)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) RETURNING ${columns}`,
+                          tokens_per_minute, max_concurrent, addresses, created_by, personal, project_id)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+     RETURNING ${columns}`,
     [
       uuidv7(),
       ask.accountId,
@@ -239,7 +267,7 @@ export async function createKey(
       limits.month,
       limits.lifetime,
       expiresAt,
-      ask.replaces ?? null,
+      ask.replaces?.id ?? null,
       terms.requestsPerMinute,
       limits.week,
       burnLimit?.amount ?? null,
@@ -247,6 +275,9 @@ export async function createKey(
       terms.tokensPerMinute,
       terms.maxConcurrent,
       [...new Set(terms.addresses)],
+      createdBy,
+      terms.personal,
+      terms.projectId,
     ],
   );
   const key = only(rows);
@@ -267,14 +298,18 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
     maxConcurrent: ask.maxConcurrent === undefined ? before.maxConcurrent : ask.maxConcurrent,
     addresses: ask.addresses ?? before.addresses,
     expiresAt: ask.expiresAt === undefined ? before.expiresAt : ask.expiresAt,
+    personal: ask.personal ?? before.personal,
+    projectId: ask.projectId === undefined ? before.projectId : ask.projectId,
   };
   // An expired key may still be renamed: only a newly chosen expiry has to be in the future.
   const problem = checkInput(termsShape, terms) ?? (await endProblem(client, ask.expiresAt ?? null));
   if (problem !== null) return problem;
+  const misplaced = await placeProblem(client, { ask, before, terms });
+  if (misplaced !== null) return misplaced;
   const { rows } = await client.query<KeyRow>(
     `UPDATE api_key SET name = $2, models = $3, limit_day = $4, limit_month = $5, limit_lifetime = $6, expires_at = $7,
                         requests_per_minute = $8, limit_week = $9, burn_limit = $10, burn_minutes = $11,
-                        tokens_per_minute = $12, max_concurrent = $13, addresses = $14
+                        tokens_per_minute = $12, max_concurrent = $13, addresses = $14, personal = $15, project_id = $16
      WHERE id = $1 RETURNING ${columns}`,
     [
       ask.id,
@@ -291,11 +326,60 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
       terms.tokensPerMinute,
       terms.maxConcurrent,
       [...new Set(terms.addresses)],
+      terms.personal,
+      terms.projectId,
     ],
   );
   const key = only(rows);
   await audit(client, ask.actor, 'key.change', before, key);
   return { kind: 'changed', key };
+}
+
+/** Whether a key may belong to whom the change says, and lie in that project. What stays as it was may stay. */
+async function placeProblem(
+  client: ClientBase,
+  { ask, before, terms }: { ask: KeyRef; before: ApiKey; terms: KeyTerms },
+): Promise<PlaceProblem | null> {
+  if (terms.personal !== before.personal) {
+    const actor = await roleOf(client, ask.accountId, await personOf(client, ask.actor));
+    const maker = await roleOf(client, ask.accountId, before.createdBy);
+    if (terms.personal ? maker === null : actor === 'member') return { kind: 'not_allowed' };
+  }
+  if (terms.projectId === before.projectId) return null;
+  return (await isProject(client, ask.accountId, terms.projectId)) ? null : { kind: 'unknown_project' };
+}
+
+/** The person behind an actor of the audit log: themselves, or who made the token. Null: an operator's command. */
+async function personOf(client: ClientBase, actor: string): Promise<string | null> {
+  const [kind, id = ''] = actor.split(':');
+  if (!isUuid(id)) return null;
+  if (kind === 'user') return id;
+  const { rows } = await client.query<{ createdBy: string | null }>(
+    `SELECT created_by AS "createdBy" FROM access_token WHERE $1 = 'token' AND id = $2`,
+    [kind, id],
+  );
+  return rows[0]?.createdBy ?? null;
+}
+
+/** The role of a person in an account, locked: who leaves meanwhile waits, and takes the new key along. */
+async function roleOf(client: ClientBase, accountId: string, userId: string | null): Promise<string | null> {
+  if (userId === null) return null;
+  const { rows } = await client.query<{ role: string }>(
+    'SELECT role FROM member WHERE account_id = $1 AND user_id = $2 FOR SHARE',
+    [accountId, userId],
+  );
+  return rows[0]?.role ?? null;
+}
+
+/** Whether a key of the account may lie in the project. Locked: it is not archived meanwhile. */
+async function isProject(client: ClientBase, accountId: string, projectId: string | null): Promise<boolean> {
+  if (projectId === null) return true;
+  if (!isUuid(projectId)) return false;
+  const { rowCount } = await client.query(
+    'SELECT FROM project WHERE id = $2 AND account_id = $1 AND archived_at IS NULL FOR SHARE',
+    [accountId, projectId],
+  );
+  return rowCount === 1;
 }
 
 async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome> {
@@ -310,7 +394,10 @@ async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }):
   const created = await createKey(client, {
     accountId: before.accountId,
     actor: ask.actor,
-    replaces: before.id,
+    // The successor counts for whom its predecessor counted for, whoever asks.
+    replaces: before,
+    personal: before.personal,
+    projectId: before.projectId,
     name: before.name,
     models: before.models,
     limits: { ...before.limits, lifetime: await lifetimeLeft(client, before) },

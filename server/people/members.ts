@@ -1,7 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
-import { transaction } from '../database/lane.ts';
+import { repeatedTransaction, transaction } from '../database/lane.ts';
 import type { Mailer } from '../runtime/mail.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { address, parseInput } from './input.ts';
@@ -62,7 +62,7 @@ export interface Members {
   /** Only for a person who signs in with the invited address: a forwarded mail opens nothing. */
   accept(me: UserPrincipal, token: string): Promise<{ kind: 'joined'; accountId: string } | BadToken>;
   setRole(me: UserPrincipal, ask: { accountId: string; userId: string; role: Role }): Promise<MemberOutcome>;
-  /** Also for leaving: every member may remove themselves. */
+  /** Also for leaving: every member may remove themselves. Their tokens and personal keys end. */
   remove(me: UserPrincipal, ask: { accountId: string; userId: string }): Promise<MemberOutcome>;
 }
 
@@ -137,7 +137,8 @@ export function createMembers(parts: { pool: Pool; mailer: Mailer; throttle: Thr
 
     accept: (me, token) => transaction(pool, (client) => acceptInvitation(client, me, token)),
     setRole: (me, ask) => transaction(pool, (client) => changeMember(client, me, ask)),
-    remove: (me, ask) => transaction(pool, (client) => changeMember(client, me, { ...ask, role: null })),
+    // A key that is changed at the same moment locks itself before its maker.
+    remove: (me, ask) => repeatedTransaction(pool, (client) => changeMember(client, me, { ...ask, role: null })),
   };
 }
 
@@ -227,6 +228,7 @@ async function changeMember(
   if (role === null) {
     await client.query('DELETE FROM member WHERE account_id = $1 AND user_id = $2', [accountId, userId]);
     await endTokens(client, accountId, userId, []);
+    await endPersonalKeys(client, me, accountId, userId);
   } else {
     await client.query('UPDATE member SET role = $3 WHERE account_id = $1 AND user_id = $2', [accountId, userId, role]);
     // An operator token's own abilities do not come from the role.
@@ -272,6 +274,24 @@ async function endTokens(
       WHERE account_id = $1 AND created_by = $2 AND deleted_at IS NULL AND NOT scopes <@ $3::text[]`,
     [accountId, userId, kept],
   );
+}
+
+/** Ends the keys that belong to the person. Those that belong to the account go on. */
+async function endPersonalKeys(
+  client: ClientBase,
+  me: UserPrincipal,
+  accountId: string,
+  userId: string,
+): Promise<void> {
+  const { rows } = await client.query<{ id: string; name: string }>(
+    `UPDATE api_key SET deleted_at = now()
+      WHERE account_id = $1 AND created_by = $2 AND personal AND deleted_at IS NULL RETURNING id, name`,
+    [accountId, userId],
+  );
+  for (const { id, name } of rows) {
+    const subject = `key:${id}`;
+    await appendAudit(client, { actor: `user:${me.userId}`, action: 'key.delete', subject, before: { name, userId } });
+  }
 }
 
 function audit(

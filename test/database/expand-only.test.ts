@@ -83,6 +83,9 @@ const justified: Record<string, Record<string, string>> = {
     'CREATE CONSTRAINT TRIGGER admission_change_zone ': 'It counts, and refuses nothing.',
     'UPDATE key_spend k SET week = ': 'Both columns are new.',
   },
+  '20261122212000_members_and_projects': {
+    'UPDATE api_key k SET created_by = ': 'The column is new.',
+  },
   '20261122185300_pace_limits': {
     'CREATE TRIGGER announce AFTER INSERT OR UPDATE OF requests_per_minute':
       'It tells the processes of a change that the previous version does not make.',

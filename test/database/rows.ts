@@ -26,6 +26,7 @@ export const rows: Record<string, () => Row> = {
   app_user: () => ({ id: user, name: 'Ada', email: 'ada@example.com' }),
   account: () => ({ id: account, name: 'Ada', email: 'ada@example.com' }),
   member: () => ({ account_id: account, user_id: user, role: 'owner' }),
+  project: () => ({ id: randomUUID(), account_id: account, name: randomUUID() }),
   api_key: () => ({
     id: randomUUID(),
     account_id: account,

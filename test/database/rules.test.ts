@@ -98,6 +98,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { burn_limit: 5n, burn_minutes: 0 },
     { burn_limit: 5n, burn_minutes: 1_441 },
   ],
+  ['api_key', 'api_key_personal', { personal: true }],
   ['api_key', 'api_key_hash', { hash: Buffer.alloc(31) }],
   ['api_key', 'api_key_requests_per_minute', { requests_per_minute: 0 }, { requests_per_minute: -1 }],
   ['api_key', 'api_key_pace', { tokens_per_minute: 0 }, { max_concurrent: 0 }, { max_concurrent: -1 }],

@@ -184,11 +184,13 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
     browser,
     `mutation { createNoticeChannel(input: { kind: TELEGRAM, name: "t", target: "12345", secret: "123456789:AAExampleTokenOfABotThatIsPlayed_0000" }) { ... on CreatedNoticeChannel { channel { id } } } }`,
   );
+  const project = await send(browser, 'mutation { createProject(input: { name: "p" }) { ... on Project { id } } }');
   const keyId = (key['createKey'] as unknown as { key: { id: string } }).key.id;
   return {
     Account: encodeId('Account', accountId),
     User: encodeId('User', userId),
     ApiKey: keyId,
+    Project: project['createProject']?.['id'] ?? '',
     AccessToken: (token['createAccessToken'] as unknown as { accessToken: { id: string } }).accessToken.id,
     Session: sessionId,
     Member: encodeId('Member', `${accountId}/${second[0].id}`),
@@ -322,6 +324,7 @@ const subjects: Record<string, string> = {
   'Mutation.createLedgerDownload': 'Account',
   'Mutation.createNoticeChannel': 'Account',
   'Mutation.createOrder': 'Account',
+  'Mutation.createProject': 'Account',
   'Mutation.createWebhookEndpoint': 'Account',
   'Mutation.deleteAccessToken': 'AccessToken',
   'Mutation.deleteKey': 'ApiKey',
@@ -339,6 +342,7 @@ const subjects: Record<string, string> = {
   'Mutation.setMemberRole': 'Member',
   'Mutation.testNoticeChannel': 'NoticeChannel',
   'Mutation.updateKey': 'ApiKey',
+  'Mutation.updateProject': 'Project',
   'Mutation.updateNoticeChannel': 'NoticeChannel',
   'Mutation.updateNoticeSettings': 'Account',
   'Mutation.updateWebhookEndpoint': 'WebhookEndpoint',

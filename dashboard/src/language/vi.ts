@@ -970,6 +970,8 @@ export const vi: Texts = {
     NOT_IN_QUEUE: 'Giao dịch chuyển khoản này không chờ ai xử lý.',
     NOT_ON_SALE: 'Hiện chưa thể mua: người vận hành chưa thiết lập tài khoản ngân hàng.',
     NOT_PAID: 'Chỉ đơn đã thanh toán mới nâng cấp được.',
+    PROJECT_HAS_KEYS: 'Dự án còn khóa đang dùng. Hãy chuyển hoặc xóa chúng trước.',
+    PROJECT_NAME_TAKEN: 'Đã có dự án khác mang tên này.',
     REQUEST_TOO_LARGE: 'Nội dung quá lớn.',
     SECOND_FACTOR_REQUIRED: 'Thao tác với tiền hoặc giá cần 2FA khi đăng nhập. Hãy thiết lập trong mục Bảo mật.',
     SIGN_IN_AGAIN:
@@ -980,6 +982,7 @@ export const vi: Texts = {
     TOO_MANY_KEYS: 'Tài khoản đã có số key tối đa. Hãy xóa bớt trước.',
     TOO_MANY_MEMBERS: 'Tài khoản đã có số người tối đa. Hãy xóa bớt trước.',
     TOO_MANY_OPEN_ORDERS: 'Có quá nhiều đơn chưa thanh toán; hãy thanh toán hoặc hủy bớt trước.',
+    TOO_MANY_PROJECTS: 'Tài khoản đã có số dự án tối đa.',
     TOO_MANY_SUBSCRIPTIONS: 'Có quá nhiều cửa sổ cùng theo dõi. Hãy đóng bớt.',
     UNAUTHENTICATED: 'Phiên đã kết thúc. Hãy đăng nhập lại.',
     UNKNOWN: 'Đã xảy ra điều không mong đợi. Hãy thử lại.',

@@ -38,6 +38,9 @@ export const consoleOperations = {
     'updateKey',
     'rotateKey',
     'deleteKey',
+    'listProjects',
+    'createProject',
+    'updateProject',
   ],
   ledger: [
     'listEntries*',

@@ -86,6 +86,8 @@ import type {
   CreateOrderMutationVariables,
   CreateProbeAgentMutation,
   CreateProbeAgentMutationVariables,
+  CreateProjectMutation,
+  CreateProjectMutationVariables,
   CreateWebhookEndpointMutation,
   CreateWebhookEndpointMutationVariables,
   CreditTransferMutation,
@@ -162,6 +164,8 @@ import type {
   ListNoticesQueryVariables,
   ListOrdersQuery,
   ListOrdersQueryVariables,
+  ListProjectsQuery,
+  ListProjectsQueryVariables,
   MarginsQuery,
   MarginsQueryVariables,
   MatchTransferMutation,
@@ -314,6 +318,8 @@ import type {
   UpdateNoticeSettingsMutationVariables,
   UpdateProfileMutation,
   UpdateProfileMutationVariables,
+  UpdateProjectMutation,
+  UpdateProjectMutationVariables,
   UpdateWebhookEndpointMutation,
   UpdateWebhookEndpointMutationVariables,
   UpstreamsQuery,
@@ -424,6 +430,15 @@ export type RotateKeyAnswer = RotateKeyMutation['rotateKey'];
 
 /** What `deleteKey` answers. */
 export type DeleteKeyAnswer = DeleteKeyMutation['deleteKey'];
+
+/** What `listProjects` answers. */
+export type ListProjectsAnswer = Below<ListProjectsQuery['account'], 'projects'>;
+
+/** What `createProject` answers. */
+export type CreateProjectAnswer = CreateProjectMutation['createProject'];
+
+/** What `updateProject` answers. */
+export type UpdateProjectAnswer = UpdateProjectMutation['updateProject'];
 
 /** What `listEntries` answers. */
 export type ListEntriesAnswer = Below<ListEntriesQuery['account'], 'ledger'>;
@@ -1110,6 +1125,33 @@ export interface ConsoleKeys {
    * ```
    */
   deleteKey(variables: DeleteKeyMutationVariables, options?: RequestOptions): Pending<DeleteKeyAnswer>;
+  /**
+   * Projects of the account by name, at most 200; archived ones last.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.listProjects();
+   * ```
+   */
+  listProjects(variables?: ListProjectsQueryVariables, options?: RequestOptions): Pending<ListProjectsAnswer>;
+  /**
+   * Makes a project.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.createProject({ input: { name: 'name' } });
+   * ```
+   */
+  createProject(variables: CreateProjectMutationVariables, options?: RequestOptions): Pending<CreateProjectAnswer>;
+  /**
+   * Renames or archives a project, or takes it into use again.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.updateProject({ input: { id: id } });
+   * ```
+   */
+  updateProject(variables: UpdateProjectMutationVariables, options?: RequestOptions): Pending<UpdateProjectAnswer>;
 }
 
 /** Operations on ledger. */

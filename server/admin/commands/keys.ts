@@ -51,7 +51,7 @@ export const keyCommands: readonly Command[] = [
       });
       if (outcome.kind === 'invalid') throw invalidField(outcome);
       if (outcome.kind === 'too_many_keys') throw tooMany(outcome.limit);
-      if (outcome.kind === 'unknown_account') throw new CommandError(outcome.kind, `There is no account ${account.id}`);
+      if (outcome.kind !== 'created') throw new CommandError(outcome.kind, `There is no account ${account.id}`);
       return { json: { key: { id: outcome.key.id, secret: outcome.secret } } };
     },
   },

@@ -3,6 +3,7 @@ import type { BurnLimit, SpendLimits } from '../../core/spend-limits.ts';
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
+import { ProjectType } from '../accounts/projects.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import {
@@ -26,6 +27,28 @@ const KeyStatus = builder.enumType('KeyStatus', {
     EXPIRED: { value: 'expired', description: 'Its time is over.' },
     DELETED: { value: 'deleted', description: 'It was deleted.' },
   } as const,
+});
+
+const KeyOwnerType = builder.enumType('KeyOwner', {
+  description: 'Whom a key belongs to.',
+  values: {
+    ACCOUNT: { value: 'account', description: 'The account: it goes on when the person who made it leaves.' },
+    MEMBER: { value: 'member', description: 'The person who made it: it ends when that person leaves the account.' },
+  } as const,
+});
+
+interface KeyMaker {
+  name: string | null;
+  isMember: boolean;
+}
+
+const KeyMakerType = builder.objectRef<KeyMaker>('KeyMaker').implement({
+  description: 'The person who made a key, in the browser or by an access token.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    name: t.exposeString('name', { nullable: true, description: 'What they are called; null: they were forgotten.' }),
+    isMember: t.exposeBoolean('isMember', { description: 'Whether they belong to the account at this moment.' }),
+  }),
 });
 
 export const SpendLimitsType = builder.objectRef<SpendLimits>('SpendLimits').implement({
@@ -124,6 +147,20 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
       nullable: true,
       description: 'Id (without its type) of the key that it was made to replace.',
     }),
+    owner: t.field({
+      type: KeyOwnerType,
+      description: 'Whom it belongs to.',
+      resolve: ({ personal }) => (personal ? 'member' : 'account'),
+    }),
+    project: t.relation('project', { nullable: true, description: 'The project that it lies in; null: none.' }),
+    maker: t.loadable({
+      type: KeyMakerType,
+      nullable: true,
+      description: 'Who made it; null: the operator of the service, or unknown.',
+      load: (refs: string[], context: GraphqlContext) => loadMakers(refs, context),
+      resolve: (key: { accountId: string; createdBy: string | null }) =>
+        key.createdBy === null ? null : `${key.accountId}/${key.createdBy}`,
+    }),
     spend: t.loadable({
       type: KeySpendType,
       description: 'What it has spent.',
@@ -146,6 +183,23 @@ async function loadSpend(refs: readonly string[], context: GraphqlContext) {
   const records = await Promise.all(accountIds.map((accountId) => readKeySpend(context.db, accountId)));
   const byKey = new Map(records.flat().map((record) => [record.keyId, record]));
   return refs.map((ref) => byKey.get(ref.split('/')[1] ?? '') ?? unused);
+}
+
+async function loadMakers(refs: readonly string[], { prisma }: GraphqlContext): Promise<KeyMaker[]> {
+  const ids = [...new Set(refs.map((ref) => ref.split('/')[1] ?? ''))];
+  const users = await prisma.user.findMany({
+    where: { id: { in: ids } },
+    select: { id: true, name: true, memberships: { select: { accountId: true } } },
+  });
+  const byId = new Map(users.map((user) => [user.id, user]));
+  return refs.map((ref) => {
+    const [accountId = '', id = ''] = ref.split('/');
+    const user = byId.get(id);
+    return {
+      name: user?.name ?? null,
+      isMember: user?.memberships.some((membership) => membership.accountId === accountId) ?? false,
+    };
+  });
 }
 
 builder.prismaObjectFields(AccountType, (t) => ({
@@ -203,6 +257,12 @@ const CreateKeyInput = builder.inputType('CreateKeyInput', {
       'Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service.',
     ),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
+    owner: t.field({
+      type: KeyOwnerType,
+      description:
+        'Whom it belongs to; left out: the account. Keys of people with the role `MEMBER` always belong to themselves.',
+    }),
+    projectId: t.id({ description: 'The project that it lies in; left out: none.' }),
     idempotencyKey: t.string({
       description: 'Asking again with the same key and input makes no second one; the secret is then not shown again.',
     }),
@@ -219,6 +279,8 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
     burnLimit: t.field({ type: BurnLimitInput, description: 'What stops it when it spends too fast; null: nothing.' }),
     ...paceInputs(t, 'Requests that it may make in a minute, 1 to 1000000; null: the limit of the service.'),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; null: never.' }),
+    owner: t.field({ type: KeyOwnerType, description: 'Whom it belongs to: the account, or who made it.' }),
+    projectId: t.id({ description: 'The project that it lies in; null: none.' }),
   }),
 });
 
@@ -273,6 +335,28 @@ export const limitsOf = (limits: typeof SpendLimitsInput.$inferInput, week: bigi
   lifetime: limits.lifetime ?? null,
 });
 
+/** Whom a key belongs to and where it lies, as far as an input says so. */
+function placeOf({
+  owner,
+  projectId,
+}: {
+  owner?: 'account' | 'member' | null | undefined;
+  projectId?: string | null | undefined;
+}): { personal?: boolean; projectId?: string | null } {
+  return {
+    ...(owner ? { personal: owner === 'member' } : {}),
+    // An id of something else is as unknown as that of another account's project.
+    ...(projectId === undefined ? {} : { projectId: projectId && (decodeUuid('Project', projectId) ?? '') }),
+  };
+}
+
+function refusePlace({ kind }: { kind: 'unknown_project' | 'not_allowed' }): never {
+  if (kind === 'unknown_project') throw new NotFoundError('project');
+  throw new NotAllowedError(
+    'Your keys belong to yourself; only owners and admins make keys of the account. A key that belongs to a person needs one who made it and is still a member.',
+  );
+}
+
 /** A restriction to models that do not exist is a mistake. */
 async function checkModels(
   context: GraphqlContext,
@@ -308,6 +392,7 @@ builder.mutationField('createKey', (t) =>
         ...(typeof requestsPerMinute === 'number' ? { requestsPerMinute } : {}),
         ...paceOf(input),
         ...(expiresAt ? { expiresAt } : {}),
+        ...placeOf(input),
       };
       const ask = { accountId, actor: actorOf(context.principal), ...terms };
       const { keys } = context.domains;
@@ -321,6 +406,7 @@ builder.mutationField('createKey', (t) =>
       if (outcome.kind === 'invalid') return refuseInput(outcome);
       if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
+      if (outcome.kind !== 'created') return refusePlace(outcome);
       return { keyId: outcome.key.id, secret: outcome.secret };
     },
   }),
@@ -348,9 +434,11 @@ builder.mutationField('updateKey', (t) =>
         ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
         ...paceOf(input),
         ...(expiresAt === undefined ? {} : { expiresAt }),
+        ...placeOf(input),
       });
       if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
       if (outcome.kind === 'invalid') return refuseInput(outcome);
+      if (outcome.kind !== 'changed') return refusePlace(outcome);
       return context.prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: outcome.key.id } });
     },
   }),

@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Browser, type ControlPlane, createControlPlane, createPerson, tokenFor } from './support/server.ts';
+
+/** Projects as the places of keys, and whom a key belongs to when people leave. */
+
+let plane: ControlPlane;
+let owner: Browser;
+let accountId: string;
+
+beforeAll(async () => {
+  plane = await createControlPlane();
+  owner = await createPerson(plane, 'owner@example.com', '203.0.113.1');
+  accountId = (await answer<{ id: string }>(owner, '{ account { id } }', {}, 'account')).id;
+});
+afterAll(() => plane.close());
+
+async function answer<Shape>(
+  browser: Browser,
+  document: string,
+  variables: Record<string, unknown>,
+  field: string,
+): Promise<Shape> {
+  const { data, errors } = await browser.send(document, { variables });
+  expect(errors).toEqual([]);
+  return data?.[field] as Shape;
+}
+
+interface Project {
+  __typename: string;
+  id: string;
+  name: string;
+  archivedAt: string | null;
+  code?: string;
+}
+
+interface Key {
+  id: string;
+  owner: string;
+  project: { name: string } | null;
+  maker: { name: string | null; isMember: boolean } | null;
+}
+
+const projectFields = '__typename ... on Project { id name archivedAt } ... on Error { code }';
+const keyFields = 'id owner project { name } maker { name isMember }';
+
+const createProject = (input: object, by = owner) =>
+  answer<Project>(
+    by,
+    `mutation ($input: CreateProjectInput!) { createProject(input: $input) { ${projectFields} } }`,
+    { input },
+    'createProject',
+  );
+
+const updateProject = (input: object) =>
+  answer<Project>(
+    owner,
+    `mutation ($input: UpdateProjectInput!) { updateProject(input: $input) { ${projectFields} } }`,
+    { input },
+    'updateProject',
+  );
+
+const createKey = (input: object, by = owner) =>
+  answer<{ __typename: string; code?: string; secret: string; key: Key }>(
+    by,
+    `mutation ($input: CreateKeyInput!) { createKey(input: $input) {
+       __typename ... on CreatedKey { secret key { ${keyFields} } } ... on Error { code } } }`,
+    { input },
+    'createKey',
+  );
+
+const updateKey = (input: object, by = owner) =>
+  answer<Key & { code?: string }>(
+    by,
+    `mutation ($input: UpdateKeyInput!) { updateKey(input: $input) {
+       __typename ... on ApiKey { ${keyFields} } ... on Error { code } } }`,
+    { input },
+    'updateKey',
+  );
+
+const rotateKey = (id: string, by = owner) =>
+  answer<{ key: Key }>(
+    by,
+    `mutation ($id: ID!) { rotateKey(id: $id) { __typename ... on CreatedKey { key { ${keyFields} } } } }`,
+    { id },
+    'rotateKey',
+  );
+
+/** Somebody who belongs to the owner's account. */
+async function join(email: string, role: string, ip: string): Promise<Browser> {
+  await owner.send(
+    'mutation ($email: String!, $role: InvitedRole!) { inviteMember(email: $email, role: $role) { __typename } }',
+    { variables: { email, role } },
+  );
+  const person = await createPerson(plane, email, ip);
+  const token = await tokenFor(plane, email, '/invitation');
+  await person.send('mutation ($token: String!) { acceptInvitation(token: $token) { __typename } }', {
+    variables: { token },
+  });
+  return person;
+}
+
+async function remove(email: string): Promise<void> {
+  const { members } = await answer<{ members: { id: string; email: string }[] }>(
+    owner,
+    '{ account { members { id email } } }',
+    {},
+    'account',
+  );
+  const id = members.find((member) => member.email === email)?.id;
+  await owner.send('mutation ($id: ID!) { removeMember(id: $id) { __typename } }', { variables: { id } });
+}
+
+async function statusOf(key: Key): Promise<string | undefined> {
+  const account = await answer<{ keys: { edges: { node: { id: string; status: string } }[] } }>(
+    owner,
+    '{ account { keys(deleted: true, first: 100) { edges { node { id status } } } } }',
+    {},
+    'account',
+  );
+  return account.keys.edges.find(({ node }) => node.id === key.id)?.node.status;
+}
+
+describe('a project', () => {
+  it('takes keys when they are made and later, and gives them away', async () => {
+    const first = await createProject({ name: 'First' });
+    const second = await createProject({ name: 'Second' });
+    const { key } = await createKey({ projectId: first.id });
+    expect(key.project).toEqual({ name: 'First' });
+    expect((await updateKey({ id: key.id, name: 'Other' })).project).toEqual({ name: 'First' });
+    expect((await updateKey({ id: key.id, projectId: second.id })).project).toEqual({ name: 'Second' });
+    expect((await rotateKey(key.id)).key.project).toEqual({ name: 'Second' });
+    expect((await updateKey({ id: key.id, projectId: null })).project).toBe(null);
+  });
+
+  it('has a name of its own among those in use', async () => {
+    const named = await createProject({ name: 'Named' });
+    expect(await createProject({ name: 'NAMED' })).toMatchObject({ code: 'PROJECT_NAME_TAKEN' });
+    expect((await updateProject({ id: named.id, archived: true })).archivedAt).not.toBe(null);
+    expect(await createProject({ name: 'named' })).toMatchObject({ __typename: 'Project' });
+    expect(await updateProject({ id: named.id, archived: false })).toMatchObject({ code: 'PROJECT_NAME_TAKEN' });
+    expect(await createProject({ name: '' })).toMatchObject({ code: 'BAD_INPUT' });
+  });
+
+  it('is archived only when no key lies in it, and then takes none', async () => {
+    const project = await createProject({ name: 'Old' });
+    const { key } = await createKey({ projectId: project.id });
+    expect(await updateProject({ id: project.id, archived: true })).toMatchObject({ code: 'PROJECT_HAS_KEYS' });
+    await updateKey({ id: key.id, projectId: null });
+    expect((await updateProject({ id: project.id, archived: true })).archivedAt).not.toBe(null);
+    expect(await createKey({ projectId: project.id })).toMatchObject({ code: 'NOT_FOUND' });
+    expect(await updateKey({ id: key.id, projectId: project.id })).toMatchObject({ code: 'NOT_FOUND' });
+    const list = async (archived: boolean) =>
+      (
+        await answer<{ projects: Project[] }>(
+          owner,
+          'query ($archived: Boolean) { account { projects(archived: $archived) { id } } }',
+          { archived },
+          'account',
+        )
+      ).projects.map(({ id }) => id);
+    expect(await list(false)).not.toContain(project.id);
+    expect(await list(true)).toContain(project.id);
+  });
+
+  it('is made by owners and admins, and never filled with keys of another account', async () => {
+    const member = await join('maker@example.com', 'MEMBER', '203.0.113.2');
+    expect(await createProject({ accountId, name: 'Mine' }, member)).toMatchObject({ code: 'NOT_ALLOWED' });
+    const { id } = await createProject({ name: 'Ours' });
+    expect(await createKey({ projectId: id }, member)).toMatchObject({ code: 'NOT_FOUND' });
+    expect((await createKey({ accountId, projectId: id }, member)).key.project).toEqual({ name: 'Ours' });
+  });
+});
+
+describe('a member who leaves', () => {
+  it('leaves the keys of the account and takes their own along', async () => {
+    const admin = await join('admin@example.com', 'ADMIN', '203.0.113.3');
+    const shared = await createKey({ accountId }, admin);
+    const personal = await createKey({ accountId, owner: 'MEMBER' }, admin);
+    const successor = await rotateKey(personal.key.id);
+    expect(shared.key).toMatchObject({ owner: 'ACCOUNT', maker: { isMember: true } });
+    expect(successor.key).toMatchObject({ owner: 'MEMBER', maker: { name: personal.key.maker?.name } });
+    await remove('admin@example.com');
+    expect(await statusOf(shared.key)).toBe('active');
+    expect(await statusOf(personal.key)).toBe('deleted');
+    expect(await statusOf(successor.key)).toBe('deleted');
+    const after = await updateKey({ id: shared.key.id, name: 'Still there' });
+    expect(after.maker).toEqual({ name: shared.key.maker?.name, isMember: false });
+    // Nobody is there to whom it could belong.
+    expect(await updateKey({ id: shared.key.id, owner: 'MEMBER' })).toMatchObject({ code: 'NOT_ALLOWED' });
+  });
+
+  it('with the role of a member had personal keys only, also by a token', async () => {
+    const member = await join('plain@example.com', 'MEMBER', '203.0.113.4');
+    const { key } = await createKey({ accountId }, member);
+    expect(key.owner).toBe('MEMBER');
+    expect(await createKey({ accountId, owner: 'ACCOUNT' }, member)).toMatchObject({ code: 'NOT_ALLOWED' });
+    expect(await updateKey({ id: key.id, owner: 'ACCOUNT' }, member)).toMatchObject({ code: 'NOT_ALLOWED' });
+    const token = await answer<{ secret: string }>(
+      member,
+      `mutation ($accountId: ID!) { createAccessToken(input: { accountId: $accountId, name: "t", scopes: [KEYS] }) {
+         ... on CreatedAccessToken { secret } } }`,
+      { accountId },
+      'createAccessToken',
+    );
+    const { data } = await owner.send(
+      `mutation { createKey(input: {}) { ... on CreatedKey { key { ${keyFields} } } } }`,
+      { headers: { authorization: `Bearer ${token.secret}`, cookie: '' } },
+    );
+    const byToken = (data as { createKey: { key: Key } }).createKey.key;
+    expect(byToken).toMatchObject({ owner: 'MEMBER', maker: { isMember: true } });
+    // An owner may keep a key of theirs for the account.
+    const { key: kept } = await createKey({ accountId }, member);
+    expect((await updateKey({ id: kept.id, owner: 'ACCOUNT' })).owner).toBe('ACCOUNT');
+    await remove('plain@example.com');
+    expect(await statusOf(key)).toBe('deleted');
+    expect(await statusOf(byToken)).toBe('deleted');
+    expect(await statusOf(kept)).toBe('active');
+  });
+});
