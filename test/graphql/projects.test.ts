@@ -180,9 +180,9 @@ describe('a member who leaves', () => {
     expect(shared.key).toMatchObject({ owner: 'ACCOUNT', maker: { isMember: true } });
     expect(successor.key).toMatchObject({ owner: 'MEMBER', maker: { name: personal.key.maker?.name } });
     await remove('admin@example.com');
-    expect(await statusOf(shared.key)).toBe('active');
-    expect(await statusOf(personal.key)).toBe('deleted');
-    expect(await statusOf(successor.key)).toBe('deleted');
+    expect(await statusOf(shared.key)).toBe('ACTIVE');
+    expect(await statusOf(personal.key)).toBe('DELETED');
+    expect(await statusOf(successor.key)).toBe('DELETED');
     const after = await updateKey({ id: shared.key.id, name: 'Still there' });
     expect(after.maker).toEqual({ name: shared.key.maker?.name, isMember: false });
     // Nobody is there to whom it could belong.
@@ -212,8 +212,8 @@ describe('a member who leaves', () => {
     const { key: kept } = await createKey({ accountId }, member);
     expect((await updateKey({ id: kept.id, owner: 'ACCOUNT' })).owner).toBe('ACCOUNT');
     await remove('plain@example.com');
-    expect(await statusOf(key)).toBe('deleted');
-    expect(await statusOf(byToken)).toBe('deleted');
-    expect(await statusOf(kept)).toBe('active');
+    expect(await statusOf(key)).toBe('DELETED');
+    expect(await statusOf(byToken)).toBe('DELETED');
+    expect(await statusOf(kept)).toBe('ACTIVE');
   });
 });

@@ -3,7 +3,6 @@ import type { BurnLimit, SpendLimits } from '../../core/spend-limits.ts';
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
-import { ProjectType } from '../accounts/projects.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import {
