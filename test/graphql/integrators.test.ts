@@ -117,8 +117,12 @@ interface OrderPage {
 }
 
 describe('a subscription', () => {
-  /** The first events of a subscription, as they come; `meanwhile` runs after the stream has begun. */
-  async function events(query: string, count: number, meanwhile: () => Promise<unknown>): Promise<unknown[]> {
+  /** The first events of a subscription, as they come; `meanwhile` runs when so many of them have. */
+  async function events(
+    query: string,
+    count: number,
+    { after, meanwhile }: { after: number; meanwhile: () => Promise<unknown> },
+  ): Promise<unknown[]> {
     if (!plane.app.server.listening) await plane.app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = plane.app.server.address() as AddressInfo;
     const cookie = [...owner.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
@@ -130,15 +134,15 @@ describe('a subscription', () => {
       signal: gone.signal,
     });
     expect(response.headers.get('content-type')).toContain('text/event-stream');
-    // A moment, so that what was there before is known as such.
-    const acted = new Promise((resolve) => setTimeout(resolve, 500)).then(meanwhile);
     const told: unknown[] = [];
+    let acted = after === 0 ? meanwhile() : null;
     let text = '';
     for await (const chunk of response.body ?? []) {
       text += new TextDecoder().decode(chunk);
       told.splice(0);
       for (const [, data = ''] of text.matchAll(/^data: (\{.*\})$/gm)) told.push(JSON.parse(data));
       if (told.length >= count) break;
+      if (told.length >= after) acted ??= meanwhile();
     }
     gone.abort();
     await acted;
@@ -147,11 +151,13 @@ describe('a subscription', () => {
 
   it('tells the budget as it is and when it has changed', async () => {
     const id = Buffer.from(`Account:${accountId}`).toString('base64');
-    const told = await events('subscription { budgetChanged { granted } }', 2, () =>
-      operator.send('mutation ($input: GiveGrantInput!) { giveGrant(input: $input) { __typename } }', {
-        variables: { input: { accountId: id, amount: '7', reason: 'a test' } },
-      }),
-    );
+    const told = await events('subscription { budgetChanged { granted } }', 2, {
+      after: 1,
+      meanwhile: () =>
+        operator.send('mutation ($input: GiveGrantInput!) { giveGrant(input: $input) { __typename } }', {
+          variables: { input: { accountId: id, amount: '7', reason: 'a test' } },
+        }),
+    });
     const [before, after] = told.map((event) =>
       Number((event as { data: { budgetChanged: { granted: string } } }).data.budgetChanged.granted),
     );
@@ -160,8 +166,11 @@ describe('a subscription', () => {
 
   it('tells requests as they finish, and none that had finished before', async () => {
     let requestId = '';
-    const told = await events('subscription { ledgerAppended { requestId outcome } }', 1, async () => {
-      ({ requestId } = await finishRequest());
+    const told = await events('subscription { ledgerAppended { requestId outcome } }', 1, {
+      after: 0,
+      meanwhile: async () => {
+        ({ requestId } = await finishRequest());
+      },
     });
     expect(told).toEqual([{ data: { ledgerAppended: { requestId, outcome: 'COMPLETED' } } }]);
   });

@@ -424,15 +424,19 @@ const watchIntervalMs = 1_000;
 const maxTold = 20;
 
 /** New entries of an account, the oldest first, from now on. */
-async function* watchLedger(context: GraphqlContext, accountId: string): AsyncGenerator<AccountEntry> {
+async function watchLedger(context: GraphqlContext, accountId: string): Promise<AsyncGenerator<AccountEntry>> {
   const newest = async () =>
     (await readLedger(context.db, { accountId, ...ledgerFilter(null), limit: maxTold, after: null })).items;
-  let told = new Set((await newest()).map(({ requestId }) => requestId));
-  while (await pause(watchIntervalMs, context.signal)) {
-    const entries = await newest();
-    for (const entry of entries.toReversed()) if (!told.has(entry.requestId)) yield { ...entry, accountId };
-    told = new Set(entries.map(({ requestId }) => requestId));
-  }
+  // Read before the subscription is answered: what finishes after its head has arrived is told.
+  const before = await newest();
+  return (async function* () {
+    let told = new Set(before.map(({ requestId }) => requestId));
+    while (await pause(watchIntervalMs, context.signal)) {
+      const entries = await newest();
+      for (const entry of entries.toReversed()) if (!told.has(entry.requestId)) yield { ...entry, accountId };
+      told = new Set(entries.map(({ requestId }) => requestId));
+    }
+  })();
 }
 
 builder.subscriptionField('ledgerAppended', (t) =>
