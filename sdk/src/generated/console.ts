@@ -1220,7 +1220,7 @@ export interface ConsoleLedger {
    */
   budgetChanged(variables?: BudgetChangedSubscriptionVariables, options?: RequestOptions): Subscription<BudgetChangedAnswer>;
   /**
-   * Requests of an account as they finish, each once; at most 20 in a second.
+   * Requests of an account as they finish, each once, while they are among the 20 that began last. The ledger has all.
    *
    * @example
    * ```ts

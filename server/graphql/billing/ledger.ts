@@ -442,7 +442,8 @@ async function watchLedger(context: GraphqlContext, accountId: string): Promise<
 builder.subscriptionField('ledgerAppended', (t) =>
   t.field({
     type: LedgerEntryType,
-    description: 'Requests of an account as they finish, each once; at most 20 in a second.',
+    description:
+      'Requests of an account as they finish, each once, while they are among the 20 that began last. The ledger has all.',
     authScopes: { reader: true },
     args: { accountId: t.arg.id({ description: 'Which account; left out: your only or oldest one.' }) },
     subscribe: (_root, { accountId }, context) => watchLedger(context, accountFor(context, accountId, 'read')),
