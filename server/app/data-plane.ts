@@ -127,6 +127,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     router,
     slots,
     pool,
+    digest,
     timeouts,
     baseUrl,
   });

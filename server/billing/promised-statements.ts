@@ -1,4 +1,5 @@
 import type { EntryPrice } from '../core/price.ts';
+import { attributionStatements } from './attribution-statements.ts';
 import type { Statement, StatementResult } from './flight.ts';
 import type { Additions, EscrowAddition, PlacedCharge, UsageAddition } from './promised-charges.ts';
 import { type BulkColumn, list, lookup, moment, plainList, statement } from './sql.ts';
@@ -165,6 +166,9 @@ export function additionStatements(additions: Additions): Statement[] {
       ...rowColumns.map(([, , of]) => plainList(rows, of)),
     ),
     upsertUsage(usage.map(usageRow)),
+    ...attributionStatements(
+      charges.map(({ charge: { settlement, charged } }) => ({ settlement, cost: charged, charged })),
+    ),
   ];
 }
 

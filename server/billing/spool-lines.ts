@@ -1,3 +1,4 @@
+import { attributionFrom } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import { type ClockChoice, chargedUnits, type TierRange, type UnitLine } from '../core/price.ts';
 import { parseWindowText, windowText } from '../core/price-clock.ts';
@@ -36,11 +37,12 @@ export function decode(line: string): Settlement | 'header' | null {
   const value = parse(line);
   if (value === null) return null;
   if ('pid' in value) return 'header';
-  const { price, usage } = value;
+  const { attribution: named, ...rest } = value;
+  const { price, usage } = rest;
   if (!isObject(price) || !isObject(usage)) return null;
   try {
     return {
-      ...(value as unknown as Settlement),
+      ...(rest as unknown as Settlement),
       price: {
         id: String(price['id']),
         input: toPico(price['input']),
@@ -54,6 +56,7 @@ export function decode(line: string): Settlement | 'header' | null {
       ...(value['units'] === undefined ? {} : { units: toUnits(value['units']) }),
       upstreamCost: value['upstreamCost'] === null ? null : toPico(value['upstreamCost']),
       ...(value['promise'] === undefined ? {} : { promise: decodePromise(value['promise']) }),
+      ...decodeAttribution(named),
     };
   } catch {
     return null;
@@ -71,6 +74,11 @@ function decodePromise(value: unknown): EscrowPromise {
     return { grantId: String(part[0]), amount: toPico(part[1]) };
   });
   return { escrowId: String(value['escrowId']), parts };
+}
+
+function decodeAttribution(value: unknown): Pick<Settlement, 'attribution'> {
+  const attribution = attributionFrom(value);
+  return attribution === null ? {} : { attribution };
 }
 
 function toUnits(value: unknown): UnitLine[] {

@@ -1,3 +1,4 @@
+import type { Attribution } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { EntryPrice, FrozenPrice, UnitLine } from '../core/price.ts';
@@ -122,6 +123,8 @@ export interface Settlement extends RequestRef {
   timeToFirstByteMs: number | null;
   outcome: Outcome;
   usageSource: UsageSource;
+  /** Written beside the entry, in its transaction; left out: nothing is noted. */
+  attribution?: Attribution;
   /** Without it, the request has its own hold, or no longer any. */
   promise?: EscrowPromise;
 }

@@ -178,6 +178,8 @@ export interface UsageQuery {
   period: 'hour' | 'day' | 'month' | null;
   byModel: boolean;
   byKey: boolean;
+  /** By the project in which a key lies now. */
+  byProject?: boolean;
   byOutcome?: boolean;
   from?: Date | null;
   to?: Date | null;
@@ -197,6 +199,8 @@ export interface UsageRecord extends TokenPools {
   /** Null when not grouped by it. */
   model: string | null;
   keyId: string | null;
+  /** Also null for keys that lie in none. */
+  projectId: string | null;
   outcome: Outcome | null;
   requests: number;
   /** Failed requests: neither the client nor the budget ended them. */
@@ -206,16 +210,19 @@ export interface UsageRecord extends TokenPools {
   upstreamCost: PicoUsd;
 }
 
-/** Sums of usage: newest period first, then by model, key and outcome. */
+/** The project in which the key of a row lies. */
+export const projectOfKey = '(SELECT k.project_id FROM api_key k WHERE k.id = key_id)';
+
+/** Sums of usage: newest period first, then by model, key, project and outcome. */
 export async function readUsage(db: Queryable, query: UsageQuery): Promise<LedgerPage<UsageRecord>> {
-  const { period, byModel, byKey, byOutcome = false, limit } = query;
-  const after = query.after ? decodeCursor(query.after, [startPattern, /^/, /^$|^[0-9a-f-]{36}$/, /^[a-z_]*$/]) : null;
-  const position = after ?? ['-infinity', '', '', ''];
+  const { period, byModel, byKey, byProject = false, byOutcome = false, limit } = query;
+  const after = query.after ? decodeCursor(query.after, [startPattern, /^/, idPattern, /^[a-z_]*$/, idPattern]) : null;
+  const position = after ?? ['-infinity', '', '', '', ''];
   const start = period === null ? 'NULL::timestamptz' : `date_trunc('${periods[period]}', hour, $6)`;
   const { rows } = await db.query({
     text: `SELECT * FROM (
              SELECT ${start} AS start, ${byModel ? 'model' : 'NULL::text'} AS model, ${byKey ? 'key_id' : 'NULL::uuid'} AS key_id,
-                    ${byOutcome ? 'outcome' : 'NULL::text'} AS outcome,
+                    ${byProject ? projectOfKey : 'NULL::uuid'} AS project_id, ${byOutcome ? 'outcome' : 'NULL::text'} AS outcome,
                     coalesce(sum(requests) FILTER (WHERE outcome IN (${failures})), 0)::text AS failures,
                     ${sums.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')}
              FROM usage_hour
@@ -224,12 +231,12 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
                AND ($5::uuid IS NULL OR key_id = $5) AND $6::text IS NOT NULL
                AND ($13::text[] IS NULL OR outcome = ANY ($13))
                AND ($12::text IS NULL OR account_id IN (SELECT id FROM account WHERE kind = 'probe') = ($12 = 'probe'))
-             GROUP BY 1, 2, 3, 4
+             GROUP BY 1, 2, 3, 4, 5
            ) AS grouped
            WHERE NOT $7::boolean
               OR (coalesce(start, '-infinity') < $8::timestamptz)
               OR (coalesce(start, '-infinity') = $8::timestamptz
-                  AND (${place}) > ($9::text, $10::text, $14::text))
+                  AND (${place}) > ($9::text, $10::text, $14::text, $15::text))
            ORDER BY coalesce(start, '-infinity') DESC, ${place}
            LIMIT $11`,
     values: [
@@ -245,22 +252,27 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
       query.kind ?? null,
       query.outcomes ?? null,
       position[3],
+      position[4],
     ],
   });
-  return page(rows.map(usageOf), limit, ({ start, model, keyId, outcome }) => [
+  return page(rows.map(usageOf), limit, ({ start, model, keyId, outcome, projectId }) => [
     start?.toISOString() ?? '-infinity',
     model ?? '',
     keyId ?? '',
     outcome ?? '',
+    projectId ?? '',
   ]);
 }
 
 /** Sort key of a row within its period. */
-const place = ['model', 'key_id::text', 'outcome'].map((column) => `coalesce(${column}, '') COLLATE "C"`).join(', ');
+const place = ['model', 'key_id::text', 'outcome', 'project_id::text']
+  .map((column) => `coalesce(${column}, '') COLLATE "C"`)
+  .join(', ');
 /** Outcomes that are the service's failures, as SQL. */
 const failures = (['upstream_error', 'upstream_cut', 'timeout', 'shutdown'] satisfies Outcome[])
   .map((outcome) => `'${outcome}'`)
   .join(', ');
+const idPattern = /^$|^[0-9a-f-]{36}$/;
 const startPattern = /^(-infinity|\d{4}-\d{2}-\d{2}T\d{2}:00:00\.000Z)$/;
 const periods = { hour: 'hour', day: 'day', month: 'month' } as const;
 const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'] as const;
@@ -275,6 +287,7 @@ function usageOf(row: Row): UsageRecord {
     start: row.start,
     model: row.model,
     keyId: row.key_id,
+    projectId: row.project_id,
     outcome: row.outcome,
     requests: Number(row.requests),
     failures: Number(row.failures),
@@ -293,6 +306,8 @@ export interface LedgerQuery {
   keyId?: string | null;
   model?: string | null;
   outcome?: Outcome | null;
+  /** Only requests of these sessions, as they are stored. */
+  sessions?: readonly string[] | null;
   /** Newest first when left out. */
   order?: LedgerOrder;
   limit: number;
@@ -342,12 +357,13 @@ export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Led
   const [way, beyond] = order.ascending ? ['ASC', '>'] : ['DESC', '<'];
   const after = query.after ? decodeLedgerCursor(query.after, order) : null;
   const { sql } = ledgerOrders[order.by];
+  const sessions = query.sessions ?? [];
   if (sql !== null && (await isRangeTooWide(db, query))) throw new RangeTooWide();
   const position = sql === null ? 'request_id' : `(${sql}, request_id)`;
   const reached = sql === null ? '$4::uuid' : '($9::bigint, $4::uuid)';
   const { rows } = await db.query({
-    name: `usage_ledger_${orderName(order).join('_')}`,
-    text: `SELECT * FROM ledger_entry
+    name: `usage_ledger_${orderName(order).join('_')}${sessions.length === 0 ? '' : '_of_session'}`,
+    text: `SELECT * FROM ledger_entry ${sessions.length === 0 ? '' : ofSessions(sql === null ? '$9' : '$10')}
            WHERE account_id = $1 AND request_id >= uuid_at(coalesce($2::timestamptz, '-infinity'))
              AND request_id < uuid_at(coalesce($3::timestamptz, 'infinity'))
              AND ($4::uuid IS NULL OR ${position} ${beyond} ${reached})
@@ -363,10 +379,14 @@ export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Led
       query.outcome ?? null,
       query.limit + 1,
       ...(sql === null ? [] : [after?.value ?? null]),
+      ...(sessions.length === 0 ? [] : [sessions]),
     ],
   });
   return page(rows.map(entryOf), query.limit, (entry) => ledgerPosition(entry, order));
 }
+
+const ofSessions = (list: string): string => `JOIN (SELECT account_id, request_id FROM attribution
+  WHERE account_id = $1 AND session = ANY (${list}::text[])) AS of_session USING (account_id, request_id)`;
 
 /** The cursor after an entry in pages of `readLedger` with that order. */
 export function ledgerCursor(entry: LedgerRecord, order: LedgerOrder = newestFirst): string {
@@ -487,7 +507,7 @@ function poolsOf(row: Row): TokenPools {
 }
 
 /** One row above the limit is read, only to know whether there is a next page. */
-function page<Item>(items: Item[], limit: number, keyOf: (item: Item) => string[]): LedgerPage<Item> {
+export function page<Item>(items: Item[], limit: number, keyOf: (item: Item) => string[]): LedgerPage<Item> {
   const kept = items.slice(0, limit);
   const last = kept.at(-1);
   const next = items.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null;
@@ -499,7 +519,7 @@ function encodeCursor(key: readonly string[]): string {
 }
 
 /** Refuses made-up cursors, which would otherwise be database errors. */
-function decodeCursor(cursor: string, shapes: readonly RegExp[]): string[] {
+export function decodeCursor(cursor: string, shapes: readonly RegExp[]): string[] {
   const key = parseCursor(cursor);
   const fits =
     Array.isArray(key) &&

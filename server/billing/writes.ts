@@ -1,5 +1,6 @@
 import type { EntryPrice, UnitLine } from '../core/price.ts';
 import { windowText } from '../core/price-clock.ts';
+import { attributionStatements } from './attribution-statements.ts';
 import type { Changes } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
@@ -243,5 +244,6 @@ export function writes(changes: Changes, places: RowPlaces, processId: string): 
     ...(changes.entries.length > 0 ? [insertEntries(changes.entries)] : []),
     ...(changes.postings.length > 0 ? [insertPostings(changes.postings)] : []),
     ...(changes.usage.length > 0 ? [upsertUsage(changes.usage)] : []),
+    ...attributionStatements(changes.entries),
   ];
 }

@@ -1,5 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { CatalogModel } from '../catalog/catalog.ts';
 import type { Target } from '../catalog/router.ts';
+import type { Attribution } from '../core/attribution.ts';
 import type { ModelKind } from '../core/kind.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
@@ -20,6 +22,7 @@ export interface ClientCall {
   requestId: string;
   bytes: RequestBytes;
   rawHeaders: readonly string[];
+  headers: IncomingHttpHeaders;
   /** The client's place in a trace; null: it named none. */
   traceContext: TraceContext | null;
   /** The request's own span; null: it is not traced. */
@@ -41,6 +44,8 @@ export interface ModelRequest {
   model: CatalogModel;
   /** The cap on the answer that its routes may be sent, which a translation may raise; null without one. */
   maxTokens: number | null;
+  /** What the ledger notes beside the entry; null: nothing. */
+  attribution: Attribution | null;
   first: Prepared;
   /** The next route that can express the request, after a failure. Null: none is left. */
   next(after: 'failure' | 'no_connection'): Prepared | null;

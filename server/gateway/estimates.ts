@@ -84,6 +84,7 @@ export function registerEstimates(app: FastifyInstance, { estimate }: { estimate
         requestId: request.id,
         bytes: createRequestBytes(bodyOf(request)),
         rawHeaders: request.raw.rawHeaders,
+        headers: request.headers,
         numericCodes: takesNumericCodes(request.headers['user-agent']),
         version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
       });

@@ -259,6 +259,7 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
           requestId: request.id,
           bytes: createRequestBytes(takeBody(request), () => request.giveRoom?.()),
           rawHeaders: request.raw.rawHeaders,
+          headers: request.headers,
           traceContext,
           trace,
           version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,

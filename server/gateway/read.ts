@@ -4,6 +4,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import { embeddingsWire, wireFor } from '../wire/wires.ts';
+import { attributionOf } from './attribution.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
 import { createCpuShares } from './cpu-shares.ts';
 import { longPromptProblem, problemRefusal, shutGate, withoutLongPromptBeta } from './problem.ts';
@@ -28,7 +29,7 @@ export interface ReaderParts {
 /** The parts of a call that reading it needs. */
 export type ReadCall = Pick<
   ClientCall,
-  'protocol' | 'asks' | 'principal' | 'requestId' | 'bytes' | 'rawHeaders' | 'numericCodes' | 'version'
+  'protocol' | 'asks' | 'principal' | 'requestId' | 'bytes' | 'rawHeaders' | 'headers' | 'numericCodes' | 'version'
 >;
 
 /** A body of this size may take milliseconds to scan or to translate: one in each turn of the event loop. */
@@ -107,6 +108,18 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     if (model.kind !== call.asks)
       return standing.unlessExhausted(principal, refusals.modelOfOtherKind(facts.model, model.kind));
 
+    const attribution = attributionOf({
+      accountId: principal.accountId,
+      mode: principal.attribution,
+      protocol: call.protocol,
+      headers: call.headers,
+      raw: call.bytes.raw,
+      members: facts.members,
+      digest,
+    });
+    if (attribution !== null && 'message' in attribution)
+      return standing.unlessExhausted(principal, fromProblem(attribution));
+
     for (const name of facts.unknownMembers) metrics.unknownMember(call.protocol, name);
 
     const candidates = router.candidates(model, call.protocol, () =>
@@ -128,6 +141,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
       facts,
       model,
       maxTokens: sentCap(facts, model),
+      attribution,
       first,
       next(after) {
         for (let target = candidates.next(after); target !== null; target = candidates.next('unfit')) {

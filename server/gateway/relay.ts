@@ -78,6 +78,7 @@ function createSettler({
       price: admission.price,
       admittedAtMs: admission.admittedAtMs,
       metered,
+      attribution: request.attribution,
       latencyMs: now - call.receivedAt,
       // A whole answer is not written yet: its first byte follows.
       timeToFirstByteMs:

@@ -1,5 +1,6 @@
 import type { FrozenPrice, Settlement } from '../billing/ledger.ts';
 import type { RouteRecord } from '../catalog/route.ts';
+import type { Attribution } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import {
@@ -145,6 +146,7 @@ export interface SettlementParts {
   metered: Metered;
   latencyMs: number;
   timeToFirstByteMs: number | null;
+  attribution: Attribution | null;
 }
 
 export function toSettlement(parts: SettlementParts): Settlement {
@@ -168,6 +170,7 @@ export function toSettlement(parts: SettlementParts): Settlement {
     timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
     outcome: metered.outcome,
     usageSource: metered.usageSource,
+    ...(parts.attribution === null ? {} : { attribution: parts.attribution }),
   };
 }
 

@@ -2,10 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
+import { readAttributedUsage, readAttributions } from '../billing/attributed-usage.ts';
 import {
   BadCursor,
   type LedgerRecord,
   listGrants,
+  RangeTooWide,
   readBalance,
   readEntry,
   readKeySpend,
@@ -13,11 +15,19 @@ import {
   readUsage,
   type UsageRecord,
 } from '../billing/usage.ts';
+import {
+  type Attribution,
+  type AttributionDigest,
+  attributionId,
+  attributionKinds,
+  storedLabels,
+} from '../core/attribution.ts';
 import { formatPrice, formatUsd } from '../core/money.ts';
 import type { TierRange } from '../core/price.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
 import { isRequestId, requestIdHeaders } from '../runtime/http.ts';
+import { type NamedLabel, namedLabel, presentAttributed, usageOf } from './attributed-usage.ts';
 import { RefusalError } from './model-routes.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
@@ -30,10 +40,17 @@ export interface UsageParts {
   pool: Pool;
   keys: Keys;
   refusals: Refusals;
+  digest: AttributionDigest;
 }
 
 const defaultDays = 30;
 const day = z.iso.date('must be a day, YYYY-MM-DD');
+
+const groupsSentence = 'must name day, model or key, project, or at most one of session, user and tag';
+const label = z
+  .string()
+  .refine((text) => attributionId(text) !== null, 'must be an id of 1 to 256 characters')
+  .optional();
 
 const query = z.strictObject({
   from: day.optional(),
@@ -41,7 +58,8 @@ const query = z.strictObject({
   group_by: z
     .string()
     .transform((text) => text.split(',').map((name) => name.trim()))
-    .pipe(z.array(z.enum(['day', 'model', 'key'], 'must name day, model or key')).max(3))
+    .pipe(z.array(z.enum(['day', 'model', 'key', 'project', ...attributionKinds], groupsSentence)).max(5))
+    .refine((groups) => attributionKinds.filter((kind) => groups.includes(kind)).length < 2, groupsSentence)
     .default(['day', 'model']),
   limit: z.coerce
     .number('must be a whole number from 1 to 1000')
@@ -52,6 +70,9 @@ const query = z.strictObject({
   cursor: z.string().max(500).optional(),
   request_id: z.string().refine(isRequestId, 'must be a request id').optional(),
   list: z.literal('requests', 'must be requests').optional(),
+  session: label,
+  user: label,
+  tag: label,
 });
 
 function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refusal {
@@ -65,47 +86,67 @@ function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refu
 /** Delays of lookups of an entry: a request that was just answered may not be in the ledger yet. */
 const entryWaitsMs = [0, 20, 60, 150, 400];
 
-export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals }: UsageParts): void {
-  const config = { protocol: 'chat-completions', authenticate: 'now' } as const;
+/** Answers `GET /v1/usage`, in each of its forms. */
+function createUsageAnswers({ pool, refusals, digest }: UsageParts) {
+  const badRange = (error: unknown): never => {
+    if (error instanceof RangeTooWide)
+      throw new RefusalError(refusals.invalidRequest('from: has too much usage until `to`; narrow the days', 'from'));
+    if (!(error instanceof BadCursor)) throw error;
+    throw new RefusalError(refusals.invalidRequest('cursor: must be a next_cursor of this list', 'cursor'));
+  };
 
-  app.get('/v1/usage', { config }, async (request, response) => {
-    const { accountId } = principalOf(request);
-    const parsed = query.safeParse(request.query);
-    if (!parsed.success) throw new RefusalError(queryRefusal(refusals, parsed.error));
-    response.headers(requestIdHeaders(request.id));
-    const { request_id: requestId, group_by: groups, list, limit, cursor } = parsed.data;
-    if (requestId !== undefined) {
-      const entry = await findEntry(pool, accountId, requestId);
-      if (entry === null) throw new RefusalError(refusals.notFound('There is no ledger entry of this request.'));
-      return response.send(presentEntry(entry));
-    }
-    const range = { ...rangeOf(parsed.data), limit, after: cursor ?? null };
-    const badCursor = (error: unknown): never => {
-      if (!(error instanceof BadCursor)) throw error;
-      throw new RefusalError(refusals.invalidRequest('cursor: must be a next_cursor of this list', 'cursor'));
+  const entryOf = async (accountId: string, requestId: string): Promise<Record<string, unknown>> => {
+    const entry = await findEntry(pool, accountId, requestId);
+    if (entry === null) throw new RefusalError(refusals.notFound('There is no ledger entry of this request.'));
+    const noted = await readAttributions(pool, accountId, [requestId]);
+    return presentEntry(entry, noted.get(requestId));
+  };
+
+  const requests = async (accountId: string, range: UsageRange, one: NamedLabel | null) => {
+    if (one !== null && one.kind !== 'session')
+      throw new RefusalError(refusals.invalidRequest(`${one.kind}: requests can be listed by session only`, one.kind));
+    const sessions = one === null ? null : storedLabels(digest, accountId, one.kind, one.given);
+    const { items, next } = await readLedger(pool, { accountId, sessions, ...range }).catch(badRange);
+    const ids = items.map(({ requestId }) => requestId);
+    const noted = await readAttributions(pool, accountId, ids);
+    return {
+      object: 'usage.requests',
+      data: items.map((entry) => presentEntry(entry, noted.get(entry.requestId))),
+      has_more: next !== null,
+      next_cursor: next,
     };
-    if (list !== undefined) {
-      const entries = await readLedger(pool, { accountId, ...range }).catch(badCursor);
-      return response.send({
-        object: 'usage.requests',
-        data: entries.items.map(presentEntry),
-        has_more: entries.next !== null,
-        next_cursor: entries.next,
-      });
-    }
+  };
 
+  const rowsOf = async (accountId: string, range: UsageRange, groups: Groups) => {
+    const kind = attributionKinds.find((each) => groups.includes(each));
+    const grouped = {
+      accountId,
+      period: groups.includes('day') ? ('day' as const) : null,
+      byModel: groups.includes('model'),
+      byKey: groups.includes('key'),
+      byProject: groups.includes('project'),
+      ...range,
+    };
+    if (kind === undefined) {
+      const { items, next } = await readUsage(pool, grouped);
+      return { data: items.map((row) => ({ ...presentGroups(row, groups), ...presentUsage(row) })), next };
+    }
+    const { items, next } = await readAttributedUsage(pool, { ...grouped, kind });
+    const data = items.map((row) => ({
+      ...presentGroups(row, groups),
+      [kind]: row.label,
+      ...presentAttributed(row),
+    }));
+    return { data, next };
+  };
+
+  const report = async (accountId: string, range: UsageRange, groups: Groups) => {
     const [balance, grants, usage] = await Promise.all([
       readBalance(pool, accountId),
       listGrants(pool, accountId),
-      readUsage(pool, {
-        accountId,
-        period: groups.includes('day') ? 'day' : null,
-        byModel: groups.includes('model'),
-        byKey: groups.includes('key'),
-        ...range,
-      }).catch(badCursor),
+      rowsOf(accountId, range, groups).catch(badRange),
     ]);
-    return response.send({
+    return {
       object: 'usage',
       balance: {
         granted_usd: formatUsd(balance.granted),
@@ -121,10 +162,42 @@ export function registerUsageRoutes(app: FastifyInstance, { pool, keys, refusals
         free_usd: formatUsd(grant.free),
         expires_at: grant.expiresAt?.toISOString() ?? null,
       })),
-      data: usage.items.map((row) => presentUsage(row, groups)),
+      data: usage.data,
       has_more: usage.next !== null,
       next_cursor: usage.next,
-    });
+    };
+  };
+
+  return async (accountId: string, asked: z.infer<typeof query>): Promise<Record<string, unknown>> => {
+    const { request_id: requestId, from, to, limit, cursor } = asked;
+    if (requestId !== undefined) return entryOf(accountId, requestId);
+    const one = namedLabel(asked);
+    const range = { ...rangeOf(asked), limit, after: cursor ?? null };
+    if (asked.list !== undefined) return requests(accountId, range, one);
+    if (one === null) return report(accountId, range, asked.group_by);
+    return usageOf(pool, digest, { accountId, ...one, ...rangeOf({ from: from ?? '1970-01-01', to }) });
+  };
+}
+
+type Groups = z.infer<typeof query>['group_by'];
+/** A page of a range of days. */
+interface UsageRange {
+  from: Date;
+  to: Date | null;
+  limit: number;
+  after: string | null;
+}
+
+export function registerUsageRoutes(app: FastifyInstance, parts: UsageParts): void {
+  const { pool, keys, refusals } = parts;
+  const config = { protocol: 'chat-completions', authenticate: 'now' } as const;
+  const answer = createUsageAnswers(parts);
+
+  app.get('/v1/usage', { config }, async (request, response) => {
+    const parsed = query.safeParse(request.query);
+    if (!parsed.success) throw new RefusalError(queryRefusal(refusals, parsed.error));
+    response.headers(requestIdHeaders(request.id));
+    return response.send(await answer(principalOf(request).accountId, parsed.data));
   });
 
   app.get('/v1/key', { config }, async (request, response) => {
@@ -224,11 +297,20 @@ export async function findEntry(pool: Pool, accountId: string, requestId: string
   return null;
 }
 
-function presentUsage(row: UsageRecord, groups: readonly string[]): Record<string, unknown> {
+function presentGroups(
+  row: Pick<UsageRecord, 'start' | 'model' | 'keyId' | 'projectId'>,
+  groups: readonly string[],
+): Record<string, unknown> {
   return {
     ...(groups.includes('day') ? { date: row.start?.toISOString().slice(0, 10) } : {}),
     ...(groups.includes('model') ? { model: row.model } : {}),
     ...(groups.includes('key') ? { key_id: row.keyId } : {}),
+    ...(groups.includes('project') ? { project_id: row.projectId } : {}),
+  };
+}
+
+function presentUsage(row: UsageRecord): Record<string, unknown> {
+  return {
     requests: row.requests,
     input_tokens: row.input,
     cache_hit_tokens: row.cacheHit,
@@ -243,13 +325,16 @@ export function presentTier(tier: TierRange | null): Record<string, number | nul
   return tier === null ? null : { above_prompt_tokens: tier.above, up_to_prompt_tokens: tier.upTo };
 }
 
-function presentEntry(entry: LedgerRecord): Record<string, unknown> {
+function presentEntry(entry: LedgerRecord, noted: Attribution | undefined): Record<string, unknown> {
   const { usage, prices } = entry;
   return {
     object: 'usage.entry',
     request_id: entry.requestId,
     created_at: entry.createdAt.toISOString(),
     key_id: entry.keyId,
+    session: noted?.session ?? null,
+    user: noted?.user ?? null,
+    tags: noted?.tags ?? [],
     model: entry.model,
     upstream: entry.upstream,
     protocol: entry.protocol,

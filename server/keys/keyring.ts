@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import type { AttributionMode } from '../core/attribution.ts';
 import { type NetworkTest, testNetworks } from '../shared/networks.ts';
 
 /** Finds the principal of an API key for authentication, with a bounded cache. */
@@ -21,6 +22,8 @@ export interface Principal {
   maxConcurrent: number | null;
   /** Where the key may be used from, by its own networks and the account's; null: everywhere. */
   mayCallFrom: NetworkTest | null;
+  /** What the account has stored of its attributions. */
+  attribution: AttributionMode;
   /** Limits over all keys of the account; null: it has none. */
   account: AccountPace | null;
 }
@@ -70,6 +73,7 @@ interface KeyRow {
   accountRequestsPerMinute: number | null;
   accountTokensPerMinute: number | null;
   accountMaxConcurrent: number | null;
+  attribution: AttributionMode;
 }
 
 const readKey = (column: 'hash' | 'id'): string => `
@@ -77,7 +81,7 @@ const readKey = (column: 'hash' | 'id'): string => `
          k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute",
          k.max_concurrent AS "maxConcurrent", k.addresses, l.addresses AS "accountAddresses",
          l.requests_per_minute AS "accountRequestsPerMinute", l.tokens_per_minute AS "accountTokensPerMinute",
-         l.max_concurrent AS "accountMaxConcurrent",
+         l.max_concurrent AS "accountMaxConcurrent", a.attribution,
          NOT EXISTS (SELECT FROM "grant" g WHERE g.account_id = a.id AND g.kind <> 'trial'
                      AND g.amount > g.spent + g.expired AND (g.expires_at IS NULL OR g.expires_at > now())) AS trial
   FROM api_key k JOIN account a ON a.id = k.account_id LEFT JOIN account_limit l ON l.account_id = a.id
@@ -106,6 +110,7 @@ function toPrincipal(row: KeyRow): Principal {
     maxConcurrent,
     mayCallFrom:
       ofKey === null || ofAccount === null ? (ofKey ?? ofAccount) : (address) => ofKey(address) && ofAccount(address),
+    attribution: row.attribution,
     account: Object.values(account).every((limit) => limit === null) ? null : account,
   };
 }

@@ -28,7 +28,8 @@ async function statements(): Promise<Map<string, string>> {
   const lane = await openLedger(db.url);
   const customer = await addCustomer(db.pool, { budget: '1000' });
   const [asked, unused] = [ask(customer), ask(customer)];
-  const done = settlement(asked, await admitted(lane.ledger, asked));
+  const attribution = { session: 's', user: 'u', tags: ['team=a', 'env=b'] };
+  const done = settlement(asked, await admitted(lane.ledger, asked), { attribution });
   await admitted(lane.ledger, unused);
   await lane.ledger.extend(asked, 1n);
   await lane.ledger.settle(done);
@@ -43,7 +44,8 @@ async function statements(): Promise<Map<string, string>> {
   for (const [{ name = '', text }] of parse.mock.calls as unknown as [{ name?: string; text: string }][]) {
     if (name.startsWith('ledger_') && !/^(BEGIN|COMMIT)/.test(text)) seen.set(name, text);
   }
-  expect(seen.size).toBeGreaterThanOrEqual(21);
+  expect(seen.size).toBeGreaterThanOrEqual(22);
+  expect([...seen.keys()]).toContain('ledger_insert_attributions');
   return seen;
 }
 

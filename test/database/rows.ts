@@ -93,6 +93,23 @@ export const rows: Record<string, () => Row> = {
     usage_source: 'reported',
     stream: true,
   }),
+  attribution: () => ({
+    account_id: account,
+    request_id: randomUUID(),
+    session: '~digest',
+    end_user: '~digest',
+    tags: ['team=~digest'],
+  }),
+  attribution_hour: () => ({
+    account_id: account,
+    kind: 'session',
+    hour: '2026-11-22T21:00:00Z',
+    label: '~digest',
+    model: 'big-1',
+    key_id: randomUUID(),
+    first_at: '2026-11-22T21:00:00Z',
+    last_at: '2026-11-22T21:00:00Z',
+  }),
   posting: () => ({ account_id: account, grant_id: grant, kind: 'charge', amount: 1n, request_id: randomUUID() }),
   model: () => ({
     id: 'big-1',

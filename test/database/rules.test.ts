@@ -75,6 +75,7 @@ const huge = 9_000_000_000_000_000_000n;
 const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['account', 'account_status', { status: 'closed' }],
   ['account', 'account_kind', { kind: 'robot' }],
+  ['account', 'account_attribution', { attribution: 'everything' }],
   ['account', 'account_time_zone', { time_zone: 'Asia/Nowhere' }, { time_zone: '' }],
   ['account_limit', 'account_limit_limits', { limit_week: 0n }, { limit_day: -1n }, { limit_lifetime: 0n }],
   [

@@ -15,6 +15,7 @@ const principal: Principal = {
   tokensPerMinute: null,
   maxConcurrent: null,
   mayCallFrom: null,
+  attribution: 'digests',
   account: null,
 };
 

@@ -64,13 +64,15 @@ const directives = [
 async function exchange(protocol: ProtocolCase, model: string, text: string, stream: boolean): Promise<void> {
   const response = await send(app, protocol, {
     secret: customer.secret,
-    headers: { 'x-canary': header, 'user-agent': header },
+    headers: { 'x-canary': header, 'user-agent': header, 'x-session-id': header, 'x-steyg-tags': `team=${header}` },
     text: `${prompt} ${text}`,
     more: {
       model,
       stream,
       [protocol.cap]: 50,
-      ...(protocol.protocol === 'messages' ? { metadata: { user_id: userId } } : { user: userId }),
+      ...(protocol.protocol === 'messages'
+        ? { metadata: { user_id: userId } }
+        : { user: userId, metadata: { team: userId, note: prompt } }),
     },
   });
   const body = await response.text().catch(() => '');
@@ -93,6 +95,7 @@ async function refusals(protocol: ProtocolCase): Promise<void> {
     },
     { secret: customer.secret, text: prompt, headers: { 'content-type': `text/plain; x=${header}` } },
     { secret: customer.secret, text: prompt, headers: { 'content-encoding': header } },
+    { secret: customer.secret, text: prompt, headers: { 'x-steyg-tags': header } },
   ];
   for (const sending of sendings) {
     const response = await send(app, { ...protocol, path: `${protocol.path}?token=${query}` }, sending);

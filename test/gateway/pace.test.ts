@@ -33,6 +33,7 @@ function caller(change: Partial<Principal> = {}): Principal {
     tokensPerMinute: null,
     maxConcurrent: null,
     mayCallFrom: null,
+    attribution: 'digests',
     account: null,
     ...change,
   };

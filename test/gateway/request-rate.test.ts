@@ -25,6 +25,7 @@ function caller(change: Partial<Principal> = {}): Principal {
     tokensPerMinute: null,
     maxConcurrent: null,
     mayCallFrom: null,
+    attribution: 'digests' as const,
     account: null,
   };
   return { ...ids, models: null, suspended: false, trial: false, ...noLimits, ...change };

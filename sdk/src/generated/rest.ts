@@ -1008,6 +1008,10 @@ export interface UsageReport {
     date?: string | undefined;
     model?: string | undefined;
     key_id?: string | undefined;
+    project_id?: string | null | undefined;
+    session?: string | undefined;
+    user?: string | undefined;
+    tag?: string | undefined;
     requests: number;
     input_tokens: number;
     cache_hit_tokens: number;
@@ -1023,6 +1027,9 @@ export interface UsageReport {
      * @example "4.805"
      */
     charged_usd: string;
+    /** By session, user or tag: its first request. */
+    first_request_at?: string | undefined;
+    last_request_at?: string | undefined;
     [member: string]: unknown;
   }[];
   has_more: boolean;
@@ -1036,6 +1043,12 @@ export interface LedgerEntry {
   request_id: string;
   created_at: string;
   key_id: string;
+  /** The session that the client named: a keyed digest (`~…`), or the value where the account asks for it. */
+  session: string | null;
+  /** The end user that the client named, likewise. */
+  user: string | null;
+  /** `name=value`, the values likewise. */
+  tags: string[];
   model: string;
   upstream: string;
   protocol: 'messages' | 'chat-completions' | 'responses';
@@ -1132,6 +1145,53 @@ export interface UsageRequests {
   data: LedgerEntry[];
   has_more: boolean;
   next_cursor: string | null;
+  [member: string]: unknown;
+}
+
+/** What a session, a user or a tag came to; zeros where nothing is known of it. */
+export interface UsageSummary {
+  object: 'usage.session' | 'usage.user' | 'usage.tag';
+  session?: string | undefined;
+  user?: string | undefined;
+  tag?: string | undefined;
+  requests: number;
+  input_tokens: number;
+  cache_hit_tokens: number;
+  cache_write_tokens: number;
+  output_tokens: number;
+  /**
+   * What the requests came to by their tokens and prices.
+   * @example "4.805"
+   */
+  cost_usd: string;
+  /**
+   * What was taken from the budget: less where it ended first.
+   * @example "4.805"
+   */
+  charged_usd: string;
+  first_request_at: string | null;
+  last_request_at: string | null;
+  models: {
+    model: string;
+    requests: number;
+    input_tokens: number;
+    cache_hit_tokens: number;
+    cache_write_tokens: number;
+    output_tokens: number;
+    /**
+     * What the requests came to by their tokens and prices.
+     * @example "4.805"
+     */
+    cost_usd: string;
+    /**
+     * What was taken from the budget: less where it ended first.
+     * @example "4.805"
+     */
+    charged_usd: string;
+    first_request_at: string;
+    last_request_at: string;
+    [member: string]: unknown;
+  }[];
   [member: string]: unknown;
 }
 
@@ -1247,7 +1307,7 @@ export interface GetUsageQuery {
   from?: string | undefined;
   /** Last day, `YYYY-MM-DD` (UTC). Default: today. */
   to?: string | undefined;
-  /** Comma-separated: `day`, `model`, `key`. Default: `day,model`. */
+  /** Comma-separated: `day`, `model`, `key`, `project`, and one of `session`, `user` and `tag`. Default: `day,model`. A request with several tags counts for each. */
   group_by?: string | undefined;
   /** Rows, 1 to 1000. Default: 100. */
   limit?: number | undefined;
@@ -1255,6 +1315,12 @@ export interface GetUsageQuery {
   cursor?: string | undefined;
   /** `requests`: answers with the requests one by one instead, the newest first. */
   list?: 'requests' | undefined;
+  /** Answers with what this session came to instead, from its first request; with `list`, the requests of it. As the client names it, or as a list does. */
+  session?: string | undefined;
+  /** Likewise, of an end user. */
+  user?: string | undefined;
+  /** Likewise, of a tag: `name=value`. */
+  tag?: string | undefined;
   /** Answers with the ledger entry of this request instead. */
   request_id?: string | undefined;
 }

@@ -49,6 +49,7 @@ const components = [
   schemas.usageReport,
   schemas.ledgerEntry,
   schemas.usageRequests,
+  schemas.usageSummary,
   schemas.keyInfo,
   schemas.credits,
   schemas.messagesError,
@@ -182,6 +183,16 @@ const answerHeaders: Json = {
     schema: { type: 'string' },
   },
 };
+/** Our own header of requests to models. */
+const tags: Json = {
+  name: 'x-steyg-tags',
+  in: 'header',
+  required: false,
+  description:
+    'Tags of this request, for `group_by=tag`: at most 8 of `name=value`, separated by commas, values of up to 64 characters, percent-encoded beyond ASCII. Stored as keyed digests, or plainly where the account asks for that; not sent to the vendor. A malformed one is refused (400).',
+  schema: { type: 'string' },
+  example: 'team=search,env=production',
+};
 const modelStatuses = [400, 401, 402, 403, 408, 413, 415, 422, 429, 500, 502, 503, 504];
 
 const embeddings: Json = exchange({
@@ -195,7 +206,41 @@ const embeddings: Json = exchange({
   error: schemas.openAiError,
   statuses: modelStatuses,
   headers: cost,
+  parameters: [tags],
 });
+
+/** Usage: added up, by request, or of one session. */
+const usage: Json = read(
+  'getUsage',
+  "The account's balance, grants and spending; or its requests, or one of them",
+  {
+    oneOf: [ref(schemas.usageReport), ref(schemas.ledgerEntry), ref(schemas.usageRequests), ref(schemas.usageSummary)],
+  },
+  [
+    query('from', 'First day, `YYYY-MM-DD` (UTC). Default: 30 days ago.'),
+    query('to', 'Last day, `YYYY-MM-DD` (UTC). Default: today.'),
+    query(
+      'group_by',
+      'Comma-separated: `day`, `model`, `key`, `project`, and one of `session`, `user` and `tag`. Default: `day,model`. A request with several tags counts for each.',
+    ),
+    query('limit', 'Rows, 1 to 1000. Default: 100.', { type: 'integer', minimum: 1, maximum: 1000 }),
+    query('cursor', '`next_cursor` of the page before.'),
+    query('list', '`requests`: answers with the requests one by one instead, the newest first.', {
+      type: 'string',
+      enum: ['requests'],
+    }),
+    query(
+      'session',
+      'Answers with what this session came to instead, from its first request; with `list`, the requests of it. As the client names it, or as a list does.',
+    ),
+    query('user', 'Likewise, of an end user.'),
+    query('tag', 'Likewise, of a tag: `name=value`.'),
+    query('request_id', 'Answers with the ledger entry of this request instead.', {
+      type: 'string',
+      format: 'uuid',
+    }),
+  ],
+);
 
 /** The estimate of a request to one of the addresses of models, with the same body. */
 const estimateOf = (
@@ -282,7 +327,7 @@ export function openApiDocument(baseUrl: string): Json {
         error: schemas.messagesError,
         statuses: [...modelStatuses, 529],
         headers: answerHeaders,
-        parameters: [version],
+        parameters: [version, tags],
       }),
       '/v1/messages/count_tokens': exchange({
         operationId: 'countTokens',
@@ -311,6 +356,7 @@ export function openApiDocument(baseUrl: string): Json {
         error: schemas.openAiError,
         statuses: modelStatuses,
         headers: answerHeaders,
+        parameters: [tags],
       }),
       '/v1/responses': exchange({
         operationId: 'createResponse',
@@ -324,32 +370,14 @@ export function openApiDocument(baseUrl: string): Json {
         error: schemas.openAiError,
         statuses: modelStatuses,
         headers: answerHeaders,
+        parameters: [tags],
       }),
       '/v1/embeddings': embeddings,
       '/v1/models': read('listModels', 'The models that this key may call', ref(schemas.modelList)),
       '/v1/models/{id}': read('retrieveModel', 'One model', ref(schemas.model), [
         { name: 'id', in: 'path', required: true, schema: { type: 'string' } },
       ]),
-      '/v1/usage': read(
-        'getUsage',
-        "The account's balance, grants and spending; or its requests, or one of them",
-        { oneOf: [ref(schemas.usageReport), ref(schemas.ledgerEntry), ref(schemas.usageRequests)] },
-        [
-          query('from', 'First day, `YYYY-MM-DD` (UTC). Default: 30 days ago.'),
-          query('to', 'Last day, `YYYY-MM-DD` (UTC). Default: today.'),
-          query('group_by', 'Comma-separated: `day`, `model`, `key`. Default: `day,model`.'),
-          query('limit', 'Rows, 1 to 1000. Default: 100.', { type: 'integer', minimum: 1, maximum: 1000 }),
-          query('cursor', '`next_cursor` of the page before.'),
-          query('list', '`requests`: answers with the requests one by one instead, the newest first.', {
-            type: 'string',
-            enum: ['requests'],
-          }),
-          query('request_id', 'Answers with the ledger entry of this request instead.', {
-            type: 'string',
-            format: 'uuid',
-          }),
-        ],
-      ),
+      '/v1/usage': usage,
       '/v1/key': read('getKey', 'About the calling key', ref(schemas.keyInfo)),
       '/v1/credits': read('getCredits', "The account's budget", ref(schemas.credits)),
     },

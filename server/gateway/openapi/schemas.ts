@@ -516,6 +516,16 @@ export const modelList = open({
   links: open({ next: text.nullable() }),
 }).meta({ id: 'ModelList', description: 'One envelope that the clients of every protocol parse.' });
 
+const usageFigures = {
+  requests: z.int(),
+  input_tokens: z.int(),
+  cache_hit_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  output_tokens: z.int(),
+  cost_usd: usd.meta({ description: 'What the requests came to by their tokens and prices.' }),
+  charged_usd: usd.meta({ description: 'What was taken from the budget: less where it ended first.' }),
+};
+
 export const usageReport = open({
   object: z.literal('usage'),
   balance: open({ granted_usd: usd, charged_usd: usd, held_usd: heldUsd, expired_usd: usd, free_usd: usd }),
@@ -533,13 +543,16 @@ export const usageReport = open({
       date: text.optional(),
       model: text.optional(),
       key_id: text.optional(),
-      requests: z.int(),
-      input_tokens: z.int(),
-      cache_hit_tokens: z.int(),
-      cache_write_tokens: z.int(),
-      output_tokens: z.int(),
-      cost_usd: usd.meta({ description: 'What the requests came to by their tokens and prices.' }),
-      charged_usd: usd.meta({ description: 'What was taken from the budget: less where it ended first.' }),
+      project_id: text.nullable().optional(),
+      session: text.optional(),
+      user: text.optional(),
+      tag: text.optional(),
+      ...usageFigures,
+      first_request_at: z.iso
+        .datetime()
+        .optional()
+        .meta({ description: 'By session, user or tag: its first request.' }),
+      last_request_at: z.iso.datetime().optional(),
     }),
   ),
   has_more: z.boolean(),
@@ -551,6 +564,12 @@ export const ledgerEntry = open({
   request_id: text,
   created_at: z.iso.datetime(),
   key_id: text,
+  session: text.nullable().meta({
+    description:
+      'The session that the client named: a keyed digest (`~…`), or the value where the account asks for it.',
+  }),
+  user: text.nullable().meta({ description: 'The end user that the client named, likewise.' }),
+  tags: z.array(text).meta({ description: '`name=value`, the values likewise.' }),
   model: text,
   upstream: text,
   protocol: z.enum(['messages', 'chat-completions', 'responses']),
@@ -604,6 +623,27 @@ export const usageRequests = open({
   has_more: z.boolean(),
   next_cursor: text.nullable(),
 }).meta({ id: 'UsageRequests', description: 'Requests one by one, the newest first.' });
+
+export const usageSummary = open({
+  object: z.enum(['usage.session', 'usage.user', 'usage.tag']),
+  session: text.optional(),
+  user: text.optional(),
+  tag: text.optional(),
+  ...usageFigures,
+  first_request_at: z.iso.datetime().nullable(),
+  last_request_at: z.iso.datetime().nullable(),
+  models: z.array(
+    open({
+      model: text,
+      ...usageFigures,
+      first_request_at: z.iso.datetime(),
+      last_request_at: z.iso.datetime(),
+    }),
+  ),
+}).meta({
+  id: 'UsageSummary',
+  description: 'What a session, a user or a tag came to; zeros where nothing is known of it.',
+});
 
 export const keyInfo = open({
   data: open({
