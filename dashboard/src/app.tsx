@@ -71,6 +71,7 @@ const operatorPages: readonly (readonly [string, ComponentType])[] = [
   [pages.operatorAudit, lazy(() => import('./pages/operator/audit.tsx'))],
   [pages.operatorNotices, lazy(() => import('./pages/operator/notices.tsx'))],
   [pages.operatorSeller, lazy(() => import('./pages/operator/seller.tsx'))],
+  [pages.operatorBills, lazy(() => import('./pages/operator/bills.tsx'))],
   [pages.operatorBooks, lazy(() => import('./pages/operator/books.tsx'))],
 ];
 

@@ -45,6 +45,7 @@ const operatorSections: readonly Section[] = [
     pages: [
       [pages.operatorRevenue, 'operatorRevenue'],
       [pages.operatorBooks, 'operatorBooks'],
+      [pages.operatorBills, 'operatorBills'],
     ],
   },
   { name: 'operatorUptime', icon: 'bell', pages: [[pages.operatorUptime, 'operatorUptime']] },

@@ -42,6 +42,7 @@ export const pages = {
   operatorUptime: '/operator/uptime',
   operatorAudit: '/operator/audit',
   operatorBooks: '/operator/books',
+  operatorBills: '/operator/bills',
   operatorSeller: '/operator/seller',
   operatorNotices: '/operator/notices',
 } as const;

@@ -123,6 +123,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     probes: config.probes,
     ...measuring.rounds,
     sales: sales.jobs,
+    books: sales.domains.books,
     retention: ownData.retention,
     transfers,
     transferSource: config.bank && listing && createSepayListing({ ...listing, accountNumber: config.bank.account }),

@@ -4,12 +4,14 @@ import { connecting } from '../database/address.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { People } from '../people/people.ts';
+import type { Books } from '../plans/books.ts';
 import { reconcile, type TransferSource } from '../plans/reconciliation.ts';
 import type { Transfers } from '../plans/transfers.ts';
 import { createJobs, type JobLog, type Jobs } from '../runtime/jobs.ts';
 import type { Probing } from '../uptime/probing.ts';
 import { createProbeRound, type ProbeAccount } from '../uptime/round.ts';
 import type { Uptime } from '../uptime/uptime.ts';
+import { reconcileBills } from './bill-alarms.ts';
 import type { Sales } from './sales.ts';
 
 /** The schedule: which job runs when, and what triggers it early. */
@@ -24,12 +26,13 @@ export interface ScheduleParts {
   /** The account that pays for probes. */
   probeAccount: ProbeAccount;
   sales: Sales['jobs'];
+  books: Pick<Books, 'examineBills'>;
   retention: Pick<Retention, 'apply'>;
   transfers: Pick<Transfers, 'receive'>;
   /** Where transfers that a webhook lost are queried; null: nowhere. */
   transferSource: TransferSource | null;
   uptime: Uptime;
-  notices: Pick<Notices, 'check' | 'deliverDue' | 'prune'>;
+  notices: Pick<Notices, 'check' | 'deliverDue' | 'prune' | 'tellBills'>;
   mismatchMails: MismatchMails;
   webhooks: Pick<Webhooks, 'deliverDue' | 'prune'>;
   people: Pick<People, 'sweep'>;
@@ -55,6 +58,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     probing,
     probeAccount,
     sales,
+    books,
     retention,
     transfers,
     transferSource,
@@ -101,6 +105,8 @@ export function createSchedule(parts: ScheduleParts): Schedule {
       },
       // Alarms are at most a minute late, and there is at most one mail a minute.
       { name: 'alarms', cron: '* * * * *', run: mismatchMails.sendMails },
+      // A vendor's day ends at midnight UTC, and its figures follow hours later.
+      { name: 'bills', cron: '41 3 * * *', run: () => reconcileBills({ books, notices }) },
       { name: 'webhooks', cron: '* * * * *', run: webhooks.deliverDue },
       { name: 'people', cron: '23 * * * *', run: people.sweep },
       {

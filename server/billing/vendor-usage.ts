@@ -84,7 +84,9 @@ export interface VendorComparison {
   ledger: UsageSide | null;
   /** Ledger entries whose tokens are estimates, because the vendor's answer did not say. */
   estimated: bigint;
-  /** More than a hundredth, and more than a thousand tokens, of input or output apart. */
+  /** How far the figures are apart that are furthest: 0.5 is half of the larger one. */
+  apart: number;
+  /** Further apart than the given percentage. */
   differs: boolean;
 }
 
@@ -94,6 +96,8 @@ export interface ComparisonQuery {
   to: string;
   /** Null: every upstream that has figures of its vendor. */
   upstream: string | null;
+  /** What is further apart differs: 1 is a hundredth. */
+  percent: number;
 }
 
 /** Days are few enough for one answer: a ledger of millions is read for them. */
@@ -112,7 +116,12 @@ interface Row {
   [name: string]: unknown;
 }
 
-const plain = (column: string): string => `regexp_replace(${column}, '-([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$', '')`;
+/** Vendors put the date of a model's version behind its name. */
+const withoutDate = (column: string): string =>
+  `regexp_replace(${column}, '-([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})$', '')`;
+
+/** The first moment of a day. */
+const start = (day: string): string => `(${day}::date::timestamp AT TIME ZONE 'UTC')`;
 
 /**
  * Compares day by day, on days and upstreams that a file has. Requests around midnight can fall on two sides of it, and
@@ -120,25 +129,38 @@ const plain = (column: string): string => `regexp_replace(${column}, '-([0-9]{4}
  */
 export async function compareVendorUsage(
   db: Queryable,
-  { from, to, upstream }: ComparisonQuery,
+  { from, to, upstream, percent }: ComparisonQuery,
 ): Promise<VendorComparison[]> {
   const { rows } = await db.query<Row>(
     `WITH told AS (
-       SELECT upstream, day, ${plain('model')} AS model, sum(requests)::bigint AS requests, sum(input)::bigint AS input,
+       SELECT upstream, day, ${withoutDate('model')} AS model, sum(requests)::bigint AS requests, sum(input)::bigint AS input,
               sum(cache_hit)::bigint AS cache_hit, sum(cache_write)::bigint AS cache_write, sum(output)::bigint AS output,
               CASE WHEN bool_and(cost IS NOT NULL) THEN sum(cost)::bigint END AS cost
        FROM vendor_usage WHERE day BETWEEN $1::date AND $2::date AND ($3::text IS NULL OR upstream = $3) GROUP BY 1, 2, 3
      ), days AS (SELECT DISTINCT upstream, day FROM told
+     ), entries AS (
+       SELECT upstream, (created_at AT TIME ZONE 'UTC')::date AS day, model,
+              count(*) AS requests, sum(input) AS input, sum(cache_hit) AS cache_hit,
+              sum(cache_write_5m + cache_write_1h) AS cache_write, sum(output) AS output,
+              CASE WHEN bool_and(upstream_cost IS NOT NULL) THEN sum(upstream_cost) END AS cost,
+              count(*) FILTER (WHERE usage_source IN ('estimated', 'partial')) AS estimated
+       FROM ledger_entry
+       WHERE request_id >= uuid_at(${start('$1')} - interval '1 day') AND request_id < uuid_at(${start('$2')} + interval '1 day')
+         AND created_at >= ${start('$1')} AND created_at < ${start('$2')} + interval '1 day'
+         AND usage_source <> 'none' AND ($3::text IS NULL OR upstream = $3)
+       GROUP BY 1, 2, 3
      ), ours AS (
-       SELECT e.upstream, (e.created_at AT TIME ZONE 'UTC')::date AS day, ${plain('coalesce(r.upstream_model, e.model)')} AS model,
-              count(*) AS requests, sum(e.input)::bigint AS input, sum(e.cache_hit)::bigint AS cache_hit,
-              sum(e.cache_write_5m + e.cache_write_1h)::bigint AS cache_write, sum(e.output)::bigint AS output,
-              CASE WHEN bool_and(e.upstream_cost IS NOT NULL) THEN sum(e.upstream_cost)::bigint END AS cost,
-              count(*) FILTER (WHERE e.usage_source IN ('estimated', 'partial')) AS estimated
-       FROM ledger_entry e LEFT JOIN route r ON r.model_id = e.model AND r.upstream_id = e.upstream
-       WHERE e.request_id >= uuid_at($1::date::timestamptz - interval '1 day') AND e.request_id < uuid_at($2::date::timestamptz + interval '1 day')
-         AND e.created_at >= $1::date::timestamptz AND e.created_at < $2::date::timestamptz + interval '1 day'
-         AND e.usage_source <> 'none' AND ($3::text IS NULL OR e.upstream = $3)
+       SELECT e.upstream, e.day, ${withoutDate('coalesce(r.upstream_model, e.model)')} AS model,
+              sum(e.requests)::bigint AS requests, sum(e.input)::bigint AS input, sum(e.cache_hit)::bigint AS cache_hit,
+              sum(e.cache_write)::bigint AS cache_write, sum(e.output)::bigint AS output,
+              CASE WHEN bool_and(e.cost IS NOT NULL) THEN sum(e.cost)::bigint END AS cost, sum(e.estimated)::bigint AS estimated
+       FROM entries e
+       -- An entry does not say which of several routes to one upstream it took: one whose name the vendor billed.
+       LEFT JOIN LATERAL (
+         SELECT route.upstream_model FROM route
+         LEFT JOIN told ON told.upstream = e.upstream AND told.day = e.day AND told.model = ${withoutDate('route.upstream_model')}
+         WHERE route.model_id = e.model AND route.upstream_id = e.upstream
+         ORDER BY told.model IS NULL, NOT route.enabled, route.priority, route.upstream_model LIMIT 1) AS r ON true
        GROUP BY 1, 2, 3
      )
      SELECT upstream, to_char(day, 'YYYY-MM-DD') AS day, model, o.estimated,
@@ -167,17 +189,36 @@ export async function compareVendorUsage(
       vendor,
       ledger,
       estimated: row.estimated ?? 0n,
-      differs: differ(vendor, ledger),
+      ...compareSides(vendor, ledger, percent),
     };
   });
 }
 
 const inputOf = (side: UsageSide | null): bigint => (side === null ? 0n : side.input + side.cacheHit + side.cacheWrite);
 
-function differ(vendor: UsageSide | null, ledger: UsageSide | null): boolean {
-  const apart = (a: bigint, b: bigint): boolean => {
+/** Smaller differences are the vendor's rounding: tokens, and pico-USD (a cent). */
+const negligible = { tokens: 1_000n, cost: 10_000_000_000n };
+
+/** How far two sides are apart in the figure that is furthest, and whether that is more than a percentage. */
+function compareSides(
+  vendor: UsageSide | null,
+  ledger: UsageSide | null,
+  percent: number,
+): Pick<VendorComparison, 'apart' | 'differs'> {
+  const figures: [bigint, bigint, bigint][] = [
+    [inputOf(vendor), inputOf(ledger), negligible.tokens],
+    [vendor?.output ?? 0n, ledger?.output ?? 0n, negligible.tokens],
+  ];
+  const [billed, paid] = [vendor?.cost ?? null, ledger?.cost ?? null];
+  if (billed !== null && paid !== null) figures.push([billed, paid, negligible.cost]);
+  let apart = 0;
+  let differs = false;
+  for (const [a, b, least] of figures) {
     const difference = a > b ? a - b : b - a;
-    return difference > 1_000n && difference * 100n > (a > b ? a : b);
-  };
-  return apart(inputOf(vendor), inputOf(ledger)) || apart(vendor?.output ?? 0n, ledger?.output ?? 0n);
+    if (difference <= least) continue;
+    const larger = a > b ? a : b;
+    differs ||= difference * 100n > BigInt(percent) * larger;
+    apart = Math.max(apart, Number((difference * 10_000n) / larger) / 10_000);
+  }
+  return { apart, differs };
 }

@@ -46,7 +46,7 @@ export function createCauses(deps: CauseDeps) {
     await pool.query(`DELETE FROM notice_cause WHERE created_at < now() - interval '30 days'`);
   }
 
-  return { find, findFailingUpstreams: business.findFailingUpstreams, prune };
+  return { find, findFailingUpstreams: business.findFailingUpstreams, tellBills: createBillCauses(deps), prune };
 }
 
 /** Causes that concern the accounts that use a model. */
@@ -207,6 +207,44 @@ function createBusinessCauses({ pool, teller, formatUsd, upstreamHealth }: Cause
   }
 
   return { findWaitingTransfers, findShortfalls, findLowMargin, findFailingUpstreams, clearUpstreams };
+}
+
+/** What is wrong with the bills of one upstream. */
+interface BillNotice {
+  kind: 'bill_differs' | 'bill_missing';
+  /** Id of the upstream. */
+  subject: string;
+  facts: NoticeFacts;
+  /** What the notice is about: it is told again when it has a part that the open one does not have. */
+  parts: readonly string[];
+}
+
+/**
+ * Tells operators what is wrong with vendors' bills, given all that is wrong now: an open notice is not repeated unless
+ * it has grown, and one whose cause is gone is cleared.
+ */
+function createBillCauses({ pool, teller }: CauseDeps) {
+  return (notices: readonly BillNotice[]): Promise<void> =>
+    transaction(pool, async (client) => {
+      // Concurrent runs would both find that a notice has grown.
+      await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.bill_notices', 0))`);
+      const { rows: open } = await client.query<{ id: string; kind: string; subject: string; facts: NoticeFacts }>(
+        `SELECT id, kind, subject, facts FROM notice
+         WHERE kind IN ('bill_differs', 'bill_missing') AND cleared_at IS NULL`,
+      );
+      const news = notices.filter(({ kind, subject, parts }) => {
+        const known = open.find((each) => each.kind === kind && each.subject === subject)?.facts.days?.split(', ');
+        return known === undefined || parts.some((part) => !known.includes(part));
+      });
+      const standing = notices.filter((notice) => !news.includes(notice));
+      const over = open.filter(
+        ({ kind, subject }) => !standing.some((each) => each.kind === kind && each.subject === subject),
+      );
+      await client.query('UPDATE notice SET cleared_at = now() WHERE id = ANY ($1::uuid[])', [
+        over.map(({ id }) => id),
+      ]);
+      for (const { kind, subject, facts } of news) await teller.tellOperators(client, { kind, subject, facts });
+    });
 }
 
 interface PriceChange {

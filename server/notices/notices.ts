@@ -62,6 +62,10 @@ export interface BusinessSettings extends QuietSettings {
   shortfall: bigint;
   /** A margin of 24 hours below it is told; null: never. */
   marginPercent: number | null;
+  /** A vendor's bill that is further apart from the ledger is told; 1 to 100. */
+  billPercent: number;
+  /** A day with usage whose bill is not imported after so many days is told; 1 to 45. */
+  billDays: number;
 }
 
 export interface Notice {
@@ -109,6 +113,8 @@ const defaultBusinessSettings: BusinessSettings = {
   muted: [],
   shortfall: 0n,
   marginPercent: null,
+  billPercent: 1,
+  billDays: 7,
   quietFrom: null,
   quietTo: null,
   timeZone: defaultTimeZone,
@@ -205,6 +211,7 @@ export function createNotices(deps: NoticeDeps) {
     channels,
     testChannel,
     tellSignIn,
+    tellBills: causes.tellBills,
     async prune(): Promise<void> {
       await outbox.prune();
       await causes.prune();
@@ -284,7 +291,8 @@ function createNoticeSettings(pool: Pool) {
 
   async function businessSettings(): Promise<BusinessSettings> {
     const { rows } = await pool.query<BusinessSettings>(
-      `SELECT mail, muted, shortfall, margin_percent AS "marginPercent", quiet_from AS "quietFrom", quiet_to AS "quietTo",
+      `SELECT mail, muted, shortfall, margin_percent AS "marginPercent",
+              bill_percent AS "billPercent", bill_days AS "billDays", quiet_from AS "quietFrom", quiet_to AS "quietTo",
               coalesce(time_zone, $1) AS "timeZone" FROM business_notice_settings`,
       [defaultTimeZone],
     );
@@ -301,11 +309,11 @@ function createNoticeSettings(pool: Pool) {
     if (problem !== null) return problem;
     await repeatedTransaction(pool, async (client) => {
       await client.query(
-        `INSERT INTO business_notice_settings (id, mail, muted, shortfall, margin_percent, quiet_from, quiet_to, time_zone)
-       VALUES (1, $1, $2, $3, $4, $5, $6, $7)
+        `INSERT INTO business_notice_settings (id, mail, muted, shortfall, margin_percent, quiet_from, quiet_to, time_zone, bill_percent, bill_days)
+       VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8, $9)
        ON CONFLICT (id) DO UPDATE SET mail = excluded.mail, muted = excluded.muted, shortfall = excluded.shortfall,
          margin_percent = excluded.margin_percent, quiet_from = excluded.quiet_from, quiet_to = excluded.quiet_to,
-         time_zone = excluded.time_zone`,
+         time_zone = excluded.time_zone, bill_percent = excluded.bill_percent, bill_days = excluded.bill_days`,
         [
           next.mail,
           [...new Set(next.muted)],
@@ -314,6 +322,8 @@ function createNoticeSettings(pool: Pool) {
           next.quietFrom,
           next.quietTo,
           next.timeZone,
+          next.billPercent,
+          next.billDays,
         ],
       );
       await appendAudit(client, {
@@ -359,6 +369,8 @@ const businessShape: z.ZodType<BusinessSettings> = z
     muted: kindsOf(businessNotices),
     shortfall: money,
     marginPercent: z.int().min(-100, 'must be from -100 to 100').max(100, 'must be from -100 to 100').nullable(),
+    billPercent: z.int().min(1, 'must be from 1 to 100').max(100, 'must be from 1 to 100'),
+    billDays: z.int().min(1, 'must be from 1 to 45').max(45, 'must be from 1 to 45'),
   })
   .refine(hasBothEnds, { path: ['quietTo'], message: 'must be given together with the beginning' });
 

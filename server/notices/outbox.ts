@@ -280,6 +280,8 @@ const pages: Partial<Record<NoticeKind, string>> = {
   upstream_failing: 'operator/upstreams',
   transfer_waiting: 'operator/transfers',
   margin_low: 'operator/books',
+  bill_differs: 'operator/bills',
+  bill_missing: 'operator/bills',
 };
 
 function pageOf(publicUrl: string, kind: NoticeKind | undefined): string {

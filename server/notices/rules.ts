@@ -14,7 +14,14 @@ export const accountNotices = [
 ] as const;
 
 /** Notices of the business, for operators. */
-export const businessNotices = ['shortfall', 'upstream_failing', 'transfer_waiting', 'margin_low'] as const;
+export const businessNotices = [
+  'shortfall',
+  'upstream_failing',
+  'transfer_waiting',
+  'margin_low',
+  'bill_differs',
+  'bill_missing',
+] as const;
 
 export type AccountNotice = (typeof accountNotices)[number];
 export type BusinessNotice = (typeof businessNotices)[number];
@@ -94,6 +101,8 @@ export interface NoticeFacts {
   amount_vnd?: string;
   minimum?: string;
   reason?: string;
+  day?: string;
+  days?: string;
 }
 
 /**

@@ -20,6 +20,8 @@ export const noticeEvents: Record<NoticeKind, string> = {
   upstream_failing: 'upstream.failing',
   transfer_waiting: 'transfer.waiting',
   margin_low: 'business.margin_low',
+  bill_differs: 'bill.differs',
+  bill_missing: 'bill.missing',
 };
 
 export interface TellerDeps {

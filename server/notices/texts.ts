@@ -96,6 +96,14 @@ const texts: Record<Locale, Texts> = {
       subject: `Steyg operator: the margin of 24 hours is ${percent} %`,
       body: `It is below ${minimum} %. Look at the margins by model and upstream.`,
     }),
+    bill_differs: ({ upstream, model, day, percent, days }) => ({
+      subject: `Steyg operator: the bill of ${upstream} differs by ${percent} %`,
+      body: `The furthest apart from the ledger is ${model} on ${day} (UTC). Days that differ: ${days}.`,
+    }),
+    bill_missing: ({ upstream, day, days }) => ({
+      subject: `Steyg operator: a bill of ${upstream} is missing`,
+      body: `Days with usage and without a bill: ${days}, the first of them ${day} (UTC). Import the vendor's usage file.`,
+    }),
   },
   vi: {
     balance_low: ({ balance_usd, threshold_usd }) => ({
@@ -149,6 +157,14 @@ const texts: Record<Locale, Texts> = {
     margin_low: ({ percent, minimum }) => ({
       subject: `Steyg (vận hành): biên lợi nhuận 24 giờ là ${percent} %`,
       body: `Thấp hơn ${minimum} %. Hãy xem biên lợi nhuận theo mô hình và upstream.`,
+    }),
+    bill_differs: ({ upstream, model, day, percent, days }) => ({
+      subject: `Steyg (vận hành): hóa đơn của ${upstream} lệch ${percent} %`,
+      body: `Lệch nhiều nhất so với sổ cái: ${model} ngày ${day} (UTC). Các ngày bị lệch: ${days}.`,
+    }),
+    bill_missing: ({ upstream, day, days }) => ({
+      subject: `Steyg (vận hành): thiếu hóa đơn của ${upstream}`,
+      body: `Số ngày có sử dụng nhưng chưa có hóa đơn: ${days}, sớm nhất là ${day} (UTC). Hãy nhập tệp sử dụng của nhà cung cấp.`,
     }),
   },
 };

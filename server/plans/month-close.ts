@@ -41,7 +41,7 @@ export type CloseOutcome =
   /** It was closed before: those figures stand. */
   | { kind: 'closed_before'; month: ClosedMonth }
   | { kind: 'not_over' }
-  /** PostgreSQL has no such zone, or its months begin within an hour (UTC): figures are kept by the hour. */
+  /** PostgreSQL has no such zone. */
   | { kind: 'bad_zone' }
   /** Months are closed one after the other: this one is next. */
   | { kind: 'out_of_order'; next: string };
@@ -51,7 +51,7 @@ const columns = `to_char(month, 'YYYY-MM') AS month, time_zone AS "timeZone", re
   unknown_charged AS "unknownCharged", charged - charged_paid - trial_cost AS "chargedGiven", unused, margin, closed_by AS "closedBy", closed_at AS "closedAt"`;
 
 /** Oldest first. BIGINT must arrive as `bigint`. */
-export async function listClosedMonths(db: Pick<Pool, 'query'>): Promise<ClosedMonth[]> {
+export async function listClosedMonths(db: Pick<Pool | ClientBase, 'query'>): Promise<ClosedMonth[]> {
   const { rows } = await db.query<ClosedMonth>(`SELECT ${columns} FROM closed_month ORDER BY month`);
   return rows;
 }
@@ -66,7 +66,16 @@ async function readTotals(client: ClientBase, before: Date): Promise<Totals & { 
      ), sold AS (
        SELECT coalesce(sum(charged), 0)::text AS charged, coalesce(sum(cost - charged), 0)::text AS shortfall,
               coalesce(sum(upstream_cost), 0)::text AS "upstreamCost", coalesce(sum(unknown_charged), 0)::text AS "unknownCharged"
-       FROM margin_hour WHERE hour < $1 AND account_id IN (SELECT id FROM customer)
+       FROM (
+         SELECT charged, cost, upstream_cost, unknown_charged FROM margin_hour
+         WHERE hour < date_trunc('hour', $1::timestamptz, 'UTC') AND account_id IN (SELECT id FROM customer)
+         UNION ALL
+         -- The begin of an hour that the moment divides: months of some zones begin at half past.
+         SELECT charged, cost, coalesce(upstream_cost, 0), CASE WHEN upstream_cost IS NULL THEN charged ELSE 0 END FROM ledger_entry
+         WHERE date_trunc('hour', $1::timestamptz, 'UTC') < $1 AND account_id IN (SELECT id FROM customer)
+           AND request_id >= uuid_at(date_trunc('hour', $1::timestamptz, 'UTC') - interval '1 day') AND request_id < uuid_at($1)
+           AND created_at >= date_trunc('hour', $1::timestamptz, 'UTC') AND created_at < $1
+       ) AS sale
      ), moved AS (
        SELECT coalesce(sum(p.amount) FILTER (WHERE p.kind = 'charge' AND g.kind = 'purchase'), 0)::text AS "chargedPaid",
               coalesce(sum(p.amount) FILTER (WHERE p.kind = 'charge' AND g.kind = 'trial'), 0)::text AS "trialCost",
@@ -99,38 +108,104 @@ export interface CloseMonth {
   actor: string;
 }
 
+/** The figures of a month, as known now. */
+interface Measured {
+  timeZone: string;
+  isOver: boolean;
+  own: Totals;
+  unused: bigint;
+  margin: bigint;
+  /** Everything up to the month's end. */
+  totals: Totals;
+}
+
+type LatestClose = { month: string; timeZone: string; totals: Record<string, string> };
+
+async function readLatestClose(client: ClientBase): Promise<LatestClose | null> {
+  const { rows } = await client.query<LatestClose>(
+    `SELECT to_char(month, 'YYYY-MM') AS month, time_zone AS "timeZone", totals FROM closed_month
+     ORDER BY closed_month.month DESC LIMIT 1`,
+  );
+  return rows[0] ?? null;
+}
+
+/** Null: PostgreSQL has no such time zone. */
+async function measure(
+  client: ClientBase,
+  latest: LatestClose | null,
+  { month, timeZone }: Pick<CloseMonth, 'month' | 'timeZone'>,
+): Promise<Measured | null> {
+  const zone = latest?.timeZone ?? timeZone;
+  const { rowCount: zones } = await client.query('SELECT FROM pg_timezone_names WHERE name = $1', [zone]);
+  if (zones === 0) return null;
+  const { rows: bounds } = await client.query<{ start: Date; end: Date; isOver: boolean }>(
+    `SELECT s.start, s.end, s.end <= now() AS "isOver"
+     FROM (SELECT ($1 || '-01')::timestamp AT TIME ZONE $2 AS start, (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE $2 AS end) AS s`,
+    [month, zone],
+  );
+  const [bound] = bounds;
+  if (bound === undefined) throw new Error('the bounds of a month were read and gave no row');
+  const now = await readTotals(client, bound.end);
+  const before =
+    latest === null
+      ? await readTotals(client, bound.start)
+      : (Object.fromEntries(figures.map((name) => [name, BigInt(latest.totals[name] ?? '0')])) as Totals);
+  const own = Object.fromEntries(figures.map((name) => [name, now[name] - before[name]])) as Totals;
+  return {
+    timeZone: zone,
+    isOver: bound.isOver,
+    own,
+    unused: now.bought - now.chargedPaid - now.expired,
+    margin: own.charged - own.unknownCharged - own.upstreamCost,
+    totals: now,
+  };
+}
+
+/** The figures that a close would freeze, as known now. */
+export interface MonthPreview extends Omit<ClosedMonth, 'closedBy' | 'closedAt'> {
+  /** Only a month that is over can be closed. */
+  isOver: boolean;
+}
+
+/**
+ * What the next close would freeze: the month after the latest close, or before any the given one (null: the last that is
+ * over). Null: PostgreSQL has no such time zone.
+ */
+export async function previewMonth(
+  pool: Pool,
+  { month, timeZone }: { month: string | null; timeZone: string },
+): Promise<MonthPreview | null> {
+  return transaction(pool, async (client) => {
+    const latest = await readLatestClose(client);
+    const next = latest === null ? (month ?? (await lastMonth(client))) : nextOf(latest.month);
+    const measured = await measure(client, latest, { month: next, timeZone });
+    if (measured === null) return null;
+    const { own, unused, margin, isOver } = measured;
+    const chargedGiven = own.charged - own.chargedPaid - own.trialCost;
+    return { month: next, timeZone: measured.timeZone, isOver, ...own, chargedGiven, unused, margin };
+  });
+}
+
+async function lastMonth(client: ClientBase): Promise<string> {
+  const { rows } = await client.query<{ month: string }>(
+    `SELECT to_char((now() AT TIME ZONE 'UTC') - interval '1 month', 'YYYY-MM') AS month`,
+  );
+  return rows[0]?.month ?? '';
+}
+
 /** Closes a month that is over. All closes wait for each other. */
 export async function closeMonth(pool: Pool, { month, timeZone, actor }: CloseMonth): Promise<CloseOutcome> {
   return transaction(pool, async (client) => {
     await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.closed_month', 0))`);
-    const { rows: closed } = await client.query<ClosedMonth & { totals: Record<string, string> }>(
-      `SELECT ${columns}, totals FROM closed_month ORDER BY closed_month.month DESC`,
-    );
-    const same = closed.find((each) => each.month === month);
+    const same = (await listClosedMonths(client)).find((each) => each.month === month);
     if (same !== undefined) return { kind: 'closed_before', month: same };
-    const [latest] = closed;
-    if (latest !== undefined && nextOf(latest.month) !== month)
-      return { kind: 'out_of_order', next: nextOf(latest.month) };
-    const zone = latest?.timeZone ?? timeZone;
-    const { rowCount: zones } = await client.query('SELECT FROM pg_timezone_names WHERE name = $1', [zone]);
-    if (zones === 0) return { kind: 'bad_zone' };
-    const { rows: bounds } = await client.query<{ start: Date; end: Date; over: boolean; whole: boolean }>(
-      `SELECT s.start, s.end, s.end <= now() AS over,
-              extract(epoch FROM s.start) % 3600 = 0 AND extract(epoch FROM s.end) % 3600 = 0 AS whole
-       FROM (SELECT ($1 || '-01')::timestamp AT TIME ZONE $2 AS start, (($1 || '-01')::timestamp + interval '1 month') AT TIME ZONE $2 AS end) AS s`,
-      [month, zone],
-    );
-    const [bound] = bounds;
-    if (bound?.whole !== true) return { kind: 'bad_zone' };
-    if (!bound.over) return { kind: 'not_over' };
-    const now = await readTotals(client, bound.end);
-    const before =
-      latest === undefined
-        ? await readTotals(client, bound.start)
-        : (Object.fromEntries(figures.map((name) => [name, BigInt(latest.totals[name] ?? '0')])) as Totals);
-    const own = Object.fromEntries(figures.map((name) => [name, now[name] - before[name]])) as Totals;
-    const unused = now.bought - now.chargedPaid - now.expired;
-    const totals = Object.fromEntries(figures.map((name) => [name, String(now[name])]));
+    const latest = await readLatestClose(client);
+    if (latest !== null && nextOf(latest.month) !== month) return { kind: 'out_of_order', next: nextOf(latest.month) };
+    const measured = await measure(client, latest, { month, timeZone });
+    if (measured === null) return { kind: 'bad_zone' };
+    if (!measured.isOver) return { kind: 'not_over' };
+    const { own, unused, margin } = measured;
+    const totals = Object.fromEntries(figures.map((name) => [name, String(measured.totals[name])]));
     const { rows } = await client.query<ClosedMonth>(
       `INSERT INTO closed_month (month, previous, time_zone, revenue_vnd, charged, charged_paid, trial_cost, expired, shortfall,
          upstream_cost, unknown_charged, unused, margin, totals, closed_by)
@@ -139,10 +214,10 @@ export async function closeMonth(pool: Pool, { month, timeZone, actor }: CloseMo
       [
         month,
         latest?.month ?? null,
-        zone,
+        measured.timeZone,
         ...figures.map((name) => own[name]),
         unused,
-        own.charged - own.unknownCharged - own.upstreamCost,
+        margin,
         JSON.stringify(totals),
         actor,
       ],

@@ -9,7 +9,8 @@ import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { readVendorFile, VendorFileError } from '../../server/billing/vendor-csv.ts';
 import { compareVendorUsage, importVendorUsage } from '../../server/billing/vendor-usage.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
-import { closeMonth, listClosedMonths } from '../../server/plans/month-close.ts';
+import { closeMonth, listClosedMonths, previewMonth } from '../../server/plans/month-close.ts';
+import { addModel } from '../billing/support.ts';
 import { createDomain, createPlans, order, transfer } from '../plans/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
@@ -105,8 +106,9 @@ async function entry(
     input = 10n,
     output = 5n,
   }: { charged: bigint; cost?: bigint; upstreamCost?: bigint | null; grant?: string; input?: bigint; output?: bigint },
+  db = pool,
 ) {
-  const { rows } = await pool.query(
+  const { rows } = await db.query(
     `INSERT INTO ledger_entry (account_id, request_id, key_id, model, upstream, protocol, input, cache_hit, cache_write_5m, cache_write_1h, output,
        price_input, price_cache_hit, price_cache_write_5m, price_cache_write_1h, price_output, cost, charged, free_after, upstream_cost,
        latency_ms, outcome, usage_source, stream, created_at)
@@ -116,10 +118,20 @@ async function entry(
     [account, at, cost, charged, upstreamCost, input, output],
   );
   if (charged > 0n)
-    await pool.query(
+    await db.query(
       `INSERT INTO posting (account_id, grant_id, kind, amount, request_id, held_at, created_at) VALUES ($1, $2, 'charge', $3, $4, $5, $5)`,
       [account, grant, charged, rows[0].request_id, at],
     );
+}
+
+async function addCustomer(db: Pool): Promise<void> {
+  await db.query(`INSERT INTO account (id, name, email) VALUES ($1, 'a', 'a@example.com')`, [account]);
+  await db.query(
+    `INSERT INTO "grant" (account_id, id, kind, amount, source_ref, created_at) VALUES
+       ($1, $2, 'purchase', 10000, 'order:x', '2026-08-01'), ($1, $3, 'trial', 1000, 'trial:x', '2026-08-01'),
+       ($1, $4, 'adjustment', 1000, 'adjustment:x', '2026-08-01')`,
+    [account, grants.purchase, grants.trial, grants.adjustment],
+  );
 }
 
 async function command(...args: string[]): Promise<{ code: number; said: string }> {
@@ -135,13 +147,7 @@ async function command(...args: string[]): Promise<{ code: number; said: string 
 beforeAll(async () => {
   database = await createDatabase();
   pool = new Pool({ connectionString: database.url, max: 3, types: bigintTypes });
-  await pool.query(`INSERT INTO account (id, name, email) VALUES ($1, 'a', 'a@example.com')`, [account]);
-  await pool.query(
-    `INSERT INTO "grant" (account_id, id, kind, amount, source_ref, created_at) VALUES
-       ($1, $2, 'purchase', 10000, 'order:x', '2026-08-01'), ($1, $3, 'trial', 1000, 'trial:x', '2026-08-01'),
-       ($1, $4, 'adjustment', 1000, 'adjustment:x', '2026-08-01')`,
-    [account, grants.purchase, grants.trial, grants.adjustment],
-  );
+  await addCustomer(pool);
   await pool.query(
     `INSERT INTO upstream (id, protocol, base_url) VALUES ('vendor', 'messages', 'https://vendor.example')`,
   );
@@ -155,7 +161,12 @@ describe('what a vendor billed', () => {
   it('is compared with the ledger by day and model, whatever date the vendor puts behind its name', async () => {
     await entry('2026-10-05T12:00:00Z', { charged: 1_000n, input: 1_500n - 500n, output: 75n });
     await importVendorUsage(pool, { upstream: 'vendor', text: anthropic, actor: 'test' });
-    const compared = await compareVendorUsage(pool, { from: '2026-10-01', to: '2026-10-31', upstream: null });
+    const compared = await compareVendorUsage(pool, {
+      from: '2026-10-01',
+      to: '2026-10-31',
+      upstream: null,
+      percent: 1,
+    });
     expect(compared).toMatchObject([
       {
         upstream: 'vendor',
@@ -171,11 +182,48 @@ describe('what a vendor billed', () => {
   it('differs above a hundredth and a thousand tokens; a later file of the same day replaces the first', async () => {
     const text = 'day,model,input,output\n2026-10-05,claude-x,90000,75\n2026-10-06,claude-y,50000,1';
     await importVendorUsage(pool, { upstream: 'vendor', text, actor: 'test' });
-    const compared = await compareVendorUsage(pool, { from: '2026-10-01', to: '2026-10-31', upstream: 'vendor' });
+    const compared = await compareVendorUsage(pool, {
+      from: '2026-10-01',
+      to: '2026-10-31',
+      upstream: 'vendor',
+      percent: 1,
+    });
     expect(compared.map(({ day, model, differs, ledger }) => [day, model, differs, ledger === null])).toEqual([
       ['2026-10-06', 'claude-y', true, true],
       ['2026-10-05', 'claude-x', true, false],
     ]);
+  });
+
+  it('is compared once for each request, whichever route it took, under a name that the vendor billed', async () => {
+    await addModel(pool, { id: 'claude-x' });
+    await pool.query(
+      `INSERT INTO route (id, model_id, upstream_id, upstream_model, priority) VALUES
+         (gen_random_uuid(), 'claude-x', 'vendor', 'claude-fast', 0), (gen_random_uuid(), 'claude-x', 'vendor', 'claude-x', 1)`,
+    );
+    const compared = await compareVendorUsage(pool, {
+      from: '2026-10-05',
+      to: '2026-10-05',
+      upstream: null,
+      percent: 1,
+    });
+    expect(compared.map(({ model, ledger }) => [model, ledger?.requests])).toEqual([['claude-x', 1n]]);
+    await pool.query('DELETE FROM route');
+  });
+
+  it('differs where the vendor billed another amount for the same tokens', async () => {
+    await entry('2026-11-05T12:00:00Z', { charged: 1_000n, upstreamCost: 20_000_000_000n });
+    const billed = async (usd: string, percent: number) => {
+      const text = `day,model,input,output,cost_usd\n2026-11-05,claude-x,10,5,${usd}`;
+      await importVendorUsage(pool, { upstream: 'vendor', text, actor: 'test' });
+      const days = { from: '2026-11-05', to: '2026-11-05' };
+      const [row] = await compareVendorUsage(pool, { ...days, upstream: null, percent });
+      return [row?.differs, row?.apart];
+    };
+    expect(await billed('0.02', 1)).toEqual([false, 0]);
+    // Less than a cent is rounding.
+    expect(await billed('0.03', 1)).toEqual([false, 0]);
+    expect(await billed('0.04', 49)).toEqual([true, 0.5]);
+    expect(await billed('0.04', 50)).toEqual([false, 0.5]);
   });
 
   it('comes in by the command line, which refuses a file that it cannot read and an upstream that there is not', async () => {
@@ -266,11 +314,35 @@ describe('a closed month', () => {
     expect(months.reduce((sum, { charged }) => sum + charged, 0n)).toBe(rows[0].charged);
   });
 
-  it.each(['Mars/Olympus', 'Asia/Kolkata'])('begins at a full hour of UTC, and so not in %s', async (timeZone) => {
+  it('begins and ends at half past in zones of half hours, to the pico-USD', async () => {
     // The zone of the first close counts for all after it.
     const other = await createDatabase();
     const fresh = new Pool({ connectionString: other.url, max: 1, types: bigintTypes });
-    expect(await closeMonth(fresh, { month: '2026-09', timeZone, actor: 'test' })).toEqual({ kind: 'bad_zone' });
+    await addCustomer(fresh);
+    const kolkata = { timeZone: 'Asia/Kolkata', actor: 'test' };
+    expect(await closeMonth(fresh, { month: '2026-09', timeZone: 'Mars/Olympus', actor: 'test' })).toEqual({
+      kind: 'bad_zone',
+    });
+    // 18:30 UTC is midnight there.
+    await entry('2026-08-31T18:29:59.999Z', { charged: 10n, upstreamCost: 1n }, fresh);
+    await entry('2026-08-31T18:30:00Z', { charged: 20n, upstreamCost: 5n }, fresh);
+    await entry('2026-09-30T18:29:59.999Z', { charged: 100n, upstreamCost: null }, fresh);
+    await entry('2026-09-30T18:30:00Z', { charged: 1_000n, upstreamCost: 500n }, fresh);
+    const preview = await previewMonth(fresh, { month: '2026-09', timeZone: 'Asia/Kolkata' });
+    const september = { month: '2026-09', charged: 120n, chargedPaid: 120n, upstreamCost: 5n, unknownCharged: 100n };
+    expect(preview).toMatchObject({ ...september, isOver: true, margin: 15n });
+    expect(await closeMonth(fresh, { month: '2026-09', ...kolkata })).toMatchObject({
+      kind: 'closed',
+      month: september,
+    });
+    expect(await previewMonth(fresh, { month: null, timeZone: 'UTC' })).toMatchObject({
+      month: '2026-10',
+      timeZone: 'Asia/Kolkata',
+      charged: 1_000n,
+    });
+    expect(await closeMonth(fresh, { month: '2026-10', ...kolkata })).toMatchObject({
+      month: { charged: 1_000n, upstreamCost: 500n, margin: 500n },
+    });
     await fresh.end();
     await other.drop();
   });

@@ -33,7 +33,8 @@ it('a start probes at once, an event is delivered without waiting for the clock,
     transferSource: null,
     uptime: { ...uptime, endAbandoned: async () => probed.resolve() },
     people: { sweep: async () => undefined },
-    notices: { check: async () => 0, deliverDue: async () => 0, prune: async () => {} },
+    notices: { check: async () => 0, deliverDue: async () => 0, prune: async () => {}, tellBills: async () => {} },
+    books: { examineBills: async () => [] },
     mismatchMails: { sendMails: async () => 0 },
     webhooks: {
       deliverDue: async () => {
@@ -51,6 +52,7 @@ it('a start probes at once, an event is delivered without waiting for the clock,
   const { rows } = await pool.query<{ key: string }>('SELECT key FROM pgboss.schedule ORDER BY key');
   expect(rows.map(({ key }) => key)).toEqual([
     'alarms',
+    'bills',
     'invoices',
     'notices',
     'order-mails',

@@ -346,6 +346,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['notice_settings', 'notice_quiet', { quiet_from: 5 }, { quiet_from: 1_440, quiet_to: 0 }, { quiet_to: 5 }],
   ['business_notice_settings', 'business_notice_one_row', { id: 2 }],
   ['business_notice_settings', 'business_notice_limits', { shortfall: -1n }, { margin_percent: 101 }],
+  ['business_notice_settings', 'business_notice_bills', { bill_percent: 0 }, { bill_days: 46 }],
   ['business_notice_settings', 'business_notice_quiet', { quiet_from: 5 }, { quiet_from: 0, quiet_to: -1 }],
   ['notice_channel', 'notice_channel_kind', { kind: 'pigeon' }],
   ['notice_channel', 'notice_channel_locale', { locale: 'fr' }],

@@ -31,7 +31,14 @@ export const accountKinds = [
   'MODEL_INCIDENT',
   'NEW_SIGN_IN',
 ] as const;
-export const businessKinds = ['SHORTFALL', 'UPSTREAM_FAILING', 'TRANSFER_WAITING', 'MARGIN_LOW'] as const;
+export const businessKinds = [
+  'SHORTFALL',
+  'UPSTREAM_FAILING',
+  'TRANSFER_WAITING',
+  'MARGIN_LOW',
+  'BILL_DIFFERS',
+  'BILL_MISSING',
+] as const;
 
 /** The operations of an owner's channels. */
 function callsOf(steyg: Steyg, owner: Owner) {

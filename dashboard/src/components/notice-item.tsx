@@ -35,6 +35,8 @@ export function NoticeItem({ notice }: { notice: Notice }) {
           vnd: format.vnd(facts['amount_vnd'] ?? '0'),
           percent: text('percent'),
           minimum: text('minimum'),
+          day: text('day'),
+          days: text('days'),
         })}
       </p>
       <p className="hint">

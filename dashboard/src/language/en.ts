@@ -79,6 +79,7 @@ export const en = {
     operatorUptime: 'Uptime',
     operatorAudit: 'Audit log',
     operatorBooks: 'Books',
+    operatorBills: 'Bills and months',
     operatorSeller: 'Company details',
     guides: 'Quick starts',
     pricing: 'Prices',
@@ -691,6 +692,8 @@ export const en = {
       UPSTREAM_FAILING: 'Upstream {upstream} fails.',
       TRANSFER_WAITING: 'A transfer of {vnd} waits for a person.',
       MARGIN_LOW: 'The margin of 24 hours is {percent} %, below {minimum} %.',
+      BILL_DIFFERS: 'The bill of {upstream} differs from the ledger by {percent} %: {model} on {day}.',
+      BILL_MISSING: 'Bills of {upstream} are missing. Days: {days}, from {day}.',
     },
   },
   channels: {
@@ -740,6 +743,8 @@ export const en = {
       UPSTREAM_FAILING: 'Failing upstreams',
       TRANSFER_WAITING: 'Waiting transfers',
       MARGIN_LOW: 'Low margin',
+      BILL_DIFFERS: 'Bills that differ',
+      BILL_MISSING: 'Missing bills',
     },
   },
   webhooks: {

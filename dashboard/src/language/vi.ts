@@ -82,6 +82,7 @@ export const vi: Texts = {
     operatorUptime: 'Độ sẵn sàng',
     operatorAudit: 'Nhật ký thay đổi',
     operatorBooks: 'Sổ sách',
+    operatorBills: 'Hóa đơn và kỳ sổ',
     operatorSeller: 'Thông tin công ty',
     guides: 'Hướng dẫn nhanh',
     pricing: 'Bảng giá',
@@ -692,6 +693,8 @@ export const vi: Texts = {
       UPSTREAM_FAILING: 'Upstream {upstream} gặp lỗi.',
       TRANSFER_WAITING: 'Một khoản chuyển {vnd} đang chờ người kiểm tra.',
       MARGIN_LOW: 'Biên lợi nhuận 24 giờ là {percent} %, dưới {minimum} %.',
+      BILL_DIFFERS: 'Hóa đơn của {upstream} lệch sổ cái {percent} %: {model} ngày {day}.',
+      BILL_MISSING: 'Thiếu hóa đơn của {upstream}. Số ngày: {days}, từ {day}.',
     },
   },
   channels: {
@@ -741,6 +744,8 @@ export const vi: Texts = {
       UPSTREAM_FAILING: 'Upstream gặp lỗi',
       TRANSFER_WAITING: 'Khoản chuyển đang chờ',
       MARGIN_LOW: 'Biên lợi nhuận thấp',
+      BILL_DIFFERS: 'Hóa đơn bị lệch',
+      BILL_MISSING: 'Thiếu hóa đơn',
     },
   },
   webhooks: {

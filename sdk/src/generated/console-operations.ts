@@ -66,6 +66,8 @@ export const consoleOperations = {
     'revenue#',
     'shortfalls',
     'compareVendorUsage#',
+    'vendorBills',
+    'nextMonthToClose',
     'closedMonths',
     'importVendorUsage',
     'closeMonth',

@@ -102,6 +102,10 @@ export type BurnLimitInput = {
 
 /** What operators want to be told of the business; what is left out stays. */
 export type BusinessNoticeSettingsInput = {
+  /** A day with usage whose vendor’s bill is not imported after so many days is told: 1 to 45. */
+  billDays?: number | null | undefined;
+  /** A vendor’s bill that is further apart from the ledger is told: 1 to 100 percent. */
+  billPercent?: number | null | undefined;
   /** Whether operators get mails. */
   mail?: boolean | null | undefined;
   /** A margin of 24 hours below it is told; null: never. */
@@ -434,6 +438,10 @@ export type NoticeKind =
   | 'BALANCE_EXHAUSTED'
   /** The balance is below the chosen figure. */
   | 'BALANCE_LOW'
+  /** Operators: a vendor’s bill differs from the ledger. */
+  | 'BILL_DIFFERS'
+  /** Operators: a vendor’s bill was not imported. */
+  | 'BILL_MISSING'
   /** More was spent in a time than chosen. */
   | 'BURN_RATE'
   /** Part of the budget expires soon. */
@@ -1507,7 +1515,7 @@ export type NoticeFragment = { clearedAt: string | null, createdAt: string, fact
 
 export type NoticeSettingsFragment = { burnAmount: string, burnMinutes: number, keyPercent: number, lowBalance: string, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string };
 
-export type BusinessNoticeSettingsFragment = { mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string };
+export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string };
 
 export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string };
 
@@ -1635,7 +1643,11 @@ export type AccountNoteFragment = { text: string };
 
 export type ComparedUsageFragment = { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null };
 
-export type VendorComparisonFragment = { day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null };
+export type VendorComparisonFragment = { apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null };
+
+export type VendorBillsFragment = { firstDay: string | null, importedAt: string | null, lastDay: string | null, missingDays: Array<string>, upstream: string };
+
+export type MonthPreviewFragment = { expired: string, isOver: boolean, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string };
 
 export type ClosedMonthFragment = { closedAt: string, closedBy: string, expired: string, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string };
 
@@ -1939,7 +1951,20 @@ export type CompareVendorUsageQueryVariables = Exact<{
 }>;
 
 
-export type CompareVendorUsageQuery = { operator: { vendorComparison: { next: string | null, compared: number, differing: number, rows: Array<{ day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null }> } } };
+export type CompareVendorUsageQuery = { operator: { vendorComparison: { next: string | null, compared: number, differing: number, rows: Array<{ apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null }> } } };
+
+export type VendorBillsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type VendorBillsQuery = { operator: { vendorBills: Array<{ firstDay: string | null, importedAt: string | null, lastDay: string | null, missingDays: Array<string>, upstream: string }> } };
+
+export type NextMonthToCloseQueryVariables = Exact<{
+  month?: string | null | undefined;
+  timeZone?: string | null | undefined;
+}>;
+
+
+export type NextMonthToCloseQuery = { operator: { nextMonthToClose: { expired: string, isOver: boolean, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string } } };
 
 export type ClosedMonthsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2453,7 +2478,7 @@ export type ListBusinessNoticesQuery = { operator: { notices: Array<{ clearedAt:
 export type BusinessNoticeSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type BusinessNoticeSettingsQuery = { operator: { noticeSettings: { mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string } } };
+export type BusinessNoticeSettingsQuery = { operator: { noticeSettings: { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string } } };
 
 export type UpdateBusinessNoticeSettingsMutationVariables = Exact<{
   input: BusinessNoticeSettingsInput;
@@ -2461,7 +2486,7 @@ export type UpdateBusinessNoticeSettingsMutationVariables = Exact<{
 
 
 export type UpdateBusinessNoticeSettingsMutation = { updateBusinessNoticeSettings:
-    | { __typename: 'BusinessNoticeSettings', mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string }
+    | { __typename: 'BusinessNoticeSettings', billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
 

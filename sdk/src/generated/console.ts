@@ -176,6 +176,8 @@ import type {
   ModelQueryVariables,
   ModelsQuery,
   ModelsQueryVariables,
+  NextMonthToCloseQuery,
+  NextMonthToCloseQueryVariables,
   NodeQuery,
   NodeQueryVariables,
   NoticeSettingsQuery,
@@ -328,6 +330,8 @@ import type {
   UptimeQueryVariables,
   UsageQuery,
   UsageQueryVariables,
+  VendorBillsQuery,
+  VendorBillsQueryVariables,
   VendorProfilesQuery,
   VendorProfilesQueryVariables,
   VendorsQuery,
@@ -502,6 +506,12 @@ export type ShortfallsAnswer = ShortfallsQuery['operator']['shortfalls'];
 
 /** What `compareVendorUsage` answers. */
 export type CompareVendorUsageAnswer = CompareVendorUsageQuery['operator']['vendorComparison'];
+
+/** What `vendorBills` answers. */
+export type VendorBillsAnswer = VendorBillsQuery['operator']['vendorBills'];
+
+/** What `nextMonthToClose` answers. */
+export type NextMonthToCloseAnswer = NextMonthToCloseQuery['operator']['nextMonthToClose'];
 
 /** What `closedMonths` answers. */
 export type ClosedMonthsAnswer = ClosedMonthsQuery['operator']['closedMonths'];
@@ -1349,6 +1359,24 @@ export interface ConsoleOperator {
    * ```
    */
   compareVendorUsage(variables: CompareVendorUsageQueryVariables, options?: RequestOptions): Paged<CompareVendorUsageAnswer>;
+  /**
+   * Upstreams in use, with the bills that were imported of each and the days without one.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.vendorBills();
+   * ```
+   */
+  vendorBills(variables?: VendorBillsQueryVariables, options?: RequestOptions): Pending<VendorBillsAnswer>;
+  /**
+   * What the next close would freeze: the month after the latest close.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.nextMonthToClose();
+   * ```
+   */
+  nextMonthToClose(variables?: NextMonthToCloseQueryVariables, options?: RequestOptions): Pending<NextMonthToCloseAnswer>;
   /**
    * Every closed month, the newest first.
    *

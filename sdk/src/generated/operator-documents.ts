@@ -12,7 +12,7 @@ const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
 const brokenInvariant = 'fragment BrokenInvariant on BrokenInvariant{invariant rows}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
 const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
-const businessNoticeSettings = 'fragment BusinessNoticeSettings on BusinessNoticeSettings{mail marginPercent muted quietFrom quietTo shortfall timeZone}';
+const businessNoticeSettings = 'fragment BusinessNoticeSettings on BusinessNoticeSettings{billDays billPercent mail marginPercent muted quietFrom quietTo shortfall timeZone}';
 const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities efforts reasoningTokensPerSecond unknownMembers contextWindow createdAt displayName enabled family id kind maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
 const closedMonth = 'fragment ClosedMonth on ClosedMonth{closedAt closedBy expired margin month revenueVnd shortfall timeZone unknownCharged unused upstreamCost used usedOfGiven usedOfPurchases usedOfTrials}';
 const codeBatch = 'fragment CodeBatch on CodeBatch{amount count createdAt expiresAt id name planId revokedAt used uses validDays}';
@@ -29,6 +29,7 @@ const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}c
 const member = 'fragment Member on Member{createdAt email id name role}';
 const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
 const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
+const monthPreview = 'fragment MonthPreview on MonthPreview{expired isOver margin month revenueVnd shortfall timeZone unknownCharged unused upstreamCost used usedOfGiven usedOfPurchases usedOfTrials}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
 const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
 const order = 'fragment Order on Order{bonus budget createdAt expiresAt freeAmount giftTo id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
@@ -69,7 +70,8 @@ const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
 const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id last4}';
 const vendor = 'fragment Vendor on Vendor{keys models{...VendorModel}name source sourceDate vendorId}';
-const vendorComparison = 'fragment VendorComparison on VendorComparison{day differs estimated ledger{...ComparedUsage}model upstream vendor{...ComparedUsage}}';
+const vendorBills = 'fragment VendorBills on VendorBills{firstDay importedAt lastDay missingDays upstream}';
+const vendorComparison = 'fragment VendorComparison on VendorComparison{apart day differs estimated ledger{...ComparedUsage}model upstream vendor{...ComparedUsage}}';
 const vendorModel = 'fragment VendorModel on VendorModel{contextWindow costs{...RouteCosts}displayName maxOutputTokens modelId routeId}';
 const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl features protocol}keyVariable profile quirks{source what}}';
 
@@ -88,6 +90,8 @@ export const operatorDocuments = {
   revenue: { kind: 'query', path: 'operator.revenue', text: 'query revenue($after:String$first:Int$from:DateTime$model:String$period:UsagePeriod$timeZone:String$to:DateTime){operator{revenue(after:$after first:$first from:$from model:$model period:$period timeZone:$timeZone to:$to){rows{...RevenueRow}next}}}' + revenueRow + tokens },
   shortfalls: { kind: 'query', path: 'operator.shortfalls', text: 'query shortfalls($after:String$days:Int$first:Int){operator{shortfalls(after:$after days:$days first:$first){...Shortfall}}}' + shortfall },
   compareVendorUsage: { kind: 'query', path: 'operator.vendorComparison', text: 'query compareVendorUsage($after:String$differing:Boolean$first:Int$from:String!$to:String!$upstream:String){operator{vendorComparison(after:$after differing:$differing first:$first from:$from to:$to upstream:$upstream){rows{...VendorComparison}next compared differing}}}' + comparedUsage + vendorComparison },
+  vendorBills: { kind: 'query', path: 'operator.vendorBills', text: 'query vendorBills{operator{vendorBills{...VendorBills}}}' + vendorBills },
+  nextMonthToClose: { kind: 'query', path: 'operator.nextMonthToClose', text: 'query nextMonthToClose($month:String$timeZone:String){operator{nextMonthToClose(month:$month timeZone:$timeZone){...MonthPreview}}}' + monthPreview },
   closedMonths: { kind: 'query', path: 'operator.closedMonths', text: 'query closedMonths{operator{closedMonths{...ClosedMonth}}}' + closedMonth },
   importVendorUsage: { kind: 'mutation', path: 'importVendorUsage', text: 'mutation importVendorUsage($input:ImportVendorUsageInput!){importVendorUsage(input:$input){__typename ...on VendorUsageImported{from rows to upstream}...Problem}}' + problem },
   closeMonth: { kind: 'mutation', path: 'closeMonth', text: 'mutation closeMonth($month:String!$timeZone:String){closeMonth(month:$month timeZone:$timeZone){__typename ...ClosedMonth ...Problem}}' + closedMonth + problem },

@@ -33,13 +33,14 @@ export const booksCommands: readonly Command[] = [
     summary: 'what vendors say they billed beside the ledger, by day and model; without --all only what differs',
     options: { from: 'text', to: 'text', upstream: 'text', all: 'flag' },
     async run({ pool }, given) {
-      const { compareVendorUsage, maxComparedDays } = await import('../../billing/vendor-usage.ts');
+      const { maxComparedDays } = await import('../../billing/vendor-usage.ts');
+      const { createBooks } = await import('../../plans/books.ts');
       const [from, to] = [given.required('from'), given.required('to')];
       if (!day.test(from) || !day.test(to)) throw new CommandError('usage', '--from and --to are days: 2026-10-31');
       const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
       if (!(days >= 0 && days < maxComparedDays))
         throw new CommandError('usage', `--to follows --from, by at most ${maxComparedDays} days`);
-      const compared = await compareVendorUsage(pool, { from, to, upstream: given.text('upstream') ?? null });
+      const compared = await createBooks({ pool }).compare({ from, to, upstream: given.text('upstream') ?? null });
       const rows = given.flag('all') ? compared : compared.filter(({ differs }) => differs);
       return {
         json: { compared: compared.length, differs: compared.filter(({ differs }) => differs).length, rows },
@@ -72,7 +73,7 @@ export const booksCommands: readonly Command[] = [
         actor: commandLine,
       });
       if (outcome.kind === 'bad_zone')
-        throw new CommandError('usage', '--time-zone is an IANA name whose months begin at a full hour of UTC');
+        throw new CommandError('usage', '--time-zone is an IANA name, such as Asia/Ho_Chi_Minh');
       if (outcome.kind === 'not_over') throw new CommandError('not_over', `${month} is not over yet.`);
       if (outcome.kind === 'out_of_order')
         throw new CommandError('out_of_order', `Months are closed one after the other; the next is ${outcome.next}.`);

@@ -1,6 +1,7 @@
+import type { VendorBills } from '../../billing/vendor-bills.ts';
 import { maxComparedDays, type UsageSide, type VendorComparison } from '../../billing/vendor-usage.ts';
 import { actorOf } from '../../people/principal.ts';
-import type { ClosedMonth } from '../../plans/month-close.ts';
+import type { ClosedMonth, MonthPreview } from '../../plans/month-close.ts';
 import { isMonth } from '../../plans/statements.ts';
 import { builder } from '../builder.ts';
 import { badInput, ConflictError, InputError, NotFoundError } from '../errors.ts';
@@ -48,8 +49,12 @@ const VendorComparisonType = builder.objectRef<VendorComparison>('VendorComparis
       type: 'BigInt',
       description: 'Requests of the ledger whose tokens are estimates, because the vendor’s answer did not say.',
     }),
+    apart: t.exposeFloat('apart', {
+      description:
+        'How far the figures are apart that are furthest: 0.5 is half of the larger one. Up to a thousand tokens and one cent count as nothing.',
+    }),
     differs: t.exposeBoolean('differs', {
-      description: 'Input or output is apart by more than a hundredth and more than a thousand tokens.',
+      description: 'Further apart than the `billPercent` of the settings of operators’ notices.',
     }),
   }),
 });
@@ -77,9 +82,28 @@ const ComparisonPageType = builder.objectRef<ComparisonPage>('VendorComparisonPa
   }),
 });
 
-const ClosedMonthType = builder.objectRef<ClosedMonth>('ClosedMonth').implement({
-  description: 'A month whose figures never change again. What became known later is part of the month after it.',
+const VendorBillsType = builder.objectRef<VendorBills>('VendorBills').implement({
+  description: 'How far the import of an upstream’s bills has come. Days are those of UTC.',
   authScopes: { operator: true },
+  fields: (t) => ({
+    upstream: t.exposeString('upstream', { description: 'Id of the upstream.' }),
+    firstDay: t.exposeString('firstDay', { nullable: true, description: 'The first day with a bill; null: none.' }),
+    lastDay: t.exposeString('lastDay', { nullable: true, description: 'The last day with a bill; null: none.' }),
+    importedAt: t.expose('importedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the latest file was imported.',
+    }),
+    missingDays: t.exposeStringList('missingDays', {
+      description: `Days of the last ${maxComparedDays} with usage and without a bill, after the first bill, older than the \`billDays\` of the settings of operators’ notices.`,
+    }),
+  }),
+});
+
+type MonthFigures = Omit<MonthPreview, 'isOver'>;
+
+const MonthFiguresType = builder.interfaceRef<MonthFigures>('MonthFigures').implement({
+  description: 'The figures of a month.',
   fields: (t) => ({
     month: t.exposeString('month', { description: 'Such as `2026-10`.' }),
     timeZone: t.exposeString('timeZone', { description: 'Where it begins and ends.' }),
@@ -109,10 +133,39 @@ const ClosedMonthType = builder.objectRef<ClosedMonth>('ClosedMonth').implement(
       type: 'UsdAmount',
       description: 'used - unknownCharged - upstreamCost. Can be negative.',
     }),
+  }),
+});
+
+const ClosedMonthType = builder.objectRef<ClosedMonth>('ClosedMonth').implement({
+  description: 'A month whose figures never change again. What became known later is part of the month after it.',
+  authScopes: { operator: true },
+  interfaces: [MonthFiguresType],
+  fields: (t) => ({
     closedBy: t.exposeString('closedBy', { description: 'Who closed it, as in the audit log.' }),
     closedAt: t.expose('closedAt', { type: 'DateTime', description: 'When.' }),
   }),
 });
+
+const MonthPreviewType = builder.objectRef<MonthPreview>('MonthPreview').implement({
+  description: 'What a close of the next month would freeze, as known now.',
+  authScopes: { operator: true },
+  interfaces: [MonthFiguresType],
+  fields: (t) => ({
+    isOver: t.exposeBoolean('isOver', { description: 'Only a month that is over can be closed.' }),
+  }),
+});
+
+/** A month such as `2026-10`, or an `InputError`. */
+function checkMonth(month: string): string {
+  if (!isMonth(month)) throw badInput('month', 'month is a month such as 2026-10.');
+  return month;
+}
+
+const defaultZone = 'Asia/Ho_Chi_Minh';
+
+function refuseZone(): never {
+  throw badInput('timeZone', `timeZone is the IANA name of a time zone, such as ${defaultZone}.`);
+}
 
 const maxRows = 1_000;
 
@@ -157,6 +210,30 @@ builder.objectFields(OperatorType, (t) => ({
         compared: all.length,
         differing: differ.length,
       };
+    },
+  }),
+  vendorBills: t.field({
+    type: [VendorBillsType],
+    description: 'Upstreams in use, with the bills that were imported of each and the days without one.',
+    complexity: { field: 20, multiplier: 20 },
+    resolve: (_operator, _args, { domains }) => domains.books.bills(),
+  }),
+  nextMonthToClose: t.field({
+    type: MonthPreviewType,
+    description: 'What the next close would freeze: the month after the latest close.',
+    complexity: { field: 50, multiplier: 1 },
+    args: {
+      month: t.arg.string({
+        description: 'Before the first close, the month to begin with; left out: the last one that is over.',
+      }),
+      timeZone: t.arg.string({ defaultValue: defaultZone, description: 'As that of `closeMonth`.' }),
+    },
+    resolve: async (_operator, { month, timeZone }, { domains }) => {
+      const preview = await domains.books.previewMonth({
+        month: month == null ? null : checkMonth(month),
+        timeZone: timeZone ?? defaultZone,
+      });
+      return preview ?? refuseZone();
     },
   }),
   closedMonths: t.field({
@@ -227,19 +304,17 @@ builder.mutationField('closeMonth', (t) =>
     args: {
       month: t.arg.string({ required: true, description: 'Such as `2026-10`.' }),
       timeZone: t.arg.string({
-        defaultValue: 'Asia/Ho_Chi_Minh',
+        defaultValue: defaultZone,
         description: 'Where the month begins and ends; after the first close, that of the close before is kept.',
       }),
     },
     resolve: async (_root, { month, timeZone }, { domains, principal }) => {
-      if (!isMonth(month)) throw badInput('month', 'month is a month such as 2026-10.');
       const outcome = await domains.books.close({
-        month,
-        timeZone: timeZone ?? 'Asia/Ho_Chi_Minh',
+        month: checkMonth(month),
+        timeZone: timeZone ?? defaultZone,
         actor: actorOf(principal),
       });
-      if (outcome.kind === 'bad_zone')
-        throw badInput('timeZone', 'timeZone is an IANA name whose months begin at a full hour of UTC.');
+      if (outcome.kind === 'bad_zone') return refuseZone();
       if (outcome.kind === 'not_over') throw new ConflictError(`${month} is not over yet.`);
       if (outcome.kind === 'out_of_order')
         throw new ConflictError(`Months are closed one after the other; the next is ${outcome.next}.`);

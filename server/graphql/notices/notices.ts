@@ -25,6 +25,8 @@ export const NoticeKindType = builder.enumType('NoticeKind', {
     UPSTREAM_FAILING: { value: 'upstream_failing', description: 'Operators: an upstream fails.' },
     TRANSFER_WAITING: { value: 'transfer_waiting', description: 'Operators: a transfer waits for a person.' },
     MARGIN_LOW: { value: 'margin_low', description: 'Operators: the margin of 24 hours is below the chosen one.' },
+    BILL_DIFFERS: { value: 'bill_differs', description: 'Operators: a vendor’s bill differs from the ledger.' },
+    BILL_MISSING: { value: 'bill_missing', description: 'Operators: a vendor’s bill was not imported.' },
   } satisfies Record<string, { value: NoticeKind; description: string }>,
 });
 
@@ -138,6 +140,11 @@ const NoticeSettingsType = builder.objectRef<NoticeSettings>('NoticeSettings').i
   }),
 });
 
+const billTexts = {
+  billPercent: 'A vendor’s bill that is further apart from the ledger is told: 1 to 100 percent.',
+  billDays: 'A day with usage whose vendor’s bill is not imported after so many days is told: 1 to 45.',
+};
+
 const BusinessNoticeSettingsType = builder.objectRef<BusinessSettings>('BusinessNoticeSettings').implement({
   description: 'What operators want to be told of the business.',
   authScopes: { operator: true },
@@ -153,6 +160,8 @@ const BusinessNoticeSettingsType = builder.objectRef<BusinessSettings>('Business
       nullable: true,
       description: 'A margin of 24 hours below it is told; null: never.',
     }),
+    billPercent: t.exposeInt('billPercent', { description: billTexts.billPercent }),
+    billDays: t.exposeInt('billDays', { description: billTexts.billDays }),
     quietFrom: t.exposeInt('quietFrom', { nullable: true, description: quiet.quietFrom }),
     quietTo: t.exposeInt('quietTo', { nullable: true, description: quiet.quietTo }),
     timeZone: t.exposeString('timeZone', { description: quiet.timeZone }),
@@ -219,6 +228,8 @@ const BusinessNoticeSettingsInput = builder.inputType('BusinessNoticeSettingsInp
     muted: t.field({ type: [NoticeKindType], description: mutedText }),
     shortfall: t.field({ type: 'UsdAmount', description: 'A shortfall of an hour above it is told.' }),
     marginPercent: t.int({ description: 'A margin of 24 hours below it is told; null: never.' }),
+    billPercent: t.int({ description: billTexts.billPercent }),
+    billDays: t.int({ description: billTexts.billDays }),
     quietFrom: t.int({ description: quiet.quietFrom }),
     quietTo: t.int({ description: quiet.quietTo }),
     timeZone: t.string({ description: quiet.timeZone }),

@@ -61,6 +61,8 @@ function SettingsForm({ settings }: { settings: NonNullable<BusinessNoticeSettin
   const [mail, setMail] = useState(settings.mail);
   const [shortfall, setShortfall] = useState(settings.shortfall);
   const [margin, setMargin] = useState(settings.marginPercent === null ? '' : String(settings.marginPercent));
+  const [billPercent, setBillPercent] = useState(String(settings.billPercent));
+  const [billDays, setBillDays] = useState(String(settings.billDays));
   const [muted, setMuted] = useState<NoticeKind[]>([...settings.muted]);
   const [quiet, setQuiet] = useState(draftOf(settings));
   const save = useChange({
@@ -78,6 +80,8 @@ function SettingsForm({ settings }: { settings: NonNullable<BusinessNoticeSettin
           muted,
           shortfall: shortfall.trim(),
           marginPercent: margin.trim() === '' ? null : Number(margin),
+          billPercent: Number(billPercent),
+          billDays: Number(billDays),
           ...quietOf(quiet),
         })
       }
@@ -103,6 +107,21 @@ function SettingsForm({ settings }: { settings: NonNullable<BusinessNoticeSettin
         value={margin}
         onChange={setMargin}
         error={fields['marginPercent']}
+      />
+      <TextField
+        label={t.operator.billPercent}
+        inputMode="numeric"
+        value={billPercent}
+        onChange={setBillPercent}
+        error={fields['billPercent']}
+      />
+      <TextField
+        label={t.operator.billDays}
+        hint={t.operator.billDaysHint}
+        inputMode="numeric"
+        value={billDays}
+        onChange={setBillDays}
+        error={fields['billDays']}
       />
       <QuietFields draft={quiet} disabled={false} onChange={setQuiet} errors={fields} />
       <KindChoice legend={t.notices.muted} kinds={businessKinds} chosen={muted} onChange={setMuted} />

@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { openPage } from './browser.ts';
+import { settled, signInOperator } from './people.ts';
+import { app, browser, useService } from './service.ts';
+
+// Vendors' bills and the close of months, on the operator's page.
+
+useService();
+
+/** A request that the ledger has of a day in the month before this one, at a vendor. */
+async function sell(upstream: string, day: string): Promise<void> {
+  const { accountId } = await app.customer({ usd: '1' });
+  await app.pool.query(
+    `INSERT INTO ledger_entry (account_id, request_id, key_id, model, upstream, protocol, input, cache_hit, cache_write_5m, cache_write_1h, output,
+       price_input, price_cache_hit, price_cache_write_5m, price_cache_write_1h, price_output, cost, charged, free_after, upstream_cost,
+       latency_ms, outcome, usage_source, stream, created_at)
+     SELECT $1, overlay(uuid_at($2)::text placing substr(gen_random_uuid()::text, 15) from 15)::uuid, $1, 'm', $3, 'messages', 50000, 0, 0, 0, 0,
+       1, 0, 0, 0, 0, 50000, 50000, 0, 20000, 1, 'completed', 'reported', false, $2`,
+    [accountId, `${day}T12:00:00Z`, upstream],
+  );
+}
+
+const words = {
+  en: {
+    choose: 'Import a file',
+    imported: '2 rows of',
+    differing: 'Compared: 2. Different: 1.',
+    from: 'From',
+    only: 'Only what differs',
+    empty: 'The file has no usage.',
+    close: 'Close',
+    frozen: 'These figures are frozen',
+    closed: (month: string) => `${month} is closed.`,
+    download: 'CSV for the accountant',
+    none: 'No month is closed yet.',
+    months: 'Closed months',
+    next: 'Next month to close',
+    zone: 'Time zone',
+  },
+  vi: {
+    choose: 'Nhập tệp',
+    imported: 'Đã nhập 2 dòng',
+    differing: 'Đã đối chiếu: 2. Bị lệch: 1.',
+    from: 'Từ ngày',
+    only: 'Chỉ phần bị lệch',
+    empty: 'The file has no usage.',
+    close: 'Chốt',
+    frozen: 'được giữ cố định',
+    closed: (month: string) => `Đã chốt ${month}.`,
+    download: 'CSV cho kế toán',
+    none: 'Chưa chốt tháng nào.',
+    months: 'Các tháng đã chốt',
+    next: 'Tháng chốt sổ tiếp theo',
+    zone: 'Múi giờ',
+  },
+} as const;
+
+it.each([
+  ['en', 1_280],
+  ['vi', 390],
+] as const)('a bill is imported and compared, a month is closed and downloaded: %s, %i px', async (locale, width) => {
+  const text = words[locale];
+  await app.pool.query('ALTER TABLE closed_month DISABLE TRIGGER USER');
+  await app.pool.query('TRUNCATE closed_month, vendor_usage');
+  await app.pool.query('ALTER TABLE closed_month ENABLE TRIGGER USER');
+  const upstream = `vendor-${locale}`;
+  await app.pool.query(
+    `INSERT INTO upstream (id, protocol, base_url) VALUES ($1, 'messages', 'https://vendor.example')`,
+    [upstream],
+  );
+  const { rows: known } = await app.pool.query<{ first: string; second: string; month: string }>(
+    `SELECT to_char(m, 'YYYY-MM-') || '26' AS first, to_char(m, 'YYYY-MM-') || '27' AS second, to_char(m, 'YYYY-MM') AS month
+     FROM (SELECT date_trunc('month', now() AT TIME ZONE 'UTC') - interval '1 month' AS m) AS last`,
+  );
+  const { first = '', second = '', month = '' } = known[0] ?? {};
+  await sell(upstream, first);
+  await sell(upstream, second);
+
+  const { page, unexpected } = await openPage(browser, app.url, { locale, viewport: { width, height: 900 } });
+  await (await signInOperator(app)).signIn(page.context());
+  await page.goto('/operator/bills');
+  await settled(page);
+  await page.getByLabel('Upstream', { exact: true }).first().selectOption(upstream);
+  const chooser = page.locator('input[type=file]');
+  await chooser.setInputFiles({ name: 'empty.csv', mimeType: 'text/csv', buffer: Buffer.from('day,model,input\n') });
+  await page.getByText(text.empty).waitFor();
+  const csv = `day,model,input,output\n${first},m,50000,0\n${second},m,90000,0\n`;
+  await chooser.setInputFiles({ name: 'usage.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+  await page.getByText(text.imported).waitFor();
+  expect(await page.getByText(text.empty).count()).toBe(0);
+
+  // The period that the page begins with may not reach so far back.
+  const from = page.getByLabel(text.from, { exact: true });
+  await from.fill(locale === 'en' ? usDay(first) : vnDay(first));
+  await from.blur();
+  await page.getByText(text.differing).waitFor();
+  const compared = page.locator('.table-scroll.bounded tbody tr');
+  await expect.poll(() => compared.count()).toBe(1);
+  expect(await compared.first().innerText()).toContain(second);
+  await page.getByLabel(text.only).uncheck();
+  await expect.poll(() => compared.count()).toBe(2);
+
+  const next = page.getByRole('region', { name: text.next });
+  await page.getByText(text.none).waitFor();
+  await next.getByLabel(text.zone).fill('UTC');
+  await next.getByText(`${month} · UTC`).waitFor();
+  await next.getByRole('button', { name: `${text.close} ${month}` }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText(text.frozen).waitFor();
+  await dialog.getByRole('button', { name: `${text.close} ${month}` }).click();
+  await page.getByText(text.closed(month)).waitFor();
+  const months = page.getByRole('region', { name: text.months });
+  await months.getByRole('rowheader', { name: month }).waitFor();
+  const downloading = page.waitForEvent('download');
+  await months.getByRole('button', { name: text.download }).click();
+  const file = await (await downloading).path();
+  expect((await readFile(file, 'utf8')).split('\r\n')[1]).toMatch(new RegExp(`^${month},UTC,`));
+  // Nothing is wider than the window but what scrolls by itself.
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  if (process.env['PICTURES']) await page.screenshot({ path: `/tmp/bills-${locale}-${width}.png`, fullPage: true });
+  expect(unexpected()).toEqual([]);
+  await page.context().close();
+});
+
+const usDay = (day: string): string => `${day.slice(5, 7)}/${day.slice(8)}/${day.slice(0, 4)}`;
+const vnDay = (day: string): string => `${day.slice(8)}/${day.slice(5, 7)}/${day.slice(0, 4)}`;
