@@ -86,6 +86,10 @@ const justified: Record<string, Record<string, string>> = {
   '20261122212000_members_and_projects': {
     'UPDATE api_key k SET created_by = ': 'The column is new.',
   },
+  '20261122211446_bill_alarms': {
+    'ALTER TABLE notice DROP CONSTRAINT notice_kind': 'It is replaced by the next statement.',
+    'ALTER TABLE notice ADD CONSTRAINT notice_kind': 'It allows two kinds more.',
+  },
   '20261122185300_pace_limits': {
     'CREATE TRIGGER announce AFTER INSERT OR UPDATE OF requests_per_minute':
       'It tells the processes of a change that the previous version does not make.',
