@@ -8,7 +8,7 @@ export interface PaidOrder {
   planName: string;
   priceVnd: string;
   budget: string;
-  upgrades: string | null;
+  upgradedOrder: { id: string } | null;
 }
 
 export interface UpgradeOffer {
@@ -30,7 +30,9 @@ export function upgradeOffer(
 ): UpgradeOffer | null {
   const byId = new Map(orders.map((order) => [order.id, order]));
   const superseded = new Set(
-    orders.filter(({ status }) => ['PENDING', 'PARTIAL', 'PAID'].includes(status)).map(({ upgrades }) => upgrades),
+    orders
+      .filter(({ status }) => ['PENDING', 'PARTIAL', 'PAID'].includes(status))
+      .map(({ upgradedOrder }) => upgradedOrder?.id),
   );
   for (const order of orders) {
     if (order.status !== 'PAID' || superseded.has(order.id)) continue;
@@ -40,8 +42,8 @@ export function upgradeOffer(
     for (let each: PaidOrder | undefined = order; each !== undefined; ) {
       vnd += BigInt(each.priceVnd);
       pico += parseUsd(each.budget);
-      const before: PaidOrder | undefined = each.upgrades === null ? undefined : byId.get(each.upgrades);
-      whole = each.upgrades === null || before !== undefined;
+      const before: PaidOrder | undefined = each.upgradedOrder === null ? undefined : byId.get(each.upgradedOrder.id);
+      whole = each.upgradedOrder === null || before !== undefined;
       each = before;
     }
     const priceVnd = BigInt(plan.priceVnd) - vnd;

@@ -4,6 +4,9 @@ import { badInput } from './errors.ts';
 
 /** Paging of lists: the arguments, and the two ways to cut a page. */
 
+/** What `totalCount` says, on the pages of lists that are short or have an index. */
+export const totalCountText = 'How many elements the whole list has.';
+
 /** Elements of a page at most. */
 export const maxPage = 100;
 /** Elements of a page by default. */

@@ -53,6 +53,7 @@ import './notices/channels.ts';
 import './notices/notices.ts';
 import './notices/webhooks.ts';
 import { builder } from './builder.ts';
+import { withConventions } from './conventions.ts';
 import { findUnguarded } from './guard.ts';
 import { isCleanText } from './limits.ts';
 import { sliceLists } from './slices.ts';
@@ -69,8 +70,8 @@ export function buildSchema(): GraphQLSchema {
   if (unguarded.length > 0) throw new Error(`No authorisation rule: ${unguarded.join(', ')}`);
   answerNullForMalformedIds(schema);
   sliceLists(schema);
-  built = schema;
-  return schema;
+  built = withConventions(schema);
+  return built;
 }
 
 /**

@@ -197,7 +197,7 @@ function Report({
   const nameOf = useMemo(
     () => (row: UsageRow) => {
       if (group === 'model') return row.model ?? '';
-      if (group === 'key') return keyNames.get(row.keyId ?? '') ?? t.activity.unknownKey;
+      if (group === 'key') return keyNames.get(row.key?.id ?? '') ?? t.activity.unknownKey;
       return row.outcome === null ? t.common.total : t.outcomes[row.outcome];
     },
     [group, keyNames, t],

@@ -102,7 +102,7 @@ function Summary({ order }: { order: Order }) {
   });
   return (
     <Card
-      title={order.upgrades === null ? order.planName : fill(t.order.upgradeTo, { plan: order.planName })}
+      title={order.upgradedOrder === null ? order.planName : fill(t.order.upgradeTo, { plan: order.planName })}
       actions={<OrderBadge status={order.status} />}
     >
       <dl className="sums">

@@ -197,9 +197,9 @@ function Orders({ orders }: { orders: readonly Order[] }) {
         },
         {
           head: t.order.plan,
-          cell: ({ planName, upgrades, giftTo }) => (
+          cell: ({ planName, upgradedOrder, giftTo }) => (
             <>
-              {upgrades === null ? planName : fill(t.order.upgradeTo, { plan: planName })}
+              {upgradedOrder === null ? planName : fill(t.order.upgradeTo, { plan: planName })}
               {giftTo === null ? null : <p className="hint">{fill(t.topUp.gift, { receiver: giftTo })}</p>}
             </>
           ),

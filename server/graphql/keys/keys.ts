@@ -14,7 +14,7 @@ import {
   NotFoundError,
   refuseInput,
 } from '../errors.ts';
-import { besideCursor, cursorRow } from '../paging.ts';
+import { besideCursor, cursorRow, totalCountText } from '../paging.ts';
 import { paceFields, paceInputs, paceOf } from './pace.ts';
 
 /** API keys: the credentials of the model endpoints. */
@@ -202,24 +202,38 @@ async function loadMakers(refs: readonly string[], { prisma }: GraphqlContext): 
 }
 
 builder.prismaObjectFields(AccountType, (t) => ({
-  keys: t.relatedConnection('keys', {
-    cursor: 'id',
-    description: 'Keys of the account, newest first.',
-    args: {
-      deleted: t.arg.boolean({ defaultValue: false, description: 'Deleted keys as well.' }),
+  keys: t.relatedConnection(
+    'keys',
+    {
+      cursor: 'id',
+      description: 'Keys of the account, newest first.',
+      args: {
+        deleted: t.arg.boolean({ defaultValue: false, description: 'Deleted keys as well.' }),
+      },
+      query: ({ deleted, ...page }) => {
+        const row = cursorRow(page);
+        return {
+          where: {
+            ...besideCursor(deleted === true ? {} : { deletedAt: null }, row),
+            // A key of another account is as invalid a cursor of this list as an unknown one.
+            ...(row === null ? {} : { account: { keys: { some: { id: row } } } }),
+          },
+          orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }],
+        };
+      },
     },
-    query: ({ deleted, ...page }) => {
-      const row = cursorRow(page);
-      return {
-        where: {
-          ...besideCursor(deleted === true ? {} : { deletedAt: null }, row),
-          // A key of another account is as invalid a cursor of this list as an unknown one.
-          ...(row === null ? {} : { account: { keys: { some: { id: row } } } }),
-        },
-        orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }],
-      };
+    {
+      fields: (page) => ({
+        totalCount: page.int({
+          description: totalCountText,
+          resolve: ({ parent, args }, _args, { prisma }) =>
+            prisma.apiKey.count({
+              where: { accountId: parent.id, ...(args.deleted === true ? {} : { deletedAt: null }) },
+            }),
+        }),
+      }),
     },
-  }),
+  ),
 }));
 
 // ---------------------------------------------------------------------------------------------- changing keys

@@ -3,7 +3,7 @@ import { accountFor, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { InputError, NotAllowedError, NotFoundError } from '../errors.ts';
-import { besideCursor, cursorRow } from '../paging.ts';
+import { besideCursor, cursorRow, totalCountText } from '../paging.ts';
 import { DoneType, throwRefusal } from './outcomes.ts';
 import { me } from './people.ts';
 
@@ -45,20 +45,32 @@ export const AccessTokenType = builder.prismaNode('AccessToken', {
 });
 
 builder.prismaObjectFields(AccountType, (t) => ({
-  accessTokens: t.relatedConnection('accessTokens', {
-    cursor: 'id',
-    description: 'Access tokens of the account, newest first.',
-    query: (page) => {
-      const row = cursorRow(page);
-      return {
-        where: {
-          ...besideCursor({ deletedAt: null }, row),
-          ...(row === null ? {} : { account: { accessTokens: { some: { id: row } } } }),
-        },
-        orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }],
-      };
+  accessTokens: t.relatedConnection(
+    'accessTokens',
+    {
+      cursor: 'id',
+      description: 'Access tokens of the account, newest first.',
+      query: (page) => {
+        const row = cursorRow(page);
+        return {
+          where: {
+            ...besideCursor({ deletedAt: null }, row),
+            ...(row === null ? {} : { account: { accessTokens: { some: { id: row } } } }),
+          },
+          orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }],
+        };
+      },
     },
-  }),
+    {
+      fields: (page) => ({
+        totalCount: page.int({
+          description: totalCountText,
+          resolve: ({ parent }, _args, { prisma }) =>
+            prisma.accessToken.count({ where: { accountId: parent.id, deletedAt: null } }),
+        }),
+      }),
+    },
+  ),
 }));
 
 interface MadeToken {

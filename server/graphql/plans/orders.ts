@@ -22,7 +22,7 @@ import {
   NotFoundError,
   TooManyAttemptsError,
 } from '../errors.ts';
-import { besideCursor, cursorRow } from '../paging.ts';
+import { besideCursor, cursorRow, totalCountText } from '../paging.ts';
 
 /** Orders: buying budget by bank transfer. */
 
@@ -213,18 +213,29 @@ export async function findOrder({ principal, domains }: GraphqlContext, id: stri
 }
 
 builder.prismaObjectFields(AccountType, (t) => ({
-  orders: t.relatedConnection('orders', {
-    cursor: 'id',
-    description: 'Orders of the account, newest first.',
-    query: (page) => {
-      const row = cursorRow(page);
-      return {
-        // An order of another account is as invalid a cursor of this list as an unknown one.
-        ...(row === null ? {} : { where: { account: { orders: { some: { id: row } } } } }),
-        orderBy: { id: 'desc' as const },
-      };
+  orders: t.relatedConnection(
+    'orders',
+    {
+      cursor: 'id',
+      description: 'Orders of the account, newest first.',
+      query: (page) => {
+        const row = cursorRow(page);
+        return {
+          // An order of another account is as invalid a cursor of this list as an unknown one.
+          ...(row === null ? {} : { where: { account: { orders: { some: { id: row } } } } }),
+          orderBy: { id: 'desc' as const },
+        };
+      },
     },
-  }),
+    {
+      fields: (page) => ({
+        totalCount: page.int({
+          description: totalCountText,
+          resolve: ({ parent }, _args, { prisma }) => prisma.order.count({ where: { accountId: parent.id } }),
+        }),
+      }),
+    },
+  ),
 }));
 
 const ShopType = builder.objectRef<{ bank: BankAccount | null }>('Shop').implement({

@@ -55,7 +55,7 @@ function Money({ business }: { business: Business }) {
   });
   const sum = (read: (row: NonNullable<typeof revenue.data>[number]) => string) =>
     addUsd((revenue.data ?? []).map(read));
-  const margin = sum((row) => row.margin);
+  const margin = sum((row) => row.knownMargin ?? '0');
   return (
     <dl className="figures">
       <Figure label={t.operator.vndToday} value={format.vnd(business.vndToday)} />

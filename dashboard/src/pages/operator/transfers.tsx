@@ -91,7 +91,7 @@ export default function Transfers() {
                       </div>
                     ) : transfer.review === null || transfer.review.closedAt !== null ? null : (
                       <div className="row-actions wrap">
-                        {transfer.orderId === null && transfer.direction === 'IN' ? (
+                        {transfer.order === null && transfer.direction === 'IN' ? (
                           <Button small look="primary" onClick={() => setOpen({ what: 'match', transfer })}>
                             {t.operator.match}
                           </Button>
@@ -118,10 +118,10 @@ export default function Transfers() {
 
 function State({ transfer }: { transfer: Transfer }) {
   const { t, format } = useOperatorLanguage();
-  const { review, orderId, matchedBy } = transfer;
+  const { review, order, matchedBy } = transfer;
   return (
     <>
-      {orderId === null ? null : (
+      {order === null ? null : (
         <Badge tone="good">
           {fill(t.operator.matched, { by: matchedBy === 'matcher' ? t.operator.byItself : (matchedBy ?? '') })}
         </Badge>
