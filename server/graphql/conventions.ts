@@ -14,7 +14,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { GraphqlContext } from './context.ts';
-import { InputError, transportError } from './errors.ts';
+import { type InputError, transportError } from './errors.ts';
 
 /**
  * Conventions that hold for the whole schema, laid over what the domain files declare: lists are read forward, pages of
@@ -153,14 +153,18 @@ function withInput(name: string, field: MutationConfig, schema: GraphQLSchema): 
       const missing = required.find((argument) => values[argument] == null);
       if (missing !== undefined) throw transportError('BAD_USER_INPUT', `${name} needs \`input { ${missing} }\`.`);
       const result: unknown = await resolve(root, values, context, info);
-      return members != null && result instanceof InputError ? belowInput(result) : result;
+      if (members != null) placeInInput(result);
+      return result;
     },
   };
 }
 
-/** The problems of an input with the paths that its members have in `input`. */
-function belowInput({ problems }: InputError): InputError {
-  return new InputError(
-    problems.map(({ path, message }) => ({ path: path[0] === 'input' ? path : ['input', ...path], message })),
-  );
+/**
+ * Gives the problems of an input the paths that its members have in `input`. The plugin of errors hands them out behind a
+ * proxy that is no instance of their class.
+ */
+function placeInInput(result: unknown): void {
+  const { name, problems } = (result ?? {}) as Partial<InputError>;
+  if (name !== 'InputError') return;
+  for (const problem of problems ?? []) if (problem.path[0] !== 'input') problem.path = ['input', ...problem.path];
 }

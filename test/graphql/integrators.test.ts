@@ -111,6 +111,64 @@ describe('an object', () => {
   });
 });
 
+describe('lists of one kind of element', () => {
+  it('share a fragment, and the short ones say how long they are', async () => {
+    await makeOrder('small');
+    const answer = await operator.send(
+      `{ operator { accounts(first: 100) { edges { node { email keys(first: 1) { totalCount ...Keys } accessTokens { totalCount } orders(first: 1) { totalCount ...Orders } } } } }
+         orders(first: 1) { ...Orders } }
+       fragment Keys on ApiKeyConnection { edges { node { name } } totalCount }
+       fragment Orders on OrderConnection { edges { ...Order } pageInfo { hasNextPage } }
+       fragment Order on OrderEdge { cursor node { memo } }`,
+    );
+    expect(answer.errors).toEqual([]);
+    const { rows } = await plane.database.pool.query(
+      `SELECT (SELECT count(*)::int FROM api_key WHERE account_id = $1 AND deleted_at IS NULL) AS keys,
+              (SELECT count(*)::int FROM purchase_order WHERE account_id = $1) AS orders`,
+      [accountId],
+    );
+    const { operator: below } = answer.data as unknown as { operator: { accounts: { edges: { node: object }[] } } };
+    expect(below.accounts.edges.map(({ node }) => node)).toContainEqual({
+      email: 'owner@example.com',
+      keys: { totalCount: rows[0].keys, edges: expect.any(Array) },
+      accessTokens: { totalCount: 0 },
+      orders: { totalCount: rows[0].orders, edges: [expect.anything()], pageInfo: expect.anything() },
+    });
+    expect(rows[0].orders).toBeGreaterThan(0);
+  });
+});
+
+describe('a mutation', () => {
+  it('takes its values in one input, or separately as it did before', async () => {
+    await owner.send(
+      'mutation { createKey(input: { name: "first" }) { __typename } createdToo: createKey(input: { name: "second" }) { __typename } }',
+    );
+    const listed = await owner.send('{ account { keys(first: 2) { edges { node { id } } } } }');
+    const [one, other] = (
+      listed.data as unknown as { account: { keys: { edges: { node: { id: string } }[] } } }
+    ).account.keys.edges.map(({ node }) => node.id);
+    const deletes = (given: string) => owner.send(`mutation { deleteKey(${given}) { ... on ApiKey { id status } } }`);
+    expect((await deletes(`input: { id: "${one}" }`)).data).toEqual({ deleteKey: { id: one, status: 'DELETED' } });
+    expect((await deletes(`id: "${other}"`)).data).toEqual({ deleteKey: { id: other, status: 'DELETED' } });
+  });
+
+  it('says which value is missing, and names a wrong one by its place in the input', async () => {
+    const without = await owner.send('mutation { deleteKey { __typename } }');
+    expect(without.errors[0]).toMatchObject({
+      message: 'deleteKey needs `input { id }`.',
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+    const problems = '... on InputError { problems { path } }';
+    const wrong = 'currentPassword: "correct horse battery", newPassword: "x"';
+    const told = async (given: string) =>
+      (await owner.send(`mutation { changePassword(${given}) { __typename ${problems} } }`)).data;
+    expect(await told(`input: { ${wrong} }`)).toMatchObject({
+      changePassword: { problems: [{ path: ['input', 'newPassword'] }] },
+    });
+    expect(await told(wrong)).toMatchObject({ changePassword: { problems: [{ path: ['newPassword'] }] } });
+  });
+});
+
 interface OrderPage {
   edges: { cursor: string; node: { id: string } }[];
   pageInfo: { endCursor: string; startCursor: string };

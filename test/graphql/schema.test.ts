@@ -1,9 +1,10 @@
 /** The schema: authorisation rules, descriptions, and its printed form. */
 
+import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import SchemaBuilder from '@pothos/core';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
-import { isObjectType } from 'graphql';
+import { isInterfaceType, isObjectType, NoDeprecatedCustomRule, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { findUndescribed, findUnguarded } from '../../server/graphql/guard.ts';
 import { schemaPath } from '../../server/graphql/print.ts';
@@ -32,6 +33,60 @@ describe('the schema', () => {
     for (const type of errors) {
       expect(isObjectType(type) && type.getInterfaces().map(({ name }) => name)).toEqual(['Error']);
     }
+  });
+});
+
+describe('the conventions of the schema', () => {
+  const schema = buildSchema();
+  const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
+  const current = <T extends { deprecationReason?: string | null | undefined }>(all: readonly T[]) =>
+    all.filter(({ deprecationReason }) => deprecationReason == null);
+
+  it('give every mutation one argument, its input', () => {
+    /** What is replaced by a mutation with one argument, or has values that are no members of its input. */
+    const older = ['saveCompany', 'setPrices'];
+    const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
+    expect(mutations.length).toBeGreaterThan(50);
+    for (const { name, args } of mutations) {
+      if (older.includes(name)) continue;
+      expect({ name, args: current(args).map((each) => each.name) }).toEqual({
+        name,
+        args: args.length === 0 ? [] : ['input'],
+      });
+    }
+  });
+
+  it('offer every list forward only', () => {
+    const lists = objects.flatMap((type) => Object.values(type.getFields()).filter(({ args }) => isPaged(args)));
+    expect(lists.length).toBeGreaterThan(5);
+    for (const { args } of lists) {
+      const names = current(args).map(({ name }) => name);
+      expect(names).toContain('after');
+      expect(names).not.toContain('last');
+      expect(names).not.toContain('before');
+    }
+  });
+
+  const isPaged = (args: readonly { name: string }[]) => args.some(({ name }) => name === 'last');
+
+  it('name pages and their elements after what they hold', () => {
+    const pages = objects.filter((type) => type.getFields()['edges'] !== undefined);
+    expect(pages.length).toBeGreaterThan(5);
+    for (const page of pages) {
+      const [, node = ''] = /^(\w+)Connection$/.exec(page.getInterfaces()[0]?.name ?? '') ?? [];
+      const edge = schema.getType(`${node}Edge`);
+      expect(isInterfaceType(edge) && String(edge.getFields()['node']?.type)).toBe(`${node}!`);
+    }
+  });
+
+  it('are kept by every operation of our own: none uses anything deprecated', () => {
+    const root = new URL('../../', import.meta.url).pathname;
+    const texts = globSync('sdk/operations/*.graphql', { cwd: root }).map((path) =>
+      readFileSync(`${root}${path}`, 'utf8'),
+    );
+    expect(texts.length).toBeGreaterThan(5);
+    const found = validate(schema, parse(texts.join('\n')), [NoDeprecatedCustomRule], { maxErrors: 1_000 });
+    expect(found.map(({ message }) => message)).toEqual([]);
   });
 });
 
