@@ -30,6 +30,16 @@ const args = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap(
   field.args.map((arg) => ({ field, arg })),
 );
 
+/**
+ * The values by documents: the first, a text, alone, because it may be a usable value and is then executed; the others
+ * together, few enough that each has its error in the answer.
+ */
+function inDocuments([text, ...others]: readonly unknown[]): unknown[][] {
+  const documents = [[text]];
+  for (let at = 0; at < others.length; at += 8) documents.push(others.slice(at, at + 8));
+  return documents;
+}
+
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   if (typeof value === 'object' && value !== null)
@@ -44,13 +54,19 @@ describe('a value of the wrong type is not quoted', () => {
     expect(args.length).toBeGreaterThan(50);
     const quoted: string[] = [];
     for (const { field, arg } of args) {
-      for (const value of [...Object.values(shapes), ...nested(arg.type)]) {
-        const others = field.args.filter((other) => other !== arg && isRequired(other.type));
-        const query = `mutation ($value: ${String(arg.type)}) { ${field.name}(${[
-          `${arg.name}: $value`,
-          ...others.map((other) => `${other.name}: ${sample(other.type)}`),
-        ].join(', ')}) { __typename } }`;
-        const answer = await (field.name.length % 2 === 0 ? plane : production).send(query, { variables: { value } });
+      const others = field.args.filter((other) => other !== arg && isRequired(other.type));
+      for (const values of inDocuments([...Object.values(shapes), ...nested(arg.type)])) {
+        const given = values.map((_value, index) => `$v${index}: ${String(arg.type)}`).join(', ');
+        const fields = values.map(
+          (_value, index) =>
+            `f${index}: ${field.name}(${[
+              `${arg.name}: $v${index}`,
+              ...others.map((other) => `${other.name}: ${sample(other.type)}`),
+            ].join(', ')}) { __typename }`,
+        );
+        const query = `mutation (${given}) { ${fields.join(' ')} }`;
+        const variables = Object.fromEntries(values.map((value, index) => [`v${index}`, value]));
+        const answer = await (field.name.length % 2 === 0 ? plane : production).send(query, { variables });
         if (answer.text.includes(secret)) quoted.push(query);
       }
     }
@@ -60,8 +76,11 @@ describe('a value of the wrong type is not quoted', () => {
   it('in the document', async () => {
     const quoted: string[] = [];
     for (const { field, arg } of args) {
-      for (const value of Object.values(shapes)) {
-        const query = `mutation { ${field.name}(${arg.name}: ${literal(value)}) { __typename } }`;
+      for (const values of inDocuments(Object.values(shapes))) {
+        const fields = values.map(
+          (value, index) => `f${index}: ${field.name}(${arg.name}: ${literal(value)}) { __typename }`,
+        );
+        const query = `mutation { ${fields.join(' ')} }`;
         for (const each of [plane, production]) if ((await each.send(query)).text.includes(secret)) quoted.push(query);
       }
     }

@@ -106,7 +106,9 @@ describe('every GraphQL operation', () => {
 
   const roots = ['Query', 'Mutation', 'Subscription'].flatMap((name) => {
     const type = schema.getType(name);
-    return isObjectType(type) ? Object.keys(type.getFields()).map((field) => `${name}.${field}`) : [];
+    if (!isObjectType(type)) return [];
+    const current = Object.values(type.getFields()).filter(({ deprecationReason }) => deprecationReason == null);
+    return current.map((field) => `${name}.${field.name}`);
   });
 
   it('of the schema’s roots is asked for by a document', () => {
@@ -122,17 +124,15 @@ describe('every GraphQL operation', () => {
     'Upstream.routes',
     // Links beside the ids that the documents ask for: an integrator who follows one writes a document of their own.
     'Order.account',
-    'Order.plan',
-    'Order.upgradedOrder',
-    'BankTransfer.order',
     'LedgerEntry.catalogModel',
-    'UsageRow.key',
   ]);
 
-  it('reaches every field of every type', () => {
+  it('reaches every field of every type that is not deprecated', () => {
     const fields = Object.values(schema.getTypeMap()).flatMap((type) =>
       isObjectType(type) && !type.name.startsWith('__') && !type.name.endsWith('Error')
-        ? Object.keys(type.getFields()).map((field) => `${type.name}.${field}`)
+        ? Object.values(type.getFields()).flatMap(({ name, deprecationReason }) =>
+            deprecationReason == null ? [`${type.name}.${name}`] : [],
+          )
         : [],
     );
     expect(fields.filter((field) => !asksFor.has(field) && !leftOut.has(field))).toEqual([]);

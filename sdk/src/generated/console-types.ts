@@ -1335,7 +1335,7 @@ export type ListAccessTokensQueryVariables = Exact<{
 }>;
 
 
-export type ListAccessTokensQuery = { account: { accessTokens: { edges: Array<{ cursor: string, node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListAccessTokensQuery = { account: { accessTokens: { totalCount: number, edges: Array<{ cursor: string, node: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateAccessTokenMutationVariables = Exact<{
   input: CreateAccessTokenInput;
@@ -1659,7 +1659,7 @@ export type ListKeysQueryVariables = Exact<{
 }>;
 
 
-export type ListKeysQuery = { account: { keys: { edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListKeysQuery = { account: { keys: { totalCount: number, edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateKeyMutationVariables = Exact<{
   input: CreateKeyInput;
@@ -2641,7 +2641,7 @@ export type ListOrdersQueryVariables = Exact<{
 }>;
 
 
-export type ListOrdersQuery = { account: { orders: { edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListOrdersQuery = { account: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateOrderMutationVariables = Exact<{
   input: CreateOrderInput;
