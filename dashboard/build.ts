@@ -63,6 +63,20 @@ export async function buildDashboard(): Promise<boolean> {
     build: { outDir: next, emptyOutDir: true },
   });
   await compress(next);
+  // Beside the page, not within what it loads: the server renders public pages with it.
+  await build({
+    configFile: join(here, 'vite.config.ts'),
+    logLevel: 'warn',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    ssr: { noExternal: true },
+    build: {
+      ssr: join(here, 'src/served.tsx'),
+      outDir: join(next, '.served'),
+      manifest: false,
+      copyPublicDir: false,
+      rolldownOptions: { output: { entryFileNames: 'served.mjs' } },
+    },
+  });
   // The server answers these addresses with the page, and no others.
   await writeFile(join(next, 'pages.json'), JSON.stringify(Object.values(pages)));
   await writeFile(join(next, digestFile), digest);

@@ -2,16 +2,19 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 /** How the dashboard is built, and served while it is worked on. */
-export default defineConfig({
+export default defineConfig(({ isSsrBuild = false }) => ({
   root: import.meta.dirname,
   plugins: [react()],
   resolve: {
     // Preact runs what is written for React, in a sixth of its size: React alone would be half of a first visit's script.
-    alias: [
-      { find: /^react-dom\/client$/, replacement: 'preact/compat/client' },
-      { find: /^react\/jsx-runtime$/, replacement: 'preact/jsx-runtime' },
-      { find: /^react(-dom)?$/, replacement: 'preact/compat' },
-    ],
+    // On the server React itself renders.
+    alias: isSsrBuild
+      ? []
+      : [
+          { find: /^react-dom\/client$/, replacement: 'preact/compat/client' },
+          { find: /^react\/jsx-runtime$/, replacement: 'preact/jsx-runtime' },
+          { find: /^react(-dom)?$/, replacement: 'preact/compat' },
+        ],
   },
   // `npm run dev` of Vite beside a running server: same-origin for the page, so that the session's cookie works.
   server: { proxy: { '^/(api|graphql|downloads|status|pricing)': 'http://127.0.0.1:8787' } },
@@ -26,15 +29,17 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // The small parts of a customer's first page compress better as one file than as ten.
-        codeSplitting: {
-          groups: [
-            {
-              name: 'parts',
-              test: /src\/(components\/(moment|usd|table|entries|lots|chart)|money|hooks|usage)\.tsx?$/,
+        codeSplitting: isSsrBuild
+          ? false
+          : {
+              groups: [
+                {
+                  name: 'parts',
+                  test: /src\/(components\/(moment|usd|table|entries|lots|chart)|money|hooks|usage)\.tsx?$/,
+                },
+              ],
             },
-          ],
-        },
       },
     },
   },
-});
+}));

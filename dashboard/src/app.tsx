@@ -6,7 +6,7 @@ import { OperatorLanguageProvider } from './language/language.tsx';
 import { NoAccount, NotFound } from './pages/nothing.tsx';
 import { nextPage, pages, signInFor } from './pages.ts';
 import { SessionProvider, useMaybeSession, useSession, useViewer } from './session.tsx';
-import { PublicFrame, Shell } from './shell.tsx';
+import { PublicFrame, Shell, useShop } from './shell.tsx';
 
 /** The routes of the pages. Each page is loaded on its first visit. */
 
@@ -77,7 +77,9 @@ const operatorPages: readonly (readonly [string, ComponentType])[] = [
 
 export function App() {
   const viewer = useViewer();
-  if (viewer.isPending) return <Waiting />;
+  // At once, not when a banner wants to know: it would move the page.
+  const shop = useShop();
+  if (viewer.isPending || shop.isLoading) return <Waiting />;
   if (viewer.data === undefined) {
     return (
       <PublicFrame>

@@ -1,11 +1,17 @@
-import { Steyg } from '@steyg/sdk';
+import { Steyg, type SteygOptions } from '@steyg/sdk';
 
 /**
  * The client of the server. Browsers send the session's cookie by themselves, and the server accepts it only from its
- * own page, so there is no token to carry.
+ * own page, so there is no token to carry. `fetch` is given where the page is rendered on the server.
  */
-export function createSteygClient(origin: string): Steyg {
-  return new Steyg({ baseUrl: `${origin}/api`, graphqlUrl: `${origin}/graphql`, maxRetries: 1, timeoutMs: 30_000 });
+export function createSteygClient(origin: string, fetch?: SteygOptions['fetch']): Steyg {
+  return new Steyg({
+    baseUrl: `${origin}/api`,
+    graphqlUrl: `${origin}/graphql`,
+    maxRetries: 1,
+    timeoutMs: 30_000,
+    fetch,
+  });
 }
 
 /** The same for model calls: with an API key, and the timeout of a long answer. */

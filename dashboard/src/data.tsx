@@ -16,16 +16,26 @@ import { createContext, type ReactNode, use, useMemo } from 'react';
 
 /** Queries and changes of the server's data, with the states that a page shows meanwhile. */
 
-const SteygContext = createContext<Steyg | null>(null);
+const SteygContext = createContext<{ steyg: Steyg; origin: string } | null>(null);
 
-export function SteygProvider({ steyg, children }: { steyg: Steyg; children: ReactNode }) {
-  return <SteygContext value={steyg}>{children}</SteygContext>;
+export function SteygProvider({ steyg, origin, children }: { steyg: Steyg; origin: string; children: ReactNode }) {
+  const value = useMemo(() => ({ steyg, origin }), [steyg, origin]);
+  return <SteygContext value={value}>{children}</SteygContext>;
+}
+
+function useConnection() {
+  const connection = use(SteygContext);
+  if (connection === null) throw new Error('no client around this');
+  return connection;
 }
 
 export function useSteyg(): Steyg {
-  const steyg = use(SteygContext);
-  if (steyg === null) throw new Error('no client around this');
-  return steyg;
+  return useConnection().steyg;
+}
+
+/** The public address of the service, without a trailing slash. */
+export function useOrigin(): string {
+  return useConnection().origin;
 }
 
 /** The query key of all data of the signed-in person. */

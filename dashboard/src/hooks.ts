@@ -1,9 +1,14 @@
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { createContext, use, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { useParams, useSearchParams } from 'wouter';
 import { type Range, readRange } from './range.ts';
 
 /** Hooks that pages share: title, present time, address, range. */
+
+/** Takes the title of a page that is rendered on the server, where effects do not run. */
+export const TitleContext = createContext<((title: string) => void) | null>(null);
+
 export function useTitle(title: string): void {
+  use(TitleContext)?.(title);
   useEffect(() => {
     document.title = `${title} · Steyg`;
   }, [title]);

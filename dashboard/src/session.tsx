@@ -2,6 +2,7 @@ import type { MeAnswer } from '@steyg/sdk';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAsk, viewerKey } from './data.tsx';
+import { recall, remember } from './remembered.ts';
 
 /** The session: who is signed in, and which of their accounts the pages are about. */
 
@@ -51,20 +52,10 @@ const SessionContext = createContext<Session | null>(null);
 const storageKey = 'steyg.account';
 
 export function SessionProvider({ viewer, person, children }: { viewer: Viewer; person: Person; children: ReactNode }) {
-  const [chosen, setChosen] = useState(() => {
-    try {
-      return localStorage.getItem(storageKey);
-    } catch {
-      return null;
-    }
-  });
+  const [chosen, setChosen] = useState(() => recall(storageKey));
   const chooseAccount = useCallback((id: string) => {
     setChosen(id);
-    try {
-      localStorage.setItem(storageKey, id);
-    } catch {
-      // Forgotten with the tab.
-    }
+    remember(storageKey, id);
   }, []);
   const session = useMemo<Session>(() => {
     const { accounts, sessions } = viewer;

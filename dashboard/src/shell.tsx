@@ -76,6 +76,7 @@ function useOnline(): boolean {
   return useSyncExternalStore(
     (listener) => onlineManager.subscribe(listener),
     () => onlineManager.isOnline(),
+    () => true,
   );
 }
 
@@ -157,10 +158,15 @@ function Offline() {
   );
 }
 
+/** Whether anything is sold, and for real money. */
+export function useShop() {
+  return useAsk({ key: ['shop'], ask: (steyg, signal) => steyg.console.orders.shop({}, { signal }) });
+}
+
 /** A banner on every page while nothing is really sold. */
 function Demonstration() {
   const { t } = useLanguage();
-  const shop = useAsk({ key: ['shop'], ask: (steyg, signal) => steyg.console.orders.shop({}, { signal }) });
+  const shop = useShop();
   return shop.data?.demonstration === true ? <Banner tone="warn">{t.common.demonstration}</Banner> : null;
 }
 
@@ -185,6 +191,8 @@ export function Shell({ children }: { children: ReactNode }) {
   }, [open]);
   const shown = account === null ? groups.slice(2) : groups;
   const atWork = person.operator && path.startsWith(pages.operator);
+  // Its banner would move the page when it comes late.
+  const budget = useBudget(account?.id ?? null);
   return (
     <div className="shell">
       <SkipLink />
@@ -260,7 +268,7 @@ export function Shell({ children }: { children: ReactNode }) {
         </nav>
         <Who />
       </aside>
-      <main id="content" tabIndex={-1}>
+      <main id="content" tabIndex={-1} data-waiting={budget.isLoading && !atWork ? '' : undefined}>
         <Offline />
         <Demonstration />
         {account?.status === 'SUSPENDED' ? <Suspended /> : null}
@@ -305,14 +313,19 @@ export function isHere(path: string, href: string): boolean {
   return href === pages.home || href === pages.operator ? path === href : path === href || path.startsWith(`${href}/`);
 }
 
+function useBudget(accountId: string | null) {
+  return useAsk({
+    key: ['budget', accountId ?? ''],
+    ask: (steyg, signal) => steyg.console.ledger.budget({ accountId }, { signal }),
+    every: 30_000,
+    when: accountId !== null,
+  });
+}
+
 /** A banner on every page without its own hint: nothing works without budget. */
 function BudgetBanner({ accountId, path }: { accountId: string; path: string }) {
   const { t } = useLanguage();
-  const { data } = useAsk({
-    key: ['budget', accountId],
-    ask: (steyg, signal) => steyg.console.ledger.budget({ accountId }, { signal }),
-    every: 30_000,
-  });
+  const { data } = useBudget(accountId);
   const isOver = data !== undefined && data !== null && Number(data.free) <= 0 && Number(data.held) <= 0;
   if (!isOver || path === pages.topUp || path.startsWith('/orders/') || path.startsWith('/operator')) return null;
   return (

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { recall, rememberForServer } from './remembered.ts';
 
 /** The theme, light or dark: the system's, unless the person chose. */
 
@@ -8,12 +9,8 @@ const storageKey = 'steyg.theme';
 const listeners = new Set<() => void>();
 
 export function chosenTheme(): Theme {
-  try {
-    const stored = localStorage.getItem(storageKey);
-    return stored === 'light' || stored === 'dark' ? stored : 'system';
-  } catch {
-    return 'system';
-  }
+  const stored = recall(storageKey);
+  return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
 
 export function applyTheme(theme: Theme): void {
@@ -23,12 +20,7 @@ export function applyTheme(theme: Theme): void {
 }
 
 export function chooseTheme(theme: Theme): void {
-  try {
-    if (theme === 'system') localStorage.removeItem(storageKey);
-    else localStorage.setItem(storageKey, theme);
-  } catch {
-    // Forgotten with the tab.
-  }
+  rememberForServer(storageKey, theme === 'system' ? null : theme);
   applyTheme(theme);
   for (const listener of listeners) listener();
 }
@@ -47,6 +39,7 @@ export function useTheme(): Theme {
   return useSyncExternalStore(
     subscribe,
     () => (document.documentElement.dataset['theme'] as Theme | undefined) ?? 'system',
+    () => 'system' as const,
   );
 }
 

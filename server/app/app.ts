@@ -28,6 +28,7 @@ import { createControlPlane } from './control-plane.ts';
 import { createDataPlane, type ProcessState } from './data-plane.ts';
 import { closeServer, drain, watchConnections } from './draining.ts';
 import { registerHealth } from './health.ts';
+import { createServedPages } from './served-pages.ts';
 
 /**
  * The composition root: builds every part from its dependencies and registers every route. The process (`main.ts`) and
@@ -134,7 +135,11 @@ export async function createApp(parts: AppParts): Promise<App> {
     // Both bounds are reached before the one at which model requests are refused.
     isLate: () => metrics.latestLoopLagMs() > config.overloadLagMs || metrics.loopLagMs() > config.overloadLagMs / 2,
   });
-  await registerDashboard(fastify, { root: join(import.meta.dirname, '../../dashboard/dist/site') });
+  const root = join(import.meta.dirname, '../../dashboard/dist/site');
+  await registerDashboard(fastify, {
+    root,
+    serve: createServedPages({ root, publicUrl: config.publicUrl, log }),
+  });
 
   const up = bringUp(
     {

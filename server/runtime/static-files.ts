@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 
 /**
@@ -11,23 +12,41 @@ import { z } from 'zod';
 export interface DashboardOptions {
   /** The directory of the built files. */
   root: string;
+  /** Renders public pages with their content; absent: every page begins empty. */
+  serve?: (html: string) => ServePage;
 }
 
-/** Nothing from other origins, nothing inline; QR codes of the server come as `data:` addresses. */
-const contentSecurityPolicy = [
-  "default-src 'self'",
-  "img-src 'self' data:",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+/** The page with its content, or null where it has none of its own, or not now. */
+type ServePage = (request: FastifyRequest) => Promise<ServedHtml | null>;
+
+export interface ServedHtml {
+  /** Compressed in the encoding below. */
+  body: Buffer;
+  encoding: 'br' | 'gzip' | null;
+  language: string;
+  /** The inline style of the page, for the security policy. */
+  style: string;
+}
+
+/** Nothing from other origins; QR codes of the server come as `data:` addresses. Nothing inline but exactly this style. */
+function contentSecurityPolicy(style: string | null): string {
+  const digest = style === null ? null : createHash('sha256').update(style).digest('base64');
+  return [
+    "default-src 'self'",
+    ...(digest === null ? [] : [`style-src 'self' 'sha256-${digest}'`]),
+    "img-src 'self' data:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
 
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   // The page names the assets of one build: a cached copy would ask for deleted files.
   'cache-control': 'no-store',
-  'content-security-policy': contentSecurityPolicy,
+  'content-security-policy': contentSecurityPolicy(null),
   'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
   'cross-origin-opener-policy': 'same-origin',
@@ -43,7 +62,7 @@ const pageList = z.array(z.string().startsWith('/'));
  * Registers the pages that the build lists, its assets, and a 404 page. Without a build the root answers 503 to people
  * and says how to make one; everything else works.
  */
-export async function registerDashboard(app: FastifyInstance, { root }: DashboardOptions): Promise<void> {
+export async function registerDashboard(app: FastifyInstance, { root, serve }: DashboardOptions): Promise<void> {
   const html = await readFile(join(root, 'index.html')).catch(() => null);
   if (html === null) {
     // Coding agents and monitors check by HEAD whether the server is up.
@@ -58,14 +77,20 @@ export async function registerDashboard(app: FastifyInstance, { root }: Dashboar
   }
   const send = (reply: FastifyReply, status = 200) => reply.code(status).headers(pageHeaders).send(html);
   const pages = pageList.parse(JSON.parse(await readFile(join(root, 'pages.json'), 'utf8')));
-  for (const page of pages) app.get(page, (_request, reply) => send(reply));
+  const servePage = serve?.(html.toString('utf8'));
+  for (const page of pages) {
+    app.get(page, async (request, reply) => {
+      const served = (await servePage?.(request)) ?? null;
+      return served === null ? send(reply) : sendServed(reply, served);
+    });
+  }
 
   await app.register(fastifyStatic, {
     root,
     // One route for each existing file: no address is ever turned into a path.
     wildcard: false,
     index: false,
-    globIgnore: ['**/*.{br,gz,json,html}', 'digest', '.vite/**'],
+    globIgnore: ['**/*.{br,gz,json,html}', 'digest', '.vite/**', '.served/**'],
     decorateReply: false,
     preCompressed: true,
     cacheControl: false,
@@ -86,4 +111,21 @@ export async function registerDashboard(app: FastifyInstance, { root }: Dashboar
       request_id: request.id,
     });
   });
+}
+
+/** Policies by style: a build has one. */
+const policies = new Map<string, string>();
+
+function sendServed(reply: FastifyReply, { body, encoding, language, style }: ServedHtml): FastifyReply {
+  const policy = policies.get(style) ?? contentSecurityPolicy(style);
+  policies.set(style, policy);
+  return reply
+    .headers({
+      ...pageHeaders,
+      'content-security-policy': policy,
+      'content-language': language,
+      vary: 'accept-language, accept-encoding, cookie',
+      ...(encoding === null ? {} : { 'content-encoding': encoding }),
+    })
+    .send(body);
 }

@@ -12,7 +12,7 @@ import {
 } from '@steyg/sdk/connect';
 import { useMemo, useState } from 'react';
 import { connectionOf } from '../connection.ts';
-import { useAsk } from '../data.tsx';
+import { useAsk, useOrigin } from '../data.tsx';
 import { adviceIn } from '../language/advice.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { Code } from './copy.tsx';
@@ -55,17 +55,18 @@ function Settings({ models, apiKey }: { models: Models; apiKey: string | undefin
   const [scope, setScope] = useState<Scope>('user');
   const usual = useMemo(() => chooseModels(catalog), [catalog]);
   const [choice, setChoice] = useState<ModelChoice>(usual);
+  const baseUrl = `${useOrigin()}/api`;
   const { connection, forProjects } = useMemo(
-    () => connectionOf({ tool, scope, apiKey, models: choice, catalog, baseUrl: `${location.origin}/api` }),
-    [tool, scope, apiKey, choice, catalog],
+    () => connectionOf({ tool, scope, apiKey, models: choice, catalog, baseUrl }),
+    [tool, scope, apiKey, choice, catalog, baseUrl],
   );
   const titles = useMemo(
     () =>
       tools.map((name) => ({
         value: name,
-        label: connect({ tool: name, models: choice, baseUrl: `${location.origin}/api` }).title,
+        label: connect({ tool: name, models: choice, baseUrl }).title,
       })),
-    [choice],
+    [choice, baseUrl],
   );
   const modelOptions = models.map(({ modelId }) => ({ value: modelId, label: modelId }));
   const parts = ['main', 'large', 'medium', 'small'] as const;

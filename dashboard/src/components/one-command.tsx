@@ -3,6 +3,7 @@
 import type { ModelChoice, Scope, ToolName } from '@steyg/sdk/connect';
 import { useState } from 'react';
 import { createModelClient } from '../client.ts';
+import { useOrigin } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useAbilities, useMaybeSession } from '../session.tsx';
 import { Button } from './button.tsx';
@@ -25,7 +26,7 @@ interface Command {
 }
 
 /** The command line that sets a tool up: the SDK reads the catalog, shows the changes and asks before it writes. */
-export function commandOf({ tool, writes, scope, apiKey, models, usual }: Command): string {
+export function commandOf({ tool, writes, scope, apiKey, models, usual }: Command, origin: string): string {
   const flags = (['main', 'large', 'medium', 'small'] as const).flatMap((part) => {
     const chosen = models[part];
     return chosen === undefined || chosen === usual[part] ? [] : [`--${part === 'main' ? 'model' : part} ${chosen}`];
@@ -38,7 +39,7 @@ export function commandOf({ tool, writes, scope, apiKey, models, usual }: Comman
     writes ? '--write' : '',
   ];
   return [
-    `export STEYG_BASE_URL=${location.origin}/api`,
+    `export STEYG_BASE_URL=${origin}/api`,
     `export STEYG_API_KEY=${apiKey ?? placeholder}`,
     command.filter((part) => part !== '').join(' '),
   ].join('\n');
@@ -50,7 +51,7 @@ export function OneCommand(command: Command) {
     <div>
       <h3>{t.connect.oneCommand}</h3>
       <p className="hint">{command.writes ? t.connect.oneCommandText : t.connect.oneCommandPrints}</p>
-      <Code text={commandOf(command)} what={fill(t.connect.commandOf, { title: command.title })} />
+      <Code text={commandOf(command, useOrigin())} what={fill(t.connect.commandOf, { title: command.title })} />
       {useMaybeSession()?.account == null ? null : <TestRequest apiKey={command.apiKey} model={command.models.main} />}
     </div>
   );

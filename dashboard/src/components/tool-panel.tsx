@@ -1,7 +1,7 @@
 import type { ModelsAnswer } from '@steyg/sdk';
 import { chooseModels, connect, type ToolName, tools } from '@steyg/sdk/connect';
 import { useMemo, useState } from 'react';
-import { useAsk } from '../data.tsx';
+import { useAsk, useOrigin } from '../data.tsx';
 import { useLanguage } from '../language/language.tsx';
 import { ConnectionView, catalogOf } from './connect-panel.tsx';
 import { Choice } from './field.tsx';
@@ -21,12 +21,12 @@ export default function ToolPanel() {
 function Tools({ models }: { models: NonNullable<ModelsAnswer> }) {
   const { t } = useLanguage();
   const [tool, setTool] = useState<ToolName>('claude-code');
+  const baseUrl = `${useOrigin()}/api`;
   const connections = useMemo(() => {
     const catalog = catalogOf(models);
     const choice = chooseModels(catalog);
-    const baseUrl = `${location.origin}/api`;
     return new Map(tools.map((name) => [name, connect({ tool: name, models: choice, catalog, baseUrl })]));
-  }, [models]);
+  }, [models, baseUrl]);
   const shown = connections.get(tool);
   return (
     <div className="connect">

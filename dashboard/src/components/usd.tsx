@@ -12,10 +12,15 @@ export function Usd({ amount }: { amount: string }) {
   );
 }
 
+/** The plans on sale. */
+export function usePlans() {
+  return useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+}
+
 /** What an amount would cost to buy, at the first plan's price of a USD; nothing without plans. */
 export function AboutVnd({ usd }: { usd: string }) {
   const { t, format } = useLanguage();
-  const plans = useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+  const plans = usePlans();
   const pair = planPair(plans.data ?? []);
   if (pair === null || parseUsd(usd) <= 0n) return null;
   return <span className="about-vnd">{fill(t.overview.aboutVnd, { vnd: format.vnd(vndAt(usd, pair.starter)) })} </span>;

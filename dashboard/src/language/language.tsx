@@ -1,5 +1,6 @@
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
 import { createFormat, type Format, type Locale } from '../format.ts';
+import { recall, rememberForServer } from '../remembered.ts';
 import { type Forms, fill, pick } from './fill.ts';
 import type { OperatorTexts, Texts } from './texts.ts';
 
@@ -25,19 +26,10 @@ const storageKey = 'steyg.language';
 
 /** The stored choice, else the browser's first supported language. */
 export function preferredLocale(): Locale {
-  const chosen = recall();
+  const chosen = recall(storageKey);
   if (chosen === 'en' || chosen === 'vi') return chosen;
   const spoken = navigator.languages.find((tag) => /^(en|vi)\b/i.test(tag));
   return spoken?.toLowerCase().startsWith('vi') === true ? 'vi' : 'en';
-}
-
-// A browser may forbid storage altogether; the page then just forgets.
-function recall(): string | null {
-  try {
-    return localStorage.getItem(storageKey);
-  } catch {
-    return null;
-  }
 }
 
 export async function loadTexts(locale: Locale): Promise<Texts> {
@@ -46,9 +38,12 @@ export async function loadTexts(locale: Locale): Promise<Texts> {
 
 export function LanguageProvider({
   initial,
+  timeZone,
   children,
 }: {
   initial: { locale: Locale; texts: Texts };
+  /** Absent: the reader's. */
+  timeZone?: string;
   children: ReactNode;
 }) {
   const [{ locale, texts }, setLanguage] = useState(initial);
@@ -58,16 +53,12 @@ export function LanguageProvider({
   }, [locale]);
 
   const choose = useCallback((next: Locale) => {
-    try {
-      localStorage.setItem(storageKey, next);
-    } catch {
-      // Forgotten with the tab.
-    }
+    rememberForServer(storageKey, next);
     void loadTexts(next).then((loaded) => setLanguage({ locale: next, texts: loaded }));
   }, []);
 
   const language = useMemo<Language>(() => {
-    const format = createFormat(locale);
+    const format = createFormat(locale, timeZone);
     const rules = new Intl.PluralRules(locale);
     return {
       locale,
@@ -76,7 +67,7 @@ export function LanguageProvider({
       count: (forms, n, values = {}) => fill(pick(forms, rules.select(Number(n))), { n: format.number(n), ...values }),
       choose,
     };
-  }, [locale, texts, choose]);
+  }, [locale, texts, choose, timeZone]);
 
   return <LanguageContext value={language}>{children}</LanguageContext>;
 }

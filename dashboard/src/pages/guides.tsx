@@ -9,7 +9,7 @@ import { OneCommand } from '../components/one-command.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { Step } from '../components/step.tsx';
-import { useAsk } from '../data.tsx';
+import { useAsk, useOrigin } from '../data.tsx';
 import { type GuideName, graphqlCommand, guideNames, guideQuery, guideTools, sdkProgram } from '../guides.ts';
 import { usePart } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -112,7 +112,7 @@ function Use({ guide, models }: { guide: GuideName; models: NonNullable<ModelsAn
   const { t } = useLanguage();
   const catalog = catalogOf(models);
   const choice = chooseModels(catalog);
-  const { origin } = location;
+  const origin = useOrigin();
   const title = t.guides.names[guide];
   const of = guideTools[guide];
   if (of === undefined) {

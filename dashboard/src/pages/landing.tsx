@@ -1,22 +1,23 @@
 import type { ServiceStatusAnswer } from '@steyg/sdk';
-import { lazy, Suspense, useState } from 'react';
+import { type ComponentType, lazy, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import { Code } from '../components/copy.tsx';
 import { Choice } from '../components/field.tsx';
 import { Badge, Card } from '../components/page.tsx';
 import { PriceTable } from '../components/price-table.tsx';
 import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
-import { useAsk } from '../data.tsx';
+import { usePlans } from '../components/usd.tsx';
+import { useAsk, useOrigin } from '../data.tsx';
 import { useTitle } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { planPair } from '../money.ts';
 import { pages } from '../pages.ts';
 
 /** The settings of all tools are loaded late: they are long, and below the fold. */
-const ToolPanel = lazy(() => import('../components/tool-panel.tsx'));
+const LateTools = lazy(() => import('../components/tool-panel.tsx'));
 
-/** The landing page: the service, its prices, the first steps. */
-export default function Landing() {
+/** The landing page: the service, its prices, the first steps. `Tools` is given where nothing can be loaded late. */
+export default function Landing({ Tools = LateTools }: { Tools?: ComponentType }) {
   const { t } = useLanguage();
   useTitle(t.landing.title);
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
@@ -73,7 +74,7 @@ export default function Landing() {
         <p>{t.landing.toolsText}</p>
         <Card>
           <Suspense fallback={<LoadingSkeleton lines={6} />}>
-            <ToolPanel />
+            <Tools />
           </Suspense>
         </Card>
       </section>
@@ -111,6 +112,7 @@ type Shown = (typeof protocols)[number];
 function Example({ model }: { model: string }) {
   const { t } = useLanguage();
   const [protocol, setProtocol] = useState<Shown>('CHAT_COMPLETIONS');
+  const origin = useOrigin();
   return (
     <div className="example">
       <Choice
@@ -120,7 +122,7 @@ function Example({ model }: { model: string }) {
         onChange={(value) => setProtocol(value as Shown)}
       />
       <Code
-        text={curlOf(protocol, model)}
+        text={curlOf(protocol, model, origin)}
         what={fill(t.landing.exampleOf, { protocol: t.protocols[protocol] })}
         title={t.landing.example}
       />
@@ -128,8 +130,8 @@ function Example({ model }: { model: string }) {
   );
 }
 
-function curlOf(protocol: Shown, model: string): string {
-  const base = `${location.origin}/api/v1`;
+function curlOf(protocol: Shown, model: string, origin: string): string {
+  const base = `${origin}/api/v1`;
   const lines = {
     CHAT_COMPLETIONS: [
       `curl ${base}/chat/completions \\`,
@@ -207,7 +209,7 @@ function Measured({ status }: { status: Status }) {
 
 function Plans() {
   const { t, format } = useLanguage();
-  const plans = useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+  const plans = usePlans();
   return (
     <section id="plans" aria-labelledby="plans-title">
       <h2 id="plans-title">{t.landing.plans}</h2>

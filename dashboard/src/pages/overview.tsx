@@ -7,7 +7,7 @@ import { EntryTable } from '../components/entries.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
 import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
-import { AboutVnd, Usd } from '../components/usd.tsx';
+import { AboutVnd, Usd, usePlans } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { addUsd, agentStep, stepsFor } from '../money.ts';
@@ -37,24 +37,29 @@ export default function Overview() {
       ),
     every: 30_000,
   });
+  // What stands above the fold comes at once: each part by itself would move those below it.
+  const above = [budget, usage, useRecent(accountId), useSavings(accountId), usePlans()];
+  const actions = (
+    <>
+      <Link className="button" href={pages.start}>
+        {t.overview.setUp}
+      </Link>
+      <Link className="button primary" href={pages.topUp}>
+        {t.nav.topUp}
+      </Link>
+    </>
+  );
+  if (above.some(({ isLoading }) => isLoading)) {
+    return (
+      <Page title={t.overview.title} actions={actions}>
+        <LoadingSkeleton height="100vh" />
+      </Page>
+    );
+  }
   return (
-    <Page
-      title={t.overview.title}
-      actions={
-        <>
-          <Link className="button" href={pages.start}>
-            {t.overview.setUp}
-          </Link>
-          <Link className="button primary" href={pages.topUp}>
-            {t.nav.topUp}
-          </Link>
-        </>
-      }
-    >
+    <Page title={t.overview.title} actions={actions}>
       <Welcome accountId={accountId} />
-      <Loaded query={budget} skeleton={<LoadingSkeleton height="6rem" />}>
-        {(sums) => <Figures sums={sums} rows={usage.data?.rows ?? null} />}
-      </Loaded>
+      <Loaded query={budget}>{(sums) => <Figures sums={sums} rows={usage.data?.rows ?? null} />}</Loaded>
       <CacheSavings accountId={accountId} />
       <div className="columns level">
         <Card title={t.overview.lots}>
@@ -156,18 +161,22 @@ function Figures({ sums, rows }: { sums: { free: string; held: string }; rows: R
 /** Less than this is not worth a sentence. */
 const leastSavings = 0.01;
 
-/** What caching saved in this calendar month; nothing while it is unknown or less than a cent. */
-function CacheSavings({ accountId }: { accountId: string }) {
-  const { t, format } = useLanguage();
+function useSavings(accountId: string) {
   const from = useMemo(() => {
     const now = new Date();
     return new Date(now.getFullYear(), now.getMonth(), 1).toISOString();
   }, []);
-  const { data } = useAsk({
+  return useAsk({
     key: ['cache-savings', accountId, from],
     ask: (steyg, signal) => steyg.console.ledger.cacheSavings({ accountId, from }, { signal }),
     every: 600_000,
   });
+}
+
+/** What caching saved in this calendar month; nothing while it is unknown or less than a cent. */
+function CacheSavings({ accountId }: { accountId: string }) {
+  const { t, format } = useLanguage();
+  const { data } = useSavings(accountId);
   if (data == null || Number(data) < leastSavings) return null;
   return <p className="saved">{fill(t.overview.saved, { usd: format.usdTile(data) })}</p>;
 }

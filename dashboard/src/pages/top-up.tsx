@@ -10,6 +10,7 @@ import { Badge, Card, Page } from '../components/page.tsx';
 import { StatementsCard } from '../components/statements-card.tsx';
 import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
+import { usePlans } from '../components/usd.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { planPair, stepsFor } from '../money.ts';
@@ -25,7 +26,7 @@ export default function TopUp() {
   const { t } = useLanguage();
   const { id: accountId } = useAccount();
   const { billing, role } = useAbilities();
-  const plans = useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+  const plans = usePlans();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
   const budget = useAsk({
     key: ['budget', accountId],

@@ -25,6 +25,7 @@ import { RouteTestButton } from '../../components/route-test.tsx';
 import { Banner, Empty, Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
+import { usePlans } from '../../components/usd.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { usePart } from '../../hooks.ts';
@@ -314,7 +315,7 @@ function PreviewCard({
         ),
       ),
   });
-  const plans = useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+  const plans = usePlans();
   return (
     <section className="preview" aria-label={t.operator.preview} aria-live="polite">
       <h3>{t.operator.preview}</h3>

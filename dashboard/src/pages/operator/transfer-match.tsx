@@ -8,6 +8,7 @@ import { Badge } from '../../components/page.tsx';
 import { Empty, FailureNotice, Loaded } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
+import { usePlans } from '../../components/usd.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { parseUsd, printUsd } from '../../money.ts';
@@ -329,7 +330,7 @@ function ConfirmCredit({
   const { t, format } = useOperatorLanguage();
   const say = useSay();
   const [chosen, setChosen] = useState('');
-  const plans = useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+  const plans = usePlans();
   const credit = useChange({
     change: (steyg, planId: string) =>
       steyg.console.operator.creditTransfer({ transferId: transfer.id, accountId: account.id, planId }),
