@@ -10,6 +10,7 @@ import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText
 import { isUuid } from '../shared/uuid.ts';
 import { type AccountLimits, readAccountLimits, type SetLimitsOutcome, setAccountLimits } from './account-limits.ts';
 import { normalAddress } from './address.ts';
+import { setAttributionMode } from './attribution-mode.ts';
 import { createProjects, type Projects } from './projects.ts';
 
 /** Accounts: who pays. One budget each, shared by all its keys; one account, and with it one trial, for each address. */
@@ -105,6 +106,8 @@ export interface Accounts {
   limits(accountId: string): Promise<AccountLimits | null>;
   /** Changes the given limits only; counts from the very next request on. */
   setLimits(ask: { accountId: string; actor: string } & Partial<AccountLimits>): Promise<SetLimitsOutcome>;
+  /** What is stored of whom its requests are for, from the next request on. */
+  setAttributionMode(ask: Parameters<typeof setAttributionMode>[1]): ReturnType<typeof setAttributionMode>;
   /** A grant made by an operator. */
   giveGrant(ask: NewGrant): Promise<GiveGrantOutcome>;
   /** Ends a grant now: its unspent part is taken back. Running requests keep their holds. */
@@ -128,6 +131,7 @@ export function createAccounts({ pool }: { pool: Pool }): Accounts {
     resume: (ask) => repeatedTransaction(pool, (client) => setStatus(client, { ...ask, status: 'active' })),
     limits: (accountId) => readAccountLimits(pool, accountId),
     setLimits: (ask) => setAccountLimits(pool, ask),
+    setAttributionMode: (ask) => setAttributionMode(pool, ask),
     projects: createProjects({ pool }),
     giveGrant: (ask) => repeatedTransaction(pool, (client) => giveGrant(client, ask)),
     async endGrant(ask) {

@@ -56,6 +56,8 @@ export type Erasure = ReturnType<typeof createErasure>;
 const forgetAccount: readonly string[] = [
   `UPDATE api_key SET name = 'erased', addresses = '{}', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
   `UPDATE access_token SET name = 'erased', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
+  'DELETE FROM attribution WHERE account_id = $1',
+  'DELETE FROM attribution_hour WHERE account_id = $1',
   'DELETE FROM invitation WHERE account_id = $1',
   'DELETE FROM account_company WHERE account_id = $1',
   'DELETE FROM notice_settings WHERE account_id = $1',

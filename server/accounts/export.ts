@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { readAttributions } from '../billing/attributed-usage.ts';
 import { readLedger } from '../billing/usage.ts';
 import { formatPrice, formatUsd } from '../core/money.ts';
 
@@ -12,7 +13,7 @@ const usd = (column: string): string => `trim_scale(${column} * 0.000000000001):
 
 /** One query for each kind of record, with the account's id. Columns are named one by one, so that no secret joins. */
 const records: readonly (readonly [type: string, text: string])[] = [
-  ['account', 'SELECT id, name, email, status, created_at FROM account WHERE id = $1'],
+  ['account', 'SELECT id, name, email, status, attribution, created_at FROM account WHERE id = $1'],
   ['company', 'SELECT name, tax_code, address FROM account_company WHERE account_id = $1'],
   [
     'member',
@@ -93,6 +94,8 @@ export async function* exportAccount(
   let after: string | null = null;
   do {
     const page: Awaited<ReturnType<typeof readLedger>> = await readLedger(pool, { accountId, limit: pageSize, after });
+    const ids = page.items.map(({ requestId }) => requestId);
+    const noted = await readAttributions(pool, accountId, ids);
     await nextTurn();
     if (page.items.length > 0)
       yield page.items
@@ -110,6 +113,7 @@ export async function* exportAccount(
             outcome,
             usage_source: entry.usageSource,
             latency_ms: entry.latencyMs,
+            ...noted.get(requestId),
           }),
         )
         .join('');

@@ -1,4 +1,3 @@
-import { createHmac, hkdfSync } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import type { Ledger } from '../billing/ledger.ts';
@@ -26,6 +25,7 @@ import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Tracer } from '../runtime/tracing.ts';
+import { createDigest } from '../shared/digest.ts';
 import type { RequestEnds } from '../uptime/passive.ts';
 
 /** The state of a process, as its parts see it. */
@@ -143,10 +143,4 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
       await Promise.all([rates.close(), tokenRates.close()]);
     },
   };
-}
-
-/** Keyed digests of clients' identifiers, for vendors and caches; without the secret they cannot be guessed. */
-function createDigest(secretKey: Buffer): (scope: string, text: string) => string {
-  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'steyg digest', 32));
-  return (scope, text) => createHmac('sha256', key).update(scope).update('\0').update(text).digest('base64url');
 }

@@ -7,6 +7,7 @@ import type { LinkLimits } from '../graphql/pages/link-limits.ts';
 import { accountErasedMail, localeOf } from '../people/mails.ts';
 import { createThrottle } from '../people/throttle.ts';
 import type { Mailer } from '../runtime/mail.ts';
+import { createDigest } from '../shared/digest.ts';
 
 /** Composes what people may do with their own data, export and erasure, and what is deleted by the clock. */
 export function createOwnData(deps: {
@@ -23,7 +24,12 @@ export function createOwnData(deps: {
   });
   const exportLinks = createExportLinks({ secretKey, publicUrl });
   return {
-    domains: { erasure, exportLinks, throttle: createThrottle({ pool }) },
+    domains: {
+      erasure,
+      exportLinks,
+      throttle: createThrottle({ pool }),
+      attributionDigest: createDigest(secretKey),
+    },
     retention: createRetention({ pool, days: deps.retention }),
     registerPages: (app: FastifyInstance, limits: LinkLimits) =>
       registerExport(app, { pool, links: exportLinks, limits }),

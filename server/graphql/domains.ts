@@ -6,6 +6,7 @@ import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { RouteTester } from '../catalog/test-route.ts';
 import type { UpstreamHealth } from '../catalog/upstream-health.ts';
 import type { VendorSetup } from '../catalog/vendor-setup.ts';
+import type { AttributionDigest } from '../core/attribution.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
@@ -39,6 +40,8 @@ export interface Domains {
   accounts: Accounts;
   erasure: Erasure;
   exportLinks: ExportLinks;
+  /** Finds what is stored of an id that a client knows. */
+  attributionDigest: AttributionDigest;
   /** Counts attempts across processes. */
   throttle: Pick<Throttle, 'take'>;
   keys: Keys;

@@ -16,6 +16,7 @@ import './billing/grants.ts';
 import './billing/budget.ts';
 import './billing/ledger.ts';
 import './billing/usage.ts';
+import './billing/attribution.ts';
 import './people/access-tokens.ts';
 import './catalog/catalog.ts';
 import './catalog/entries.ts';

@@ -154,6 +154,7 @@ const variables = z.object({
 
   RETAIN_SESSIONS_DAYS: days(1, 30),
   RETAIN_AUDIT_DAYS: days(30, 3_653),
+  RETAIN_ATTRIBUTION_DAYS: days(1, 400),
 
   PROBES: z
     .enum(['0', '1'], 'must be 0 or 1')
@@ -292,7 +293,7 @@ export interface Config {
     listing: { token: string; baseUrl: string } | null;
   };
   /** How long sessions that nobody uses and entries of the audit log are kept, in days. */
-  retention: { sessionDays: number; auditDays: number };
+  retention: { sessionDays: number; auditDays: number; attributionDays: number };
   /** Where e-invoices of paid orders are issued; null: none are issued. */
   einvoice: EinvoiceConfig | null;
   /** The vendor key that an environment variable carries, for `apiKeyEnv` of the catalog file. */
@@ -542,7 +543,11 @@ export function loadConfig(
       listing: v.SEPAY_API_TOKEN === undefined ? null : { token: v.SEPAY_API_TOKEN, baseUrl: v.SEPAY_API_URL },
     },
     signIn: signInOf(v),
-    retention: { sessionDays: v.RETAIN_SESSIONS_DAYS, auditDays: v.RETAIN_AUDIT_DAYS },
+    retention: {
+      sessionDays: v.RETAIN_SESSIONS_DAYS,
+      auditDays: v.RETAIN_AUDIT_DAYS,
+      attributionDays: v.RETAIN_ATTRIBUTION_DAYS,
+    },
     einvoice: einvoiceOf(v),
     vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),
   };

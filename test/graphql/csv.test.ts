@@ -38,6 +38,7 @@ describe('a link to a download', () => {
     keyId: null,
     model: 'big-1',
     outcome: null,
+    sessions: null,
   };
 
   it('carries exactly what it was made for', () => {

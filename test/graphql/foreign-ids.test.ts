@@ -313,6 +313,7 @@ const operatorFields = new Set([
 /** What each of the others is about. One that is missing here fails: the sweep must not pass because nothing is found. */
 const subjects: Record<string, string> = {
   'Mutation.setAccountLimits': 'Account',
+  'Mutation.setAttributionMode': 'Account',
   'Account.ledger': 'ApiKey',
   'Account.usage': 'ApiKey',
   'Mutation.cancelOrder': 'Order',

@@ -64,7 +64,8 @@ async function busyOwner(email: string, ip: string): Promise<Owner> {
   const keys = await pool.query('SELECT id FROM api_key WHERE account_id = $1', [accountId]);
   const ledger = await openLedger(plane.database.url);
   const asked = ask({ accountId, keyId: keys.rows[0].id });
-  await ledger.ledger.settle(settlement(asked, await admitted(ledger.ledger, asked)));
+  const attribution = { session: `session of ${email}`, user: null, tags: ['team=a'] };
+  await ledger.ledger.settle(settlement(asked, await admitted(ledger.ledger, asked), { attribution }));
   await ledger.close();
   return { browser, accountId, globalId, keySecret };
 }
@@ -100,7 +101,13 @@ describe('an export', () => {
     expect(of('order')).toHaveLength(2);
     const { charged } = await readBalance(plane.database.pool, accountId);
     expect(of('ledger_entry')).toEqual([
-      expect.objectContaining({ charged_usd: (Number(charged) / 1e12).toString(), model: 'big' }),
+      expect.objectContaining({
+        charged_usd: (Number(charged) / 1e12).toString(),
+        model: 'big',
+        session: 'session of an@example.com',
+        user: null,
+        tags: ['team=a'],
+      }),
     ]);
     expect(reply.body).not.toContain(keySecret);
     expect(reply.body).not.toMatch(/hash|sealed|password/);
@@ -280,6 +287,15 @@ describe('the retention', () => {
       );
     await old(31);
     await old(29);
+    const attributed = (days: number) =>
+      pool.query(
+        `WITH noted AS (INSERT INTO attribution (account_id, request_id, session, tags, created_at)
+           SELECT id, gen_random_uuid(), 'old', '{}', now() - make_interval(days => $1) FROM account WHERE email = $2)
+         INSERT INTO attribution_hour (account_id, kind, hour, label, model, key_id, first_at, last_at)
+         SELECT id, 'session', now() - make_interval(days => $1), 'old', 'big', gen_random_uuid(), now(), now()
+         FROM account WHERE email = $2`,
+        [days, 'retained@example.com'],
+      );
     const entry = (days: number) =>
       pool.query(
         `INSERT INTO audit_entry (id, actor, action, subject, created_at)
@@ -288,14 +304,22 @@ describe('the retention', () => {
       );
     await entry(366);
     await entry(364);
-    const retention = createRetention({ pool, days: { sessionDays: 30, auditDays: 365 } });
-    expect(await retention.apply()).toEqual({ sessions: 1, auditEntries: 1 });
-    expect(await retention.apply()).toEqual({ sessions: 0, auditEntries: 0 });
+    await attributed(401);
+    await attributed(399);
+    const days = { sessionDays: 30, auditDays: 365, attributionDays: 400 };
+    const retention = createRetention({ pool, days });
+    expect(await retention.apply()).toEqual({ sessions: 1, auditEntries: 1, attributions: 1 });
+    expect(await retention.apply()).toEqual({ sessions: 0, auditEntries: 0, attributions: 0 });
+    const { rows: kept } = await pool.query(
+      `SELECT (SELECT count(*) FROM attribution WHERE session = 'old') AS noted,
+              (SELECT count(*) FROM attribution_hour WHERE label = 'old') AS sums`,
+    );
+    expect(kept).toEqual([{ noted: 1n, sums: 1n }]);
     expect((await browser.send('{ me { user { email } } }')).data?.['me']).not.toBeNull();
     // Without the duty that says so the log is append-only, and never is an entry of the last month deleted.
     await expect(pool.query(`DELETE FROM audit_entry WHERE subject = 'retention'`)).rejects.toThrow('append-only');
     await entry(29);
-    const hasty = createRetention({ pool, days: { sessionDays: 30, auditDays: 1 } });
+    const hasty = createRetention({ pool, days: { ...days, auditDays: 1 } });
     await expect(hasty.apply()).rejects.toThrow('append-only');
   });
 });

@@ -23,7 +23,7 @@ const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}
 const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
 const hold = 'fragment Hold on Hold{accountId amount heldAt keyId requestId}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
-const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
+const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
 const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
 const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}createdAt id memo planName priceVnd receivedVnd status}';
 const member = 'fragment Member on Member{createdAt email id name role}';
@@ -50,6 +50,7 @@ const problem = 'fragment Problem on Error{code message ...on BusyError{retryAft
 const project = 'fragment Project on Project{archivedAt createdAt id name}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
+const requestAttribution = 'fragment RequestAttribution on RequestAttribution{session tags user}';
 const revenueRow = 'fragment RevenueRow on RevenueRow{charged cost failures knownMargin model requests shortfall start tokens{...Tokens}unknownCharged unknownRequests upstreamCost}';
 const route = 'fragment Route on Route{costs{...RouteCosts}enabled entry{displayName id modelId}id priority upstream{id protocol simulated upstreamId}upstreamModel weight}';
 const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m clock{...PriceClock}input output perUnit{...UnitPrices}tiers{...PriceTier}}';
@@ -137,7 +138,7 @@ export const operatorDocuments = {
   announce: { kind: 'mutation', path: 'announce', text: 'mutation announce($input:AnnounceInput!){announce(input:$input){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate },
   endAnnouncement: { kind: 'mutation', path: 'endAnnouncement', text: 'mutation endAnnouncement($id:ID!$endsAt:DateTime){endAnnouncement(input:{id:$id endsAt:$endsAt}){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate },
   accountOverview: { kind: 'query', path: 'operator.account', text: 'query accountOverview($id:ID!){operator{account(id:$id){members{...Member}keys(deleted:true first:100){edges{node{...ApiKey}}}orders(first:20){edges{node{budget createdAt id memo planName priceVnd status}}}}}}' + apiKey + burnLimit + keySpend + member + project + spendLimits },
-  accountEntries: { kind: 'query', path: 'operator.account.ledger', text: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + project + promptTier + receiptLine + spendLimits + tokens + unitLine },
+  accountEntries: { kind: 'query', path: 'operator.account.ledger', text: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
   business: { kind: 'query', path: 'operator.business', text: 'query business($timeZone:String){operator{business(timeZone:$timeZone){failingUpstreams{health{...UpstreamHealth}id upstreamId}modelMismatches newAccounts openIncidents vndThisMonth vndToday waitingSince waitingTransfers}}}' + upstreamHealth },
   search: { kind: 'query', path: 'operator.search', text: 'query search($text:String!){operator{search(text:$text){accountId detail id kind title}}}' },
   saveSeller: { kind: 'mutation', path: 'saveSeller', text: 'mutation saveSeller($input:SellerInput!){saveSeller(input:$input){__typename ...Seller ...Problem}}' + problem + seller },

@@ -27,6 +27,12 @@ export const ProjectType = builder.prismaNode('Project', {
   }),
 });
 
+export async function loadProjects(ids: string[], { prisma }: GraphqlContext) {
+  const projects = await prisma.project.findMany({ where: { id: { in: ids } } });
+  const byId = new Map(projects.map((project) => [project.id, project]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
+
 builder.prismaObjectFields(AccountType, (t) => ({
   projects: t.prismaField({
     type: [ProjectType],

@@ -8,6 +8,7 @@ import {
   readEntry,
   readLedger,
 } from '../../billing/usage.ts';
+import { storedLabels } from '../../core/attribution.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ClockChoice, TierRange, UnitLine, UnitPrices } from '../../core/price.ts';
 import type { TokenPools, UsageSource } from '../../core/tokens.ts';
@@ -20,6 +21,7 @@ import { builder } from '../builder.ts';
 import { ModelType } from '../catalog/catalog.ts';
 import { ProtocolType } from '../catalog/protocol.ts';
 import type { GraphqlContext } from '../context.ts';
+import type { Domains } from '../domains.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from '../errors.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { pause } from '../notices/watching.ts';
@@ -281,14 +283,21 @@ export const LedgerFilter = builder.inputType('LedgerFilter', {
     keyId: t.id({ description: 'Requests of this key.' }),
     model: t.string({ description: 'Requests for this catalog id.' }),
     outcome: t.field({ type: OutcomeType, description: 'Requests that ended so.' }),
+    session: t.string({
+      description: 'Requests of this session: as the client names it, or as `attribution` has it.',
+    }),
   }),
 });
 
 type FilterInput = typeof LedgerFilter.$inferInput;
 
 /** A filter in the form of the ledger's queries. An invalid key id matches nothing; an inverted range is refused. */
-export function ledgerFilter(filter: FilterInput | null | undefined) {
-  const { from, to, keyId, model, outcome } = filter ?? {};
+export function ledgerFilter(
+  filter: FilterInput | null | undefined,
+  accountId: string,
+  { attributionDigest }: Pick<Domains, 'attributionDigest'>,
+) {
+  const { from, to, keyId, model, outcome, session } = filter ?? {};
   checkRange({ from, to }, ['filter', 'to']);
   const missing = '00000000-0000-0000-0000-000000000000';
   return {
@@ -297,6 +306,7 @@ export function ledgerFilter(filter: FilterInput | null | undefined) {
     keyId: keyId === null || keyId === undefined ? null : (decodeUuid('ApiKey', keyId) ?? missing),
     model: model ?? null,
     outcome: outcome ?? null,
+    sessions: session == null ? null : storedLabels(attributionDigest, accountId, 'session', session),
   };
 }
 
@@ -335,13 +345,13 @@ builder.prismaObjectFields(AccountType, (t) => ({
       filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
       orderBy: t.arg({ type: LedgerOrderInput, description: 'How they are sorted; left out: the newest first.' }),
     },
-    resolve: async ({ id: accountId }, args, { history }) => {
+    resolve: async ({ id: accountId }, args, { history, domains }) => {
       checkForward(args);
       const order: Order = { by: args.orderBy?.field ?? 'time', ascending: args.orderBy?.direction === 'asc' };
       try {
         const page = await readLedger(history, {
           accountId,
-          ...ledgerFilter(args.filter),
+          ...ledgerFilter(args.filter, accountId, domains),
           order,
           limit: pageSize(args),
           after: args.after ?? null,
@@ -410,11 +420,10 @@ builder.mutationField('createLedgerDownload', (t) =>
       accountId: t.arg.id({ description: 'Whose ledger; left out: your only or oldest account.' }),
       filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
     },
-    resolve: (_root, { accountId, filter }, context) =>
-      context.domains.downloads.link({
-        accountId: accountFor(context, accountId, 'read'),
-        ...ledgerFilter(filter),
-      }),
+    resolve: (_root, { accountId: given, filter }, context) => {
+      const accountId = accountFor(context, given, 'read');
+      return context.domains.downloads.link({ accountId, ...ledgerFilter(filter, accountId, context.domains) });
+    },
   }),
 );
 
@@ -425,8 +434,7 @@ const maxTold = 20;
 
 /** New entries of an account, the oldest first, from now on. */
 async function watchLedger(context: GraphqlContext, accountId: string): Promise<AsyncGenerator<AccountEntry>> {
-  const newest = async () =>
-    (await readLedger(context.db, { accountId, ...ledgerFilter(null), limit: maxTold, after: null })).items;
+  const newest = async () => (await readLedger(context.db, { accountId, limit: maxTold })).items;
   // Read before the subscription is answered: what finishes after its head has arrived is told.
   const before = await newest();
   return (async function* () {

@@ -2,6 +2,7 @@ import { BadCursor, readUsage, type UsageRecord } from '../../billing/usage.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
+import { loadProjects, ProjectType } from '../accounts/projects.ts';
 import { builder } from '../builder.ts';
 import { badInput } from '../errors.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
@@ -24,6 +25,7 @@ export const UsageGroup = builder.enumType('UsageGroup', {
   values: {
     MODEL: { value: 'model', description: 'By model.' },
     KEY: { value: 'key', description: 'By key.' },
+    PROJECT: { value: 'project', description: 'By the project in which the key lies now.' },
     OUTCOME: { value: 'outcome', description: 'By how requests ended.' },
   } as const,
 });
@@ -50,6 +52,13 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
       description: 'Id of the key; null when not split by key.',
       deprecationReason: 'Use `key { id }`.',
       resolve: ({ keyId }) => (keyId === null ? null : encodeId('ApiKey', keyId)),
+    }),
+    project: t.loadable({
+      type: ProjectType,
+      nullable: true,
+      description: 'The project; null for keys that lie in none, and when not split by project.',
+      load: loadProjects,
+      resolve: ({ projectId }) => projectId,
     }),
     outcome: t.expose('outcome', {
       type: OutcomeType,
@@ -100,7 +109,7 @@ export interface UsageArguments {
   from?: Date | null | undefined;
   to?: Date | null | undefined;
   period?: 'hour' | 'day' | 'month' | null | undefined;
-  by?: ('model' | 'key' | 'outcome')[] | null | undefined;
+  by?: ('model' | 'key' | 'project' | 'outcome')[] | null | undefined;
   model?: string | null | undefined;
   keyId?: string | null | undefined;
   outcomes?: Outcome[] | null | undefined;
@@ -125,6 +134,7 @@ export function usageQuery(args: UsageArguments) {
     period: period ?? null,
     byModel: by?.includes('model') ?? false,
     byKey: by?.includes('key') ?? false,
+    byProject: by?.includes('project') ?? false,
     byOutcome: by?.includes('outcome') ?? false,
     model: model ?? null,
     keyId:

@@ -2,7 +2,9 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
+import { readAttributions } from '../../billing/attributed-usage.ts';
 import { type LedgerRecord, readLedger } from '../../billing/usage.ts';
+import type { Attribution } from '../../core/attribution.ts';
 import { formatUsd } from '../../core/money.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { csvLine } from '../../shared/csv.ts';
@@ -19,6 +21,8 @@ export interface LedgerSelection {
   keyId: string | null;
   model: string | null;
   outcome: Outcome | null;
+  /** Sessions as they are stored; null: all requests. */
+  sessions: readonly string[] | null;
 }
 
 export type LedgerDownloads = SignedLinks<LedgerSelection>;
@@ -34,6 +38,8 @@ const contents = z.object({
   keyId: z.uuid().nullable(),
   model: z.string().nullable(),
   outcome: z.custom<Outcome>((value) => typeof value === 'string').nullable(),
+  // Links that a previous version made do not have it.
+  sessions: z.array(z.string()).nullable().default(null),
 });
 
 export function createLedgerDownloads(options: { secretKey: Buffer; publicUrl: string }): LedgerDownloads {
@@ -90,14 +96,16 @@ async function* csvOf(db: Pool, selection: LedgerSelection, nextTurn: () => Prom
   let after: string | null = null;
   do {
     const page: Awaited<ReturnType<typeof readLedger>> = await readLedger(db, { ...selection, limit: pageSize, after });
+    const ids = page.items.map(({ requestId }) => requestId);
+    const noted = await readAttributions(db, selection.accountId, ids);
     await nextTurn();
-    if (page.items.length > 0)
-      yield page.items.map((entry) => csvLine(columns.map(([, read]) => read(entry)))).join('');
+    const lineOf = (entry: LedgerRecord) => csvLine(columns.map(([, read]) => read(entry, noted.get(entry.requestId))));
+    if (page.items.length > 0) yield page.items.map(lineOf).join('');
     after = page.next;
   } while (after !== null);
 }
 
-const columns: readonly (readonly [string, (entry: LedgerRecord) => string])[] = [
+const columns: readonly (readonly [string, (entry: LedgerRecord, noted: Attribution | undefined) => string])[] = [
   ['request_id', (entry) => entry.requestId],
   ['created_at', (entry) => entry.createdAt.toISOString()],
   ['key_id', (entry) => entry.keyId],
@@ -115,4 +123,7 @@ const columns: readonly (readonly [string, (entry: LedgerRecord) => string])[] =
   ['charged_usd', (entry) => formatUsd(entry.charged)],
   ['latency_ms', (entry) => String(entry.latencyMs)],
   ['time_to_first_byte_ms', (entry) => (entry.timeToFirstByteMs === null ? '' : String(entry.timeToFirstByteMs))],
+  ['session', (_entry, noted) => noted?.session ?? ''],
+  ['user', (_entry, noted) => noted?.user ?? ''],
+  ['tags', (_entry, noted) => noted?.tags.join('; ') ?? ''],
 ];

@@ -85,6 +85,8 @@ export interface Browser {
 export interface ControlPlane {
   app: FastifyInstance;
   database: TestDatabase;
+  /** What seals and signs. */
+  secretKey: Buffer;
   /** Sends one operation without cookies. */
   send(query: string, sending?: Sending): Promise<Answer>;
   browser(ip?: string): Browser;
@@ -150,7 +152,7 @@ export async function createControlPlane(
   });
   const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
   const config = { bank, einvoice: null };
-  const retention = { sessionDays: 30, auditDays: 365 };
+  const retention = { sessionDays: 30, auditDays: 365, attributionDays: 400 };
   const ownData = createOwnData({ pool, mailer, secretKey, publicUrl: address, retention });
   const sales = createSales({ pool, config, secretKey, publicUrl: address, accounts, webhooks, mailer, log });
   const app = Fastify({ trustProxy: false });
@@ -223,6 +225,7 @@ export async function createControlPlane(
   return {
     app,
     database,
+    secretKey,
     logged,
     send,
     browser: (ip) => createBrowser({ send, raw, ip }),

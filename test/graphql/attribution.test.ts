@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Settlement } from '../../server/billing/ledger.ts';
+import { storedLabels } from '../../server/core/attribution.ts';
+import { createDigest } from '../../server/shared/digest.ts';
+import { addModel, admitted, ask, openLedger, settlement } from '../billing/support.ts';
+import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
+
+// Usage by session, user and tag, what is noted of a request, and the account's choice of what is stored.
+
+let plane: ControlPlane;
+let browser: Browser;
+let accountId: string;
+let keyId: string;
+
+beforeAll(async () => {
+  plane = await createControlPlane();
+  const { pool } = plane.database;
+  await addModel(pool, { id: 'big' });
+  await addModel(pool, { id: 'small' });
+  browser = await createPerson(plane, 'ann@example.com', '203.0.113.1');
+  const { rows } = await pool.query(`SELECT id FROM account WHERE email = 'ann@example.com'`);
+  accountId = rows[0].id;
+  await browser.send('mutation { createKey(input: { name: "one" }) { __typename } }');
+  keyId = (await pool.query('SELECT id FROM api_key WHERE account_id = $1', [accountId])).rows[0].id;
+  const ledger = await openLedger(plane.database.url);
+  const [, session = ''] = storedLabels(createDigest(plane.secretKey), accountId, 'session', 'known');
+  const all: [string, Settlement['attribution']][] = [
+    ['big', { session, user: 'u', tags: ['team=a', 'env=x'] }],
+    ['small', { session, user: null, tags: ['team=a'] }],
+    ['big', { session: '~other', user: null, tags: [] }],
+    ['big', undefined],
+  ];
+  for (const [model, attribution] of all) {
+    const asked = ask({ accountId, keyId }, { model });
+    const more = attribution === undefined ? {} : { attribution };
+    await ledger.ledger.settle(settlement(asked, await admitted(ledger.ledger, asked), { model, ...more }));
+  }
+  await ledger.close();
+});
+afterAll(() => plane.close());
+
+interface Rows {
+  rows: { label: string; model: string | null; requests: string; charged: string; cost: string }[];
+  next: string | null;
+}
+
+async function attributed(args: string, who = browser): Promise<Rows> {
+  const { data, errors } = await who.send(
+    `{ account { attributedUsage(${args}) { rows { label model requests charged cost firstAt lastAt tokens { input output } } next } } }`,
+  );
+  expect(errors).toEqual([]);
+  return (data as { account: { attributedUsage: Rows } }).account.attributedUsage;
+}
+
+describe('usage', () => {
+  it('is added up by session, user and tag, the most expensive first, page by page', async () => {
+    const { rows, next } = await attributed('by: TAG');
+    expect(rows.map(({ label, requests }) => [label, requests])).toEqual([
+      ['team=a', '2'],
+      ['env=x', '1'],
+    ]);
+    expect(next).toBeNull();
+    const first = await attributed('by: TAG, first: 1');
+    expect(await attributed(`by: TAG, first: 1, after: "${first.next}"`)).toEqual({ rows: rows.slice(1), next: null });
+    expect((await attributed('by: USER')).rows).toMatchObject([{ label: 'u', requests: '1', model: null }]);
+    expect((await attributed('by: SESSION, order: RECENT')).rows.map(({ label }) => label)[0]).toBe('~other');
+    expect((await attributed('by: SESSION, from: "2030-01-01T00:00:00Z"')).rows).toEqual([]);
+  });
+
+  it('of a session is found by what the client knows, and by what the list shows', async () => {
+    const { rows } = await attributed('by: SESSION, only: "known", byModel: true');
+    expect(new Map(rows.map(({ model, requests }) => [model, requests]))).toEqual(
+      new Map([
+        ['big', '1'],
+        ['small', '1'],
+      ]),
+    );
+    expect((await attributed(`by: SESSION, only: "${rows[0]?.label}"`)).rows).toMatchObject([{ requests: '2' }]);
+    expect((await attributed('by: SESSION, only: "unknown"')).rows).toEqual([]);
+    const { data } = await browser.send(
+      '{ account { ledger(filter: { session: "known" }) { edges { node { model attribution { session user tags } } } } } }',
+    );
+    const { edges } = (data as { account: { ledger: { edges: { node: Record<string, unknown> }[] } } }).account.ledger;
+    expect(edges.map(({ node }) => node)).toEqual([
+      { model: 'small', attribution: { session: rows[0]?.label, user: null, tags: ['team=a'] } },
+      { model: 'big', attribution: { session: rows[0]?.label, user: 'u', tags: ['team=a', 'env=x'] } },
+    ]);
+  });
+
+  it('refuses what it cannot answer', async () => {
+    for (const args of [
+      'by: TAG, after: "x"',
+      'by: TAG, first: 101',
+      'by: TAG, only: ""',
+      'by: TAG, only: "a\\u0000"',
+    ]) {
+      const { errors } = await browser.send(`{ account { attributedUsage(${args}) { next } } }`);
+      expect(errors[0]?.extensions['code']).toMatch(/^BAD_(USER_)?INPUT$/);
+    }
+  });
+
+  it('of another account is not shown', async () => {
+    const stranger = await createPerson(plane, 'stranger@example.com', '203.0.113.2');
+    expect(await attributed('by: TAG', stranger)).toEqual({ rows: [], next: null });
+    const { data } = await stranger.send('query ($id: ID) { account(id: $id) { attributedUsage(by: TAG) { next } } }', {
+      variables: { id: Buffer.from(`Account:${accountId}`).toString('base64') },
+    });
+    expect(data?.['account'] ?? null).toBeNull();
+  });
+});
+
+describe('what is stored', () => {
+  const set = (who: Browser, mode: string) =>
+    who.send(
+      'mutation ($mode: AttributionMode!, $id: ID) { setAttributionMode(input: { mode: $mode, accountId: $id }) { __typename ... on Account { attributionMode } ... on Error { code } } }',
+      { variables: { mode, id: Buffer.from(`Account:${accountId}`).toString('base64') } },
+    );
+
+  it('is digests at first, and what its managers choose from then on', async () => {
+    expect((await browser.send('{ account { attributionMode } }')).data).toEqual({
+      account: { attributionMode: 'DIGESTS' },
+    });
+    expect((await set(browser, 'PLAIN')).data?.['setAttributionMode']).toMatchObject({ attributionMode: 'PLAIN' });
+    const { rows } = await plane.database.pool.query(
+      `SELECT before, after FROM audit_entry WHERE action = 'account.attribution'`,
+    );
+    expect(rows).toEqual([{ before: { mode: 'digests' }, after: { mode: 'plain' } }]);
+    await set(browser, 'DIGESTS');
+  });
+
+  it('is not chosen by strangers', async () => {
+    const stranger = await createPerson(plane, 'another@example.com', '203.0.113.3');
+    expect((await set(stranger, 'PLAIN')).data?.['setAttributionMode']).toEqual({
+      __typename: 'NotFoundError',
+      code: 'NOT_FOUND',
+    });
+    expect((await browser.send('{ account { attributionMode } }')).data).toMatchObject({
+      account: { attributionMode: 'DIGESTS' },
+    });
+  });
+});
