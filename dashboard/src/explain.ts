@@ -67,6 +67,8 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
   if (error instanceof ApiError) {
     return { ...nothing, sentence: ofModelCall(error, t) ?? error.message, requestId: error.requestId };
   }
+  if (error instanceof Error && error.name === 'PasskeyCancelledError')
+    return { ...nothing, sentence: t.passkeys.cancelled };
   if (error instanceof ConnectionError) return { ...nothing, sentence: t.errors.CONNECTION };
   return { ...nothing, sentence: t.errors.UNKNOWN };
 }

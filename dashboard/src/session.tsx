@@ -1,33 +1,46 @@
+/** The session: who is signed in, and which of their accounts the pages are about. */
+
 import type { MeAnswer } from '@steyg/sdk';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
-import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useAsk, viewerKey } from './data.tsx';
 import { recall, remember } from './remembered.ts';
-
-/** The session: who is signed in, and which of their accounts the pages are about. */
+import { holdsTyping, watchTyping } from './typed.ts';
 
 export type Viewer = NonNullable<MeAnswer>;
 export type Person = NonNullable<Viewer['user']>;
 export type AccountSummary = Viewer['accounts'][number];
 
+/** `over`: the session has ended while its page holds what its person typed: the page stays as it is until they are back. */
+type LastViewer = Viewer & { over?: boolean };
+
 /** Null without a session. Scripts cannot read the session's cookie; only the server knows. */
 export function useViewer() {
   const queries = useQueryClient();
+  const hasSignedOut = useRef(false);
   const viewer = useAsk({
     key: viewerKey,
-    ask: async (steyg, signal) => {
+    ask: async (steyg, signal): Promise<LastViewer | null> => {
       const now = await steyg.console.people.me({}, { signal });
-      const before = queries.getQueryData<Viewer | null>(viewerKey);
+      const before = queries.getQueryData<LastViewer | null>(viewerKey);
+      // What the person has typed must not be lost with the session. Without it, and after a sign-out, nothing stays.
+      const isKept = !hasSignedOut.current && (before?.over === true || holdsTyping());
+      if (now === null && before?.user != null && isKept) return { ...before, over: true };
+      hasSignedOut.current = false;
       // Another person signed in on another tab: this tab's data must be dropped.
       if (before?.user != null && before.user.id !== now?.user?.id) forgetAllButViewer(queries);
       return now;
     },
   });
   const { refetch } = viewer;
+  useEffect(watchTyping, []);
   // The tabs of a browser share one session.
   useEffect(() => {
     const channel = openSessionChannel();
-    channel.addEventListener('message', () => void refetch());
+    channel.addEventListener('message', ({ data }) => {
+      hasSignedOut.current = data === 'signed-out';
+      void refetch();
+    });
     return () => channel.close();
   }, [refetch]);
   return viewer;
@@ -42,6 +55,8 @@ function forgetAllButViewer(queries: QueryClient): void {
 interface Session {
   person: Person;
   sessions: Viewer['sessions'];
+  /** Signed in with a one-time code besides, or with a passkey. */
+  twoFactors: boolean;
   accounts: readonly AccountSummary[];
   /** Null: the person belongs to no account, as an operator may. */
   account: AccountSummary | null;
@@ -62,6 +77,7 @@ export function SessionProvider({ viewer, person, children }: { viewer: Viewer; 
     return {
       person,
       sessions,
+      twoFactors: person.secondFactor || sessions.some(({ current, passkey }) => current && passkey),
       accounts,
       account: accounts.find(({ id }) => id === chosen) ?? accounts[0] ?? null,
       chooseAccount,
@@ -102,15 +118,33 @@ export function useAbilities(): { keys: boolean; billing: boolean; members: bool
 }
 
 /** Drops all data of the signed-in person, here and in the browser's other tabs. */
-export function useForget(): () => Promise<void> {
+export function useForget(): (signedOut?: 'signed-out') => Promise<void> {
+  const queries = useQueryClient();
+  return useCallback(
+    async (signedOut) => {
+      await queries.cancelQueries();
+      forgetAllButViewer(queries);
+      if (signedOut !== undefined) queries.setQueryData(viewerKey, null);
+      tellOtherTabs(signedOut ?? 'changed');
+      await queries.invalidateQueries({ queryKey: viewerKey });
+    },
+    [queries],
+  );
+}
+
+/** The session is there again: everything on the page is asked for once more, and nothing of it is dropped. */
+export function useResume(): () => Promise<void> {
   const queries = useQueryClient();
   return useCallback(async () => {
-    await queries.cancelQueries();
-    forgetAllButViewer(queries);
-    const channel = openSessionChannel();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel never leaves its origin
-    channel.postMessage('changed');
-    channel.close();
+    tellOtherTabs('changed');
     await queries.invalidateQueries({ queryKey: viewerKey });
+    await queries.invalidateQueries();
   }, [queries]);
+}
+
+function tellOtherTabs(what: 'changed' | 'signed-out'): void {
+  const channel = openSessionChannel();
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel never leaves its origin
+  channel.postMessage(what);
+  channel.close();
 }

@@ -172,7 +172,7 @@ function Demonstration() {
 
 export function Shell({ children }: { children: ReactNode }) {
   const { t } = useLanguage();
-  const { account, person } = useSession();
+  const { account, person, twoFactors } = useSession();
   const [path] = useLocation();
   const [open, setOpen] = useState(false);
   // A navigation closes the menu.
@@ -277,7 +277,7 @@ export function Shell({ children }: { children: ReactNode }) {
             <SectionTabs path={path} />
           </Suspense>
         ) : null}
-        {atWork && !person.secondFactor ? (
+        {atWork && !twoFactors ? (
           <Banner
             tone="warn"
             action={
@@ -371,7 +371,7 @@ function Who() {
     change: (steyg, _input: undefined) => steyg.console.people.signOut(),
     done: () => {
       go(pages.home);
-      void forget();
+      void forget('signed-out');
     },
   });
   return (

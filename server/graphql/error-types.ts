@@ -79,7 +79,7 @@ builder.objectType(TooManyAttemptsError, {
 
 builder.objectType(InvalidCredentialsError, {
   name: 'InvalidCredentialsError',
-  description: 'Address and password, or the one-time code, did not match.',
+  description: 'Address and password, the one-time code, or the passkey did not match.',
   authScopes: { public: true },
   interfaces: [ErrorInterface],
 });

@@ -104,7 +104,7 @@ export class TooManyAttemptsError extends ExpectedError {
  */
 export class InvalidCredentialsError extends ExpectedError {
   override name = 'InvalidCredentialsError';
-  readonly code: 'INVALID_CREDENTIALS' | 'INVALID_CODE';
+  readonly code: 'INVALID_CREDENTIALS' | 'INVALID_CODE' | 'INVALID_PASSKEY';
 
   constructor(
     message = 'The e-mail address or the password is wrong.',

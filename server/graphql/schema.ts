@@ -6,6 +6,7 @@ import './people/people.ts';
 import './people/sign-up.ts';
 import './people/sign-in.ts';
 import './operator/settings.ts';
+import './people/passkeys.ts';
 import './people/sessions.ts';
 import './accounts/accounts.ts';
 import './accounts/limits.ts';

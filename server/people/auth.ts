@@ -1,7 +1,7 @@
 /** better-auth, configured for the service: sessions, links of mails, cookies. */
 
 import { hkdfSync } from 'node:crypto';
-import { betterAuth } from 'better-auth';
+import { type BetterAuthOptions, betterAuth } from 'better-auth';
 import { twoFactor } from 'better-auth/plugins';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import { maxPasswordBytes, minPasswordLength, type Passwords } from './passwords.ts';
@@ -32,9 +32,59 @@ export interface AuthMails {
 }
 
 /** The names of the cookies: browsers accept the prefix `__Host-` only over https, for this host alone. */
-export function cookieNames(publicUrl: string): { session: string; secondFactor: string; device: string } {
+export function cookieNames(publicUrl: string) {
   const prefix = publicUrl.startsWith('https://') ? '__Host-' : 'steyg-';
-  return { session: `${prefix}sid`, secondFactor: `${prefix}2fa`, device: `${prefix}device` };
+  return {
+    session: `${prefix}sid`,
+    secondFactor: `${prefix}2fa`,
+    device: `${prefix}device`,
+    passkey: `${prefix}passkey`,
+  };
+}
+
+/** What every instance of better-auth has in common: one table of sessions, one form of cookie, one secret. */
+export function sharedOptions({
+  prisma,
+  publicUrl,
+  secretKey,
+}: {
+  prisma: PrismaClient;
+  publicUrl: string;
+  /** 32 bytes; cookies and mail tokens are signed with keys derived from it. */
+  secretKey: Buffer;
+}) {
+  const names = cookieNames(publicUrl);
+  const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: publicUrl.startsWith('https://') } as const;
+  return {
+    appName: 'Steyg',
+    baseURL: publicUrl,
+    secret: signInSecret(secretKey),
+    database: hashedSessionAdapter(prisma, { provider: 'postgresql', transaction: true }),
+    logger: { disabled: true },
+    telemetry: { enabled: false },
+    // Attempts are counted by `throttle.ts`, per person and network and across processes.
+    rateLimit: { enabled: false },
+    user: {
+      additionalFields: {
+        operator: { type: 'boolean', input: false, defaultValue: false },
+        locale: { type: 'string', required: false, defaultValue: 'en' },
+      },
+    },
+    account: { modelName: 'credential' },
+    verification: { storeIdentifier: 'hashed' },
+    // How fresh a sign-in must be is decided by `proof.ts`.
+    session: { expiresIn: idleS, updateAge: prolongAfterS, freshAge: 0, cookieCache: { enabled: false } },
+    advanced: {
+      database: { generateId: false },
+      useSecureCookies: false,
+      defaultCookieAttributes: attributes,
+      cookies: {
+        session_token: { name: names.session, attributes },
+        two_factor: { name: names.secondFactor, attributes },
+      },
+      ipAddress: { ipAddressHeaders: ['x-forwarded-for'] },
+    },
+  } as const satisfies Partial<BetterAuthOptions>;
 }
 
 /**
@@ -52,31 +102,17 @@ export function createAuth(options: {
   onPasswordReset: (user: MailedUser) => Promise<void>;
 }) {
   const { prisma, publicUrl, secretKey, passwords, mails, onPasswordReset } = options;
-  const names = cookieNames(publicUrl);
-  const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: publicUrl.startsWith('https://') } as const;
+  const shared = sharedOptions({ prisma, publicUrl, secretKey });
   return betterAuth({
-    appName: 'Steyg',
-    baseURL: publicUrl,
+    ...shared,
     basePath: '/auth-is-not-mounted',
-    secret: signInSecret(secretKey),
-    database: hashedSessionAdapter(prisma, { provider: 'postgresql', transaction: true }),
-    logger: { disabled: true },
-    telemetry: { enabled: false },
-    // Attempts are counted by `throttle.ts`, per person and network and across processes.
-    rateLimit: { enabled: false },
     user: {
-      additionalFields: {
-        operator: { type: 'boolean', input: false, defaultValue: false },
-        locale: { type: 'string', required: false, defaultValue: 'en' },
-      },
+      ...shared.user,
       changeEmail: {
         enabled: true,
         sendChangeEmailConfirmation: ({ user, newEmail, token }) => mails.emailChange(user, newEmail, token),
       },
     },
-    account: { modelName: 'credential' },
-    verification: { storeIdentifier: 'hashed' },
-    session: { expiresIn: idleS, updateAge: prolongAfterS, cookieCache: { enabled: false } },
     emailAndPassword: {
       enabled: true,
       autoSignIn: false,
@@ -98,16 +134,6 @@ export function createAuth(options: {
     },
     // People who sign in with a provider alone have no password that could be asked for.
     plugins: [twoFactor({ issuer: 'Steyg', accountLockout: { enabled: false }, allowPasswordless: true })],
-    advanced: {
-      database: { generateId: false },
-      useSecureCookies: false,
-      defaultCookieAttributes: attributes,
-      cookies: {
-        session_token: { name: names.session, attributes },
-        two_factor: { name: names.secondFactor, attributes },
-      },
-      ipAddress: { ipAddressHeaders: ['x-forwarded-for'] },
-    },
   });
 }
 

@@ -37,3 +37,10 @@ export function tokenIn(setCookies: readonly string[], name: string): string | n
   const cookie = setCookies.find((line) => line.startsWith(`${name}=`));
   return cookie === undefined ? null : tokenOf(cookieValue(cookie.split(';')[0] ?? '', name) ?? '');
 }
+
+/** The same browser without one of its cookies. */
+export function withoutCookie(caller: Caller, name: string): Caller {
+  if (caller.cookie === null) return caller;
+  const parts = caller.cookie.split(';').filter((part) => part.split('=')[0]?.trim() !== name);
+  return { ...caller, cookie: parts.join(';') };
+}

@@ -34,6 +34,7 @@ export function createIdentify(
       name: 'people_session',
       text: `SELECT s.id AS "sessionId", s.user_id AS "userId", u.email, u.name, u.locale,
                     u.email_verified AS "emailVerified", u.operator, u.two_factor_enabled AS "secondFactor",
+                    s.passkey_id IS NOT NULL AS passkey,
                     s.expires_at <= now() OR s.created_at <= now() - make_interval(secs => $2) AS over,
                     s.expires_at <= now() + make_interval(secs => $3) AS due,
                     ARRAY(SELECT m.account_id::text || ' ' || m.role || ' ' || a.status
@@ -81,6 +82,7 @@ interface SessionRow {
   emailVerified: boolean;
   operator: boolean;
   secondFactor: boolean;
+  passkey: boolean;
   over: boolean;
   due: boolean;
   /** `<account id> <role> <status>` */

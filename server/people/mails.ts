@@ -84,11 +84,11 @@ export function newAddressMail(to: string, locale: Locale, link: string): Mail {
   return mail(to, text, link);
 }
 
-/** Reports a change that matters for security. `link`: where the password is reset. */
+/** Reports a change that matters for security. `link`: where the password is reset, or the passkeys are. */
 export function securityMail(
   to: string,
   locale: Locale,
-  what: 'password' | 'second_factor_on' | 'second_factor_off',
+  what: 'password' | 'second_factor_on' | 'second_factor_off' | 'passkey_added' | 'passkey_removed',
   link: string,
 ): Mail {
   const texts = {
@@ -120,6 +120,26 @@ export function securityMail(
       vi: {
         subject: 'Mã dùng một lần đã bị tắt',
         body: 'Đăng nhập Steyg của bạn không còn yêu cầu mã dùng một lần. Nếu không phải bạn, hãy đặt lại mật khẩu ngay tại đây:',
+      },
+    },
+    passkey_added: {
+      en: {
+        subject: 'A passkey was added',
+        body: 'From now on a new passkey signs you in to Steyg, without password and code. If it was not you, remove it here at once, then change your password:',
+      },
+      vi: {
+        subject: 'Đã thêm một passkey',
+        body: 'Từ nay một passkey mới đăng nhập được vào Steyg của bạn mà không cần mật khẩu và mã. Nếu không phải bạn, hãy xóa nó ngay tại đây rồi đổi mật khẩu:',
+      },
+    },
+    passkey_removed: {
+      en: {
+        subject: 'A passkey was removed',
+        body: 'A passkey no longer signs you in to Steyg, and the other sessions that it opened have ended. If it was not you, change your password now:',
+      },
+      vi: {
+        subject: 'Đã xóa một passkey',
+        body: 'Một passkey không còn đăng nhập được vào Steyg của bạn, và các phiên khác do nó mở đã kết thúc. Nếu không phải bạn, hãy đổi mật khẩu ngay:',
       },
     },
   };

@@ -9,6 +9,7 @@ import type { IdentityParts } from './identity.ts';
 import { emailChangeMail, localeOf, passwordResetMail } from './mails.ts';
 import { createMembers, type Members } from './members.ts';
 import { createSetOperator } from './operators.ts';
+import { createPasskeys, type Passkeys } from './passkeys.ts';
 import { createPasswords, type Passwords } from './passwords.ts';
 import { createProviderSignIn, noProviders, type ProviderSettings, type ProviderSignIn } from './providers.ts';
 import { createSettings, type Settings } from './settings.ts';
@@ -18,7 +19,7 @@ import { createThrottle } from './throttle.ts';
 import { createOpenAccount } from './trials.ts';
 
 /** The identity domain: people and programs, how they authenticate, their settings. */
-export interface People extends SignUp, SignIn, ProviderSignIn {
+export interface People extends SignUp, SignIn, ProviderSignIn, Passkeys {
   /** False: people sign in with providers alone. */
   passwordSignIn: boolean;
   identify: Identify;
@@ -46,6 +47,7 @@ export function createPeople(options: {
   passwordSignIn?: boolean;
 }): People {
   const { prisma, pool, mailer, publicUrl, secretKey, log } = options;
+  const passwordSignIn = options.passwordSignIn ?? true;
   const passwords = options.passwords ?? createPasswords();
   const throttle = createThrottle({ pool });
   const openAccount = createOpenAccount({ pool });
@@ -99,7 +101,8 @@ export function createPeople(options: {
       settings: options.providers ?? noProviders,
       arrive: arrival.arrive,
     }),
-    passwordSignIn: options.passwordSignIn ?? true,
+    ...createPasskeys({ ...parts, secretKey, passwordSignIn, arrive: arrival.arrive }),
+    passwordSignIn,
     identify: createIdentify({ pool, auth, publicUrl, accessTokens }),
     settings: createSettings(parts),
     members: createMembers({ pool, mailer, throttle, publicUrl }),

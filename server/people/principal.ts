@@ -25,6 +25,8 @@ export interface UserPrincipal {
   operator: boolean;
   /** Signed in with a one-time code as well, which every sign-in needs once the user has set it up. */
   secondFactor: boolean;
+  /** Signed in with a passkey, for which the device verified its user. */
+  passkey: boolean;
   /** Accounts the person belongs to, oldest membership first. */
   memberships: ReadonlyMap<string, Role>;
   /** Those of them that an operator has suspended. */
@@ -114,12 +116,17 @@ export function isOperator(principal: ControlPrincipal): boolean {
   );
 }
 
+/** A session with two factors: a one-time code besides, or a passkey, which takes the device and its user's finger or PIN. */
+export function hasTwoFactors(principal: UserPrincipal): boolean {
+  return principal.secondFactor || principal.passkey;
+}
+
 /**
- * An operator who may move money or prices: in the browser only with the second factor; a token carries the scope
+ * An operator who may move money or prices: in the browser only with two factors; a token carries the scope
  * instead, because a program has no phone.
  */
 export function isTrustedOperator(principal: ControlPrincipal): boolean {
-  return isOperator(principal) && (principal.kind !== 'user' || principal.secondFactor);
+  return isOperator(principal) && (principal.kind !== 'user' || hasTwoFactors(principal));
 }
 
 /** How the audit log names a principal. */

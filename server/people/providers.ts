@@ -5,11 +5,11 @@ import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { genericOAuth } from 'better-auth/plugins';
 import { personAddress } from './address.ts';
-import { cookieNames, idleS, prolongAfterS, signInSecret } from './auth.ts';
+import { cookieNames, sharedOptions, signInSecret } from './auth.ts';
 import { type Caller, headersOf, tokenIn } from './caller.ts';
 import { asking, type IdentityParts } from './identity.ts';
 import { type AttemptRefusal, type Done, throttled } from './outcomes.ts';
-import { hashedSessionAdapter, sessionDigest } from './session-tokens.ts';
+import { sessionDigest } from './session-tokens.ts';
 import { networkOf } from './throttle.ts';
 
 interface ClientSettings {
@@ -156,29 +156,14 @@ function mapped(profile: { email?: unknown }): { email: string } {
  * service starts without it. Only confirmed addresses open an account or lead to one that exists.
  */
 function createProviderAuth(parts: IdentityParts & { settings: ProviderSettings; secretKey: Buffer }) {
-  const { prisma, publicUrl, secretKey, settings } = parts;
+  const { publicUrl, settings } = parts;
   const { google, github, oidc } = settings;
-  const names = cookieNames(publicUrl);
-  const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: publicUrl.startsWith('https://') } as const;
+  const shared = sharedOptions(parts);
   return betterAuth({
-    appName: 'Steyg',
-    baseURL: publicUrl,
+    ...shared,
     basePath: providerPath,
-    secret: signInSecret(secretKey),
-    database: hashedSessionAdapter(prisma, { provider: 'postgresql', transaction: true }),
-    logger: { disabled: true },
-    telemetry: { enabled: false },
-    rateLimit: { enabled: false },
     onAPIError: { errorURL: `${publicUrl}/sign-in` },
-    user: {
-      additionalFields: {
-        operator: { type: 'boolean', input: false, defaultValue: false },
-        locale: { type: 'string', required: false, defaultValue: 'en' },
-      },
-    },
-    account: { modelName: 'credential', updateAccountOnSignIn: false, accountLinking: { enabled: true } },
-    verification: { storeIdentifier: 'hashed' },
-    session: { expiresIn: idleS, updateAge: prolongAfterS, cookieCache: { enabled: false } },
+    account: { ...shared.account, updateAccountOnSignIn: false, accountLinking: { enabled: true } },
     socialProviders: {
       ...(google === null ? {} : { google: { ...google, mapProfileToUser: mapped } }),
       ...(github === null ? {} : { github: { ...github, mapProfileToUser: mapped } }),
@@ -218,12 +203,5 @@ function createProviderAuth(parts: IdentityParts & { settings: ProviderSettings;
               ],
       }),
     ],
-    advanced: {
-      database: { generateId: false },
-      useSecureCookies: false,
-      defaultCookieAttributes: attributes,
-      cookies: { session_token: { name: names.session, attributes } },
-      ipAddress: { ipAddressHeaders: ['x-forwarded-for'] },
-    },
   });
 }

@@ -19,6 +19,8 @@ export interface SessionView {
   expiresAt: Date;
   ipAddress: string | null;
   userAgent: string | null;
+  /** Whether a passkey opened it. */
+  passkey: boolean;
   current: boolean;
 }
 
@@ -200,7 +202,7 @@ function createSessionList(
         orderBy: { updatedAt: 'desc' },
         take: 100,
       });
-      return sessions.map(({ id, userId, createdAt, updatedAt, expiresAt, ipAddress, userAgent }) => ({
+      return sessions.map(({ id, userId, createdAt, updatedAt, expiresAt, ipAddress, userAgent, passkeyId }) => ({
         id,
         userId,
         createdAt,
@@ -208,6 +210,7 @@ function createSessionList(
         expiresAt,
         ipAddress,
         userAgent,
+        passkey: passkeyId !== null,
         current: id === me.sessionId,
       }));
     },

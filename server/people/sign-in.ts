@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { cookieNames } from './auth.ts';
-import { type Caller, cookieValue, tokenIn, tokenOf } from './caller.ts';
+import { type Caller, cookieValue, tokenIn, tokenOf, withoutCookie } from './caller.ts';
 import { deviceName } from './device-name.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { address, chosenPassword, givenPassword, parseInput } from './input.ts';
@@ -160,7 +160,7 @@ export function createSignIn(parts: IdentityParts & ReturnType<typeof createArri
       const slowed = await throttle.slow(guesserOfCodes, codeGuessing);
       if (slowed !== null) return throttled(slowed);
       // A session in the same browser must not replace the challenge.
-      const challenge = { ...caller, cookie: withoutCookie(caller.cookie, names.session) };
+      const challenge = withoutCookie(caller, names.session);
       const answer = await ask<{ user: { id: string } }>(() =>
         input.backup
           ? auth.api.verifyBackupCode({ ...asking(challenge), body: { code } })
@@ -247,12 +247,4 @@ function createPasswordReset({
       return answer.kind === 'answered' ? done() : { kind: 'bad_token' };
     },
   };
-}
-
-function withoutCookie(header: string | null, name: string): string | null {
-  if (header === null) return null;
-  return header
-    .split(';')
-    .filter((part) => part.split('=')[0]?.trim() !== name)
-    .join(';');
 }

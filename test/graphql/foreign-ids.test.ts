@@ -156,6 +156,11 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
     second[0].id,
   ]);
 
+  const { rows: passkey } = await pool.query(
+    `INSERT INTO user_passkey (user_id, credential_id, public_key, counter, device_type, backed_up)
+     VALUES ($1, $2, '', 0, 'singleDevice', false) RETURNING id`,
+    [userId, `passkey of ${email}`],
+  );
   const key = await send(browser, 'mutation { createKey(input: {}) { ... on CreatedKey { key { id } } } }');
   const token = await send(
     browser,
@@ -193,6 +198,7 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
     Project: project['createProject']?.['id'] ?? '',
     AccessToken: (token['createAccessToken'] as unknown as { accessToken: { id: string } }).accessToken.id,
     Session: sessionId,
+    Passkey: passkey[0].id,
     Member: encodeId('Member', `${accountId}/${second[0].id}`),
     Invitation: invitation['inviteMember']?.['id'] ?? '',
     Order: order['createOrder']?.['id'] ?? '',
@@ -217,7 +223,7 @@ async function finishRequest(accountId: string, keyId: string): Promise<string> 
 
 /** The same kind of id, of nothing. */
 function missing(type: string): string {
-  if (type === 'Session') return randomUUID();
+  if (type === 'Session' || type === 'Passkey') return randomUUID();
   if (type === 'Member') return encodeId(type, `${randomUUID()}/${randomUUID()}`);
   if (type === 'LedgerEntry') return encodeId(type, `${randomUUID()}/${uuidv7()}`);
   return encodeId(type === 'PaidOrder' ? 'Order' : type, randomUUID());
@@ -333,6 +339,8 @@ const subjects: Record<string, string> = {
   'Mutation.deleteWebhookEndpoint': 'WebhookEndpoint',
   'Mutation.inviteMember': 'Account',
   'Mutation.removeMember': 'Member',
+  'Mutation.removePasskey': 'Passkey',
+  'Mutation.renamePasskey': 'Passkey',
   'Mutation.replayWebhookDelivery': 'WebhookDelivery',
   'Mutation.revokeInvitation': 'Invitation',
   'Mutation.revokeSession': 'Session',

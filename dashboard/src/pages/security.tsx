@@ -1,4 +1,4 @@
-/** The security page: password, second factor, sessions, access tokens. */
+/** The security page: password, second factor, passkeys, sessions, access tokens. */
 
 import type { BeginSecondFactorAnswer, ElementOf, ListAccessTokensAnswer, Success, TokenScope } from '@steyg/sdk';
 import { useMemo, useState } from 'react';
@@ -11,6 +11,8 @@ import { Moment } from '../components/moment.tsx';
 import { SecretDialog } from '../components/new-key.tsx';
 import { NewPasswordField } from '../components/new-password.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
+import { Passkeys } from '../components/passkeys.tsx';
+import { PasswordAgain } from '../components/password-again.tsx';
 import { SecretName } from '../components/secret-name.tsx';
 import { Banner, Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
@@ -32,6 +34,7 @@ export default function Security() {
         <Password />
         <SecondFactor />
       </div>
+      <Passkeys />
       <Sessions />
       {account === null ? null : <AccessTokens accountId={account.id} />}
     </Page>
@@ -82,7 +85,7 @@ function Password() {
 
 function SecondFactor() {
   const { t } = useLanguage();
-  const { person } = useSession();
+  const { person, twoFactors } = useSession();
   const [open, setOpen] = useState<'begin' | 'disable' | 'codes' | null>(null);
   const close = () => setOpen(null);
   return (
@@ -95,7 +98,7 @@ function SecondFactor() {
       }
     >
       <p>{person.secondFactor ? t.security.secondFactorOn : t.security.secondFactorOff}</p>
-      {person.operator && !person.secondFactor ? <Banner tone="warn">{t.errors.SECOND_FACTOR_REQUIRED}</Banner> : null}
+      {person.operator && !twoFactors ? <Banner tone="warn">{t.errors.SECOND_FACTOR_REQUIRED}</Banner> : null}
       <div className="actions">
         {person.secondFactor ? (
           <>
@@ -143,23 +146,6 @@ function BeginDialog({ onClose }: { onClose: () => void }) {
         <ConfirmSetup setup={setup} onClose={onClose} />
       )}
     </Dialog>
-  );
-}
-
-/** The password once more; people who have none are told that their sign-in must be fresh. */
-function PasswordAgain({ value, onChange }: { value: string; onChange: (value: string) => void }) {
-  const { t } = useLanguage();
-  const { person } = useSession();
-  if (!person.hasPassword) return <p className="hint">{t.errors.SIGN_IN_AGAIN}</p>;
-  return (
-    <TextField
-      label={t.security.passwordAgain}
-      type="password"
-      autoComplete="current-password"
-      required
-      value={value}
-      onChange={onChange}
-    />
   );
 }
 

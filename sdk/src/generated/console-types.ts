@@ -1625,11 +1625,15 @@ export type RouteCostsFragment = { cacheHit: string, cacheWrite1h: string | null
 
 export type RouteTestFragment = { latencyMs: number, ok: boolean, problem: string | null, status: number | null };
 
+export type PasskeyFragment = { backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string };
+
+export type PasskeyOptionsFragment = { json: string };
+
 export type SecondFactorSetupFragment = { backupCodes: Array<string>, uri: string };
 
 export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
 
-export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null };
+export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null };
 
 export type ShortfallFragment = { accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string };
 
@@ -1663,7 +1667,7 @@ export type UsageRowFragment = { charged: string, cost: string, failures: string
 
 export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean };
 
-export type ViewerFragment = { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null };
+export type ViewerFragment = { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null };
 
 export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> };
 
@@ -2820,12 +2824,12 @@ export type RedeemCodeMutation = { redeemCode:
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type MeQuery = { me: { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null } | null };
+export type MeQuery = { me: { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null } | null };
 
 export type SignInMethodsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SignInMethodsQuery = { signInMethods: { passwords: boolean, providers: Array<{ id: string, name: string }> } };
+export type SignInMethodsQuery = { signInMethods: { passkeys: boolean, passwords: boolean, providers: Array<{ id: string, name: string }> } };
 
 export type SignUpMutationVariables = Exact<{
   input: SignUpInput;
@@ -2892,6 +2896,31 @@ export type SignInWithCodeMutation = { signInWithCode:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'InvalidTokenError', code: string, message: string }
+    | { __typename: 'SignedIn', secondFactorRequired: boolean }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type BeginPasskeySignInMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BeginPasskeySignInMutation = { beginPasskeySignIn:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'PasskeyOptions', json: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type SignInWithPasskeyMutationVariables = Exact<{
+  credential: string;
+}>;
+
+
+export type SignInWithPasskeyMutation = { signInWithPasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'SignedIn', secondFactorRequired: boolean }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
@@ -3040,6 +3069,72 @@ export type RevokeOtherSessionsMutationVariables = Exact<{ [key: string]: never;
 
 
 export type RevokeOtherSessionsMutation = { revokeOtherSessions: number };
+
+export type ListPasskeysQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListPasskeysQuery = { me: { passkeys: Array<{ backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string }> } | null };
+
+export type BeginPasskeyMutationVariables = Exact<{
+  code?: string | null | undefined;
+  password: string;
+}>;
+
+
+export type BeginPasskeyMutation = { beginPasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'PasskeyOptions', json: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type AddPasskeyMutationVariables = Exact<{
+  credential: string;
+  name: string;
+}>;
+
+
+export type AddPasskeyMutation = { addPasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidTokenError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'Passkey', backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type RenamePasskeyMutationVariables = Exact<{
+  id: string;
+  name: string;
+}>;
+
+
+export type RenamePasskeyMutation = { renamePasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Passkey', backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type RemovePasskeyMutationVariables = Exact<{
+  id: string;
+  password: string;
+}>;
+
+
+export type RemovePasskeyMutation = { removePasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
 
 export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
 

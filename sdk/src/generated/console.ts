@@ -18,6 +18,8 @@ import type {
   AccountQueryVariables,
   AddAccountNoteMutation,
   AddAccountNoteMutationVariables,
+  AddPasskeyMutation,
+  AddPasskeyMutationVariables,
   AddStatusUpdateMutation,
   AddStatusUpdateMutationVariables,
   AddUpstreamKeyMutation,
@@ -32,6 +34,10 @@ import type {
   AttributionModeQueryVariables,
   AuditLogQuery,
   AuditLogQueryVariables,
+  BeginPasskeyMutation,
+  BeginPasskeyMutationVariables,
+  BeginPasskeySignInMutation,
+  BeginPasskeySignInMutationVariables,
   BeginSecondFactorMutation,
   BeginSecondFactorMutationVariables,
   BonusStepsQuery,
@@ -90,8 +96,6 @@ import type {
   CreateOrderMutationVariables,
   CreateProbeAgentMutation,
   CreateProbeAgentMutationVariables,
-  CreateProjectMutation,
-  CreateProjectMutationVariables,
   CreateWebhookEndpointMutation,
   CreateWebhookEndpointMutationVariables,
   CreditTransferMutation,
@@ -168,8 +172,8 @@ import type {
   ListNoticesQueryVariables,
   ListOrdersQuery,
   ListOrdersQueryVariables,
-  ListProjectsQuery,
-  ListProjectsQueryVariables,
+  ListPasskeysQuery,
+  ListPasskeysQueryVariables,
   MarginsQuery,
   MarginsQueryVariables,
   MatchTransferMutation,
@@ -204,6 +208,10 @@ import type {
   RedeemCodeMutationVariables,
   RemoveMemberMutation,
   RemoveMemberMutationVariables,
+  RemovePasskeyMutation,
+  RemovePasskeyMutationVariables,
+  RenamePasskeyMutation,
+  RenamePasskeyMutationVariables,
   RenewBackupCodesMutation,
   RenewBackupCodesMutationVariables,
   ReplayWebhookDeliveryMutation,
@@ -290,6 +298,8 @@ import type {
   SignInMutationVariables,
   SignInWithCodeMutation,
   SignInWithCodeMutationVariables,
+  SignInWithPasskeyMutation,
+  SignInWithPasskeyMutationVariables,
   SignOutMutation,
   SignOutMutationVariables,
   SignUpMutation,
@@ -326,8 +336,6 @@ import type {
   UpdateNoticeSettingsMutationVariables,
   UpdateProfileMutation,
   UpdateProfileMutationVariables,
-  UpdateProjectMutation,
-  UpdateProjectMutationVariables,
   UpdateWebhookEndpointMutation,
   UpdateWebhookEndpointMutationVariables,
   UpstreamsQuery,
@@ -446,15 +454,6 @@ export type RotateKeyAnswer = RotateKeyMutation['rotateKey'];
 
 /** What `deleteKey` answers. */
 export type DeleteKeyAnswer = DeleteKeyMutation['deleteKey'];
-
-/** What `listProjects` answers. */
-export type ListProjectsAnswer = Below<ListProjectsQuery['account'], 'projects'>;
-
-/** What `createProject` answers. */
-export type CreateProjectAnswer = CreateProjectMutation['createProject'];
-
-/** What `updateProject` answers. */
-export type UpdateProjectAnswer = UpdateProjectMutation['updateProject'];
 
 /** What `listEntries` answers. */
 export type ListEntriesAnswer = Below<ListEntriesQuery['account'], 'ledger'>;
@@ -789,6 +788,12 @@ export type SignInAnswer = SignInMutation['signIn'];
 /** What `signInWithCode` answers. */
 export type SignInWithCodeAnswer = SignInWithCodeMutation['signInWithCode'];
 
+/** What `beginPasskeySignIn` answers. */
+export type BeginPasskeySignInAnswer = BeginPasskeySignInMutation['beginPasskeySignIn'];
+
+/** What `signInWithPasskey` answers. */
+export type SignInWithPasskeyAnswer = SignInWithPasskeyMutation['signInWithPasskey'];
+
 /** What `signOut` answers. */
 export type SignOutAnswer = SignOutMutation['signOut'];
 
@@ -824,6 +829,21 @@ export type RevokeSessionAnswer = RevokeSessionMutation['revokeSession'];
 
 /** What `revokeOtherSessions` answers. */
 export type RevokeOtherSessionsAnswer = RevokeOtherSessionsMutation['revokeOtherSessions'];
+
+/** What `listPasskeys` answers. */
+export type ListPasskeysAnswer = Below<ListPasskeysQuery['me'], 'passkeys'>;
+
+/** What `beginPasskey` answers. */
+export type BeginPasskeyAnswer = BeginPasskeyMutation['beginPasskey'];
+
+/** What `addPasskey` answers. */
+export type AddPasskeyAnswer = AddPasskeyMutation['addPasskey'];
+
+/** What `renamePasskey` answers. */
+export type RenamePasskeyAnswer = RenamePasskeyMutation['renamePasskey'];
+
+/** What `removePasskey` answers. */
+export type RemovePasskeyAnswer = RemovePasskeyMutation['removePasskey'];
 
 /** What `serviceStatus` answers. */
 export type ServiceStatusAnswer = ServiceStatusQuery['status'];
@@ -1168,33 +1188,6 @@ export interface ConsoleKeys {
    * ```
    */
   deleteKey(variables: DeleteKeyMutationVariables, options?: RequestOptions): Pending<DeleteKeyAnswer>;
-  /**
-   * Projects of the account by name, at most 200; archived ones last.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.keys.listProjects();
-   * ```
-   */
-  listProjects(variables?: ListProjectsQueryVariables, options?: RequestOptions): Pending<ListProjectsAnswer>;
-  /**
-   * Makes a project.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.keys.createProject({ input: { name: 'name' } });
-   * ```
-   */
-  createProject(variables: CreateProjectMutationVariables, options?: RequestOptions): Pending<CreateProjectAnswer>;
-  /**
-   * Renames or archives a project, or takes it into use again.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.keys.updateProject({ input: { id: id } });
-   * ```
-   */
-  updateProject(variables: UpdateProjectMutationVariables, options?: RequestOptions): Pending<UpdateProjectAnswer>;
 }
 
 /** Operations on ledger. */
@@ -1272,7 +1265,7 @@ export interface ConsoleLedger {
    */
   budgetChanged(variables?: BudgetChangedSubscriptionVariables, options?: RequestOptions): Subscription<BudgetChangedAnswer>;
   /**
-   * Requests of an account as they finish, each once, while they are among the 20 that began last. The ledger has all.
+   * Requests of an account as they finish, each once; at most 20 in a second.
    *
    * @example
    * ```ts
@@ -2211,6 +2204,24 @@ export interface ConsolePeople {
    */
   signInWithCode(variables: SignInWithCodeMutationVariables, options?: RequestOptions): Pending<SignInWithCodeAnswer>;
   /**
+   * Begins a sign-in with a passkey; `signInWithPasskey` ends it.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.beginPasskeySignIn();
+   * ```
+   */
+  beginPasskeySignIn(variables?: BeginPasskeySignInMutationVariables, options?: RequestOptions): Pending<BeginPasskeySignInAnswer>;
+  /**
+   * Signs in with a passkey. No one-time code is asked for: the device must have verified its user, by finger, face or PIN.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.signInWithPasskey({ credential: 'credential' });
+   * ```
+   */
+  signInWithPasskey(variables: SignInWithPasskeyMutationVariables, options?: RequestOptions): Pending<SignInWithPasskeyAnswer>;
+  /**
    * Ends the session of this browser. Does nothing when there is none.
    *
    * @example
@@ -2318,6 +2329,51 @@ export interface ConsolePeople {
    * ```
    */
   revokeOtherSessions(variables?: RevokeOtherSessionsMutationVariables, options?: RequestOptions): Pending<RevokeOtherSessionsAnswer>;
+  /**
+   * Passkeys of the person, oldest first; empty for an access token.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.listPasskeys();
+   * ```
+   */
+  listPasskeys(variables?: ListPasskeysQueryVariables, options?: RequestOptions): Pending<ListPasskeysAnswer>;
+  /**
+   * Begins to add a passkey of the signed-in person; `addPasskey` ends it. At most 20.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.beginPasskey({ password: password });
+   * ```
+   */
+  beginPasskey(variables: BeginPasskeyMutationVariables, options?: RequestOptions): Pending<BeginPasskeyAnswer>;
+  /**
+   * Adds the passkey that the browser made for `beginPasskey`.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.addPasskey({ credential: 'credential', name: 'name' });
+   * ```
+   */
+  addPasskey(variables: AddPasskeyMutationVariables, options?: RequestOptions): Pending<AddPasskeyAnswer>;
+  /**
+   * Gives a passkey of the signed-in person another name.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.renamePasskey({ id: id, name: 'name' });
+   * ```
+   */
+  renamePasskey(variables: RenamePasskeyMutationVariables, options?: RequestOptions): Pending<RenamePasskeyAnswer>;
+  /**
+   * Removes a passkey of the signed-in person. The other sessions that it opened end.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.removePasskey({ id: id, password: password });
+   * ```
+   */
+  removePasskey(variables: RemovePasskeyMutationVariables, options?: RequestOptions): Pending<RemovePasskeyAnswer>;
 }
 
 /** Operations on status. */

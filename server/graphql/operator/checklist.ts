@@ -1,5 +1,5 @@
 import type { PrismaClient } from '../../database/generated/prisma/client.ts';
-import type { ControlPrincipal } from '../../people/principal.ts';
+import { type ControlPrincipal, hasTwoFactors } from '../../people/principal.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from './operator.ts';
@@ -52,9 +52,9 @@ builder.objectField(OperatorType, 'setup', (t) =>
   }),
 );
 
-/** A token was made by somebody; whether a person uses a code is only known of people. */
+/** A token was made by somebody; whether a person uses two factors is only known of people. */
 function hasSecondFactor(principal: ControlPrincipal): boolean {
-  return principal.kind === 'user' && principal.secondFactor;
+  return principal.kind === 'user' && hasTwoFactors(principal);
 }
 
 async function sellsVendorModels(prisma: PrismaClient): Promise<boolean> {

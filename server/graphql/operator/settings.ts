@@ -1,6 +1,6 @@
 import { builder } from '../builder.ts';
 import { ConflictError, InvalidCredentialsError, wrongCode } from '../errors.ts';
-import { DoneType, finish, guarded, staleSignIn, throwRefusal } from '../people/outcomes.ts';
+import { DoneType, finish, guarded, passwordOrFresh, staleSignIn, throwRefusal } from '../people/outcomes.ts';
 import { me } from '../people/people.ts';
 
 /** What signed-in people change about themselves: profile, password, address, second factor. */
@@ -60,9 +60,6 @@ builder.mutationField('changeEmail', (t) =>
     },
   }),
 );
-
-const passwordOrFresh =
-  'The password, once more; empty for people who have none: they need a sign-in less than 10 minutes ago.';
 
 interface SecondFactorSetup {
   uri: string;

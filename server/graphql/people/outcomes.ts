@@ -54,3 +54,7 @@ export function requirePasswordSignIn({ domains }: GraphqlContext): void {
 export function staleSignIn(): ConflictError {
   return new ConflictError('Sign in again, then repeat this within 10 minutes.', 'SIGN_IN_AGAIN');
 }
+
+/** The description of an argument that asks for the password. */
+export const passwordOrFresh =
+  'The password, once more; empty for people who have none: they need a sign-in less than 10 minutes ago.';

@@ -23,6 +23,9 @@ export const SessionType = builder.objectRef<SessionView>('Session').implement({
       description: 'A name for the browser, e.g. `Chrome on Windows`; null: it is not known.',
       resolve: ({ userAgent }) => deviceName(userAgent),
     }),
+    passkey: t.exposeBoolean('passkey', {
+      description: 'Whether it signed in with a passkey, which counts as two factors.',
+    }),
     current: t.exposeBoolean('current', { description: 'Whether it is the one that asks.' }),
   }),
 });

@@ -14,8 +14,8 @@ interface SignedIn {
   secondFactorRequired: boolean;
 }
 
-const SignedInType = builder.objectRef<SignedIn>('SignedIn').implement({
-  description: 'The password was right. The session is in a cookie of this answer.',
+export const SignedInType = builder.objectRef<SignedIn>('SignedIn').implement({
+  description: 'The proof was right. The session is in a cookie of this answer.',
   authScopes: { public: true },
   fields: (t) => ({
     secondFactorRequired: t.exposeBoolean('secondFactorRequired', {
@@ -127,12 +127,17 @@ const ProviderType = builder.objectRef<Provider>('SignInProvider').implement({
   }),
 });
 
-const SignInMethodsType = builder.objectRef<{ passwords: boolean; providers: readonly Provider[] }>('SignInMethods');
+const SignInMethodsType = builder.objectRef<{
+  passwords: boolean;
+  passkeys: boolean;
+  providers: readonly Provider[];
+}>('SignInMethods');
 SignInMethodsType.implement({
   description: 'How people sign in here.',
   authScopes: { public: true },
   fields: (t) => ({
     passwords: t.exposeBoolean('passwords', { description: 'Whether with an e-mail address and a password.' }),
+    passkeys: t.exposeBoolean('passkeys', { description: 'Whether with a passkey.' }),
     providers: t.field({
       type: [ProviderType],
       description: 'With whose accounts.',
@@ -148,6 +153,7 @@ builder.queryField('signInMethods', (t) =>
     authScopes: { public: true },
     resolve: (_root, _args, { domains: { people } }) => ({
       passwords: people.passwordSignIn,
+      passkeys: people.passkeySignIn,
       providers: people.providers,
     }),
   }),

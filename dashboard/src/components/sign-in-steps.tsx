@@ -1,0 +1,273 @@
+/** The steps of a sign-in, on its page or over another one: with a provider, a passkey, or password and code. */
+
+import { isFailure, type Steyg } from '@steyg/sdk';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { useAsk, useChange, useSteyg } from '../data.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
+import { pages } from '../pages.ts';
+import { passkeyFor, supportsPasskeys } from '../webauthn.ts';
+import { Button } from './button.tsx';
+import { Checkbox, TextField } from './field.tsx';
+import { Form } from './form.tsx';
+import { Banner, FailureNotice } from './states.tsx';
+
+export function SignInSteps({
+  email: knownEmail,
+  needsCode: startsWithCode = false,
+  failed = null,
+  next,
+  again = false,
+  onDone,
+  children,
+}: {
+  email: string;
+  /** A provider has signed the person in; the code is what remains. */
+  needsCode?: boolean;
+  /** The provider's refusal. */
+  failed?: string | null;
+  /** The page that a provider sends the browser back to. */
+  next: string;
+  /** Over a page that must stay as it is: providers open in another tab, and nothing leads away. */
+  again?: boolean;
+  onDone: () => void;
+  children: (title: string, step: ReactNode) => ReactNode;
+}) {
+  const { t } = useLanguage();
+  const [email, setEmail] = useState(knownEmail);
+  const [needsCode, setNeedsCode] = useState(startsWithCode);
+  // The password step expires: a late code finds no challenge.
+  const [isOver, setIsOver] = useState(false);
+  if (needsCode) {
+    return children(
+      t.signIn.codeTitle,
+      <CodeForm
+        onDone={onDone}
+        onBack={() => setNeedsCode(false)}
+        onOver={() => {
+          setIsOver(true);
+          setNeedsCode(false);
+        }}
+      />,
+    );
+  }
+  return children(
+    again ? t.signIn.againTitle : t.signIn.title,
+    <Ways
+      email={email}
+      onEmail={setEmail}
+      isOver={isOver}
+      onDone={({ secondFactorRequired }) => (secondFactorRequired ? setNeedsCode(true) : onDone())}
+      failed={failed}
+      next={next}
+      again={again}
+    />,
+  );
+}
+
+/** Providers and passkeys, and the password where it is allowed. */
+function Ways({ failed, next, ...form }: WayProps & { failed: string | null; next: string }) {
+  const { t } = useLanguage();
+  const methods = useAsk({
+    key: ['sign-in-methods'],
+    ask: (steyg, signal) => steyg.console.people.signInMethods({}, { signal }),
+  });
+  const { passwords = true, passkeys = false, providers = [] } = methods.data ?? {};
+  return (
+    <>
+      {failed === null ? null : (
+        <Banner tone="warn">{failed === 'account_not_linked' ? t.signIn.notLinked : t.signIn.providerFailed}</Banner>
+      )}
+      {providers.length === 0 ? null : (
+        <div className="actions">
+          {providers.map(({ id, name }) => (
+            <a
+              key={id}
+              className="button"
+              href={`/sign-in/with/${id}?next=${encodeURIComponent(next)}`}
+              {...(form.again ? { target: '_blank', rel: 'opener' } : {})}
+            >
+              {fill(t.signIn.with, { name })}
+            </a>
+          ))}
+        </div>
+      )}
+      {form.again && providers.length > 0 ? <p className="hint">{t.signIn.otherTab}</p> : null}
+      {passkeys && supportsPasskeys() ? <WithPasskey onDone={form.onDone} /> : null}
+      {passwords ? <PasswordForm {...form} /> : null}
+    </>
+  );
+}
+
+interface WayProps {
+  email: string;
+  onEmail: (email: string) => void;
+  /** The challenge of a code has expired. */
+  isOver: boolean;
+  onDone: (result: { secondFactorRequired: boolean }) => void;
+  again: boolean;
+}
+
+function PasswordForm({ email, onEmail, isOver, onDone, again }: WayProps) {
+  const { t } = useLanguage();
+  const steyg = useSteyg();
+  const [password, setPassword] = useState('');
+  const [unconfirmed, setUnconfirmed] = useState(false);
+  const signIn = useChange({
+    change: async (_steyg, input: { email: string; password: string }) => {
+      const result = await steyg.console.people.signIn(input);
+      setUnconfirmed(isFailure(result) && result.__typename === 'EmailNotVerifiedError');
+      return result;
+    },
+    done: onDone,
+  });
+  return (
+    <>
+      {isOver && signIn.isIdle ? <Banner tone="warn">{t.signIn.again}</Banner> : null}
+      <Form
+        onSubmit={() => signIn.mutate({ email, password })}
+        error={unconfirmed ? null : signIn.error}
+        actions={
+          <Button type="submit" look="primary" busy={signIn.isPending}>
+            {t.signIn.action}
+          </Button>
+        }
+      >
+        <TextField
+          label={t.signIn.email}
+          type="email"
+          autoComplete="username webauthn"
+          required
+          value={email}
+          onChange={onEmail}
+        />
+        <TextField
+          label={t.signIn.password}
+          type="password"
+          autoComplete="current-password"
+          required
+          value={password}
+          onChange={setPassword}
+        />
+        {unconfirmed ? <Unconfirmed email={email} /> : null}
+      </Form>
+      {again ? null : (
+        <p className="aside">
+          <Link href={pages.forgotPassword}>{t.signIn.forgot}</Link>
+          <span>
+            {t.signIn.noAccount} <Link href={pages.signUp}>{t.nav.signUp}</Link>
+          </span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A button; and where the browser can, passkeys are offered with the saved sign-ins of the e-mail field. */
+function WithPasskey({ onDone }: Pick<WayProps, 'onDone'>) {
+  const { t } = useLanguage();
+  const steyg = useSteyg();
+  // A browser asks for one passkey at a time: the offer ends when the button opens the dialog.
+  const offer = useRef(new AbortController());
+  const answered = useRef(onDone);
+  useEffect(() => {
+    answered.current = onDone;
+  });
+  useEffect(() => {
+    const waiting = offer.current;
+    void offerPasskey(steyg, waiting.signal).then((result) => {
+      if (result !== null) answered.current(result);
+    });
+    return () => waiting.abort();
+  }, [steyg]);
+  const signIn = useChange({
+    change: (_steyg, _input: undefined) => {
+      offer.current.abort();
+      return signInWithPasskey(steyg);
+    },
+    done: onDone,
+  });
+  return (
+    <>
+      <div className="actions">
+        <Button busy={signIn.isPending} onClick={() => signIn.mutate(undefined)}>
+          {t.passkeys.signIn}
+        </Button>
+      </div>
+      {signIn.error === null ? null : <FailureNotice error={signIn.error} />}
+    </>
+  );
+}
+
+async function signInWithPasskey(steyg: Steyg, signal?: AbortSignal) {
+  const begun = await steyg.console.people.beginPasskeySignIn();
+  if (begun.__typename !== 'PasskeyOptions') return begun;
+  return steyg.console.people.signInWithPasskey({ credential: await passkeyFor(begun.json, signal) });
+}
+
+/** Waits until one of the offered passkeys is chosen. Null: none was, or it did not sign in; the other ways are open. */
+async function offerPasskey(steyg: Steyg, signal: AbortSignal): Promise<{ secondFactorRequired: boolean } | null> {
+  try {
+    if ((await PublicKeyCredential.isConditionalMediationAvailable?.()) !== true || signal.aborted) return null;
+    const result = await signInWithPasskey(steyg, signal);
+    return isFailure(result) ? null : result;
+  } catch {
+    return null;
+  }
+}
+
+function Unconfirmed({ email }: { email: string }) {
+  const { t } = useLanguage();
+  const resend = useChange({ change: (steyg, to: string) => steyg.console.people.resendVerification({ email: to }) });
+  return (
+    <Banner
+      tone="warn"
+      action={
+        <Button small busy={resend.isPending} onClick={() => resend.mutate(email)}>
+          {t.signUp.resend}
+        </Button>
+      }
+    >
+      <p>{resend.isSuccess ? t.signUp.resent : t.errors.EMAIL_NOT_VERIFIED}</p>
+    </Banner>
+  );
+}
+
+function CodeForm({ onDone, onBack, onOver }: { onDone: () => void; onBack: () => void; onOver: () => void }) {
+  const { t } = useLanguage();
+  const [code, setCode] = useState('');
+  const [backup, setBackup] = useState(false);
+  const signIn = useChange({
+    change: async (steyg, input: { code: string; backup: boolean }) => {
+      const result = await steyg.console.people.signInWithCode(input);
+      if (isFailure(result) && result.__typename === 'InvalidTokenError') onOver();
+      return result;
+    },
+    done: onDone,
+  });
+  return (
+    <Form
+      onSubmit={() => signIn.mutate({ code: code.trim(), backup })}
+      error={signIn.error}
+      actions={
+        <>
+          <Button onClick={onBack}>{t.common.back}</Button>
+          <Button type="submit" look="primary" busy={signIn.isPending}>
+            {t.signIn.action}
+          </Button>
+        </>
+      }
+    >
+      <TextField
+        label={backup ? t.signIn.backupCode : t.signIn.code}
+        hint={backup ? t.signIn.backupHint : t.signIn.codeHint}
+        autoComplete="one-time-code"
+        inputMode={backup ? 'text' : 'numeric'}
+        required
+        value={code}
+        onChange={setCode}
+      />
+      <Checkbox label={t.signIn.useBackup} checked={backup} onChange={setBackup} />
+    </Form>
+  );
+}
