@@ -14,6 +14,7 @@ const Landing = lazy(() => import('./pages/landing.tsx'));
 const VerifyEmail = lazy(() => import('./pages/verify-email.tsx'));
 const ResetPassword = lazy(() => import('./pages/reset-password.tsx'));
 const Guides = lazy(() => import('./pages/guides.tsx'));
+const SignInAgain = lazy(() => import('./components/sign-in-again.tsx'));
 const Invitation = lazy(() => import('./pages/invitation.tsx'));
 
 /** For people without a session. */
@@ -93,6 +94,13 @@ export function App() {
     // Another person starts with a fresh state, also in the middle of a form.
     <SessionProvider key={person.id} viewer={viewer.data} person={person}>
       <ForPerson />
+      {viewer.data.over === true ? (
+        <Boundary>
+          <Suspense fallback={null}>
+            <SignInAgain />
+          </Suspense>
+        </Boundary>
+      ) : null}
     </SessionProvider>
   );
 }

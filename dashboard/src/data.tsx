@@ -45,7 +45,9 @@ export function createQueryClient(): QueryClient {
   // An ended session, a suspended account and a lowered role show as a refusal of the next query.
   const changed = new Set(['UNAUTHENTICATED', 'ACCOUNT_SUSPENDED', 'NOT_ALLOWED']);
   const onError = (error: unknown) => {
-    if ((error instanceof GraphqlError || error instanceof ResultError) && changed.has(error.code)) {
+    // A page whose session is over waits for the sign-in: its polls need not ask again.
+    const isOver = client.getQueryData<{ over?: boolean } | null>(viewerKey)?.over === true;
+    if ((error instanceof GraphqlError || error instanceof ResultError) && changed.has(error.code) && !isOver) {
       void client.invalidateQueries({ queryKey: viewerKey });
     }
   };
