@@ -14,7 +14,7 @@ const endSessions = ({ email }: Person) =>
   app.pool.query('DELETE FROM user_session WHERE user_id = (SELECT id FROM app_user WHERE email = $1)', [email]);
 
 /** A person at a half-filled form whose session is gone by the time it is sent. */
-async function atHalfFilledForm(t: typeof en | typeof vi, locale: string, person: Person) {
+async function atHalfFilledForm(t: typeof en, locale: string, person: Person) {
   const watched = await openPage(browser, app.url, { locale });
   const { page } = watched;
   await person.signIn(page.context());

@@ -175,9 +175,11 @@ function WithPasskey({ onDone }: Pick<WayProps, 'onDone'>) {
   });
   useEffect(() => {
     const waiting = offer.current;
-    void offerPasskey(steyg, waiting.signal).then((result) => {
+    const wait = async () => {
+      const result = await offerPasskey(steyg, waiting.signal);
       if (result !== null) answered.current(result);
-    });
+    };
+    void wait();
     return () => waiting.abort();
   }, [steyg]);
   const signIn = useChange({
@@ -208,7 +210,8 @@ async function signInWithPasskey(steyg: Steyg, signal?: AbortSignal) {
 /** Waits until one of the offered passkeys is chosen. Null: none was, or it did not sign in; the other ways are open. */
 async function offerPasskey(steyg: Steyg, signal: AbortSignal): Promise<{ secondFactorRequired: boolean } | null> {
   try {
-    if ((await PublicKeyCredential.isConditionalMediationAvailable?.()) !== true || signal.aborted) return null;
+    // Older browsers have no such method, and no such offer.
+    if (!(await PublicKeyCredential.isConditionalMediationAvailable()) || signal.aborted) return null;
     const result = await signInWithPasskey(steyg, signal);
     return isFailure(result) ? null : result;
   } catch {
