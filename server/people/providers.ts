@@ -4,6 +4,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { genericOAuth } from 'better-auth/plugins';
+import type { Pool } from 'pg';
+import { transaction } from '../database/lane.ts';
 import { personAddress } from './address.ts';
 import { cookieNames, sharedOptions, signInSecret } from './auth.ts';
 import { type Caller, headersOf, tokenIn } from './caller.ts';
@@ -146,6 +148,25 @@ async function challenge(
   ].join('; ');
 }
 
+/**
+ * Before a provider's account is linked: somebody who was never confirmed may have signed up with the owner's address to
+ * share what the owner does later ("account pre-hijacking", Sudhodanan and Paverd, USENIX Security 2022). The provider
+ * has confirmed the address, so the owner keeps the person, without password, sessions and name of the other sign-up.
+ * Does nothing where the address was confirmed before.
+ */
+function takeFromStranger(pool: Pool, userId: string): Promise<void> {
+  return transaction(pool, async (client) => {
+    const { rowCount } = await client.query(
+      `UPDATE app_user SET email_verified = true, two_factor_enabled = false, name = split_part(email, '@', 1)
+       WHERE id = $1 AND NOT email_verified`,
+      [userId],
+    );
+    if (rowCount === 0) return;
+    for (const table of ['user_credential', 'user_session', 'user_two_factor', 'user_passkey'])
+      await client.query(`DELETE FROM ${table} WHERE user_id = $1`, [userId]);
+  });
+}
+
 /** One spelling of an address, however a provider writes it: one person, one account, one trial. */
 function mapped(profile: { email?: unknown }): { email: string } {
   return { email: personAddress(typeof profile.email === 'string' ? profile.email : '') ?? '' };
@@ -163,7 +184,11 @@ function createProviderAuth(parts: IdentityParts & { settings: ProviderSettings;
     ...shared,
     basePath: providerPath,
     onAPIError: { errorURL: `${publicUrl}/sign-in` },
-    account: { ...shared.account, updateAccountOnSignIn: false, accountLinking: { enabled: true } },
+    account: {
+      ...shared.account,
+      updateAccountOnSignIn: false,
+      accountLinking: { enabled: true, requireLocalEmailVerified: false },
+    },
     socialProviders: {
       ...(google === null ? {} : { google: { ...google, mapProfileToUser: mapped } }),
       ...(github === null ? {} : { github: { ...github, mapProfileToUser: mapped } }),
@@ -180,7 +205,10 @@ function createProviderAuth(parts: IdentityParts & { settings: ProviderSettings;
       account: {
         // Tokens of the provider open the person's account there, and nothing here needs them.
         create: {
-          before: async (account) => ({ data: { ...account, accessToken: null, refreshToken: null, idToken: null } }),
+          before: async (account) => {
+            await takeFromStranger(parts.pool, account.userId);
+            return { data: { ...account, accessToken: null, refreshToken: null, idToken: null } };
+          },
         },
       },
     },

@@ -62,7 +62,12 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
     if (credential === null) return;
     if (credential.password !== null && (await passwords.verify({ hash: credential.password, password }))) return;
     const hash = await passwords.hash(password);
-    await prisma.credential.update({ where: { id: credential.id }, data: { password: hash } });
+    // The address may have been confirmed meanwhile, by its owner: this person may be another one.
+    await pool.query(
+      `WITH unconfirmed AS (SELECT id FROM app_user WHERE id = $1 AND NOT email_verified FOR UPDATE)
+       UPDATE user_credential c SET password = $3 FROM unconfirmed u WHERE c.id = $2 AND c.user_id = u.id`,
+      [userId, credential.id, hash],
+    );
   };
 
   return {
@@ -141,9 +146,12 @@ export function createSignUp(parts: IdentityParts & { bindings: Bindings; log: M
         where: { email: link.claims.email },
         include: { credentials: { where: { providerId: 'credential' } } },
       });
-      if (user === null || !bindings.isFor(link, user.credentials[0]?.password ?? '')) return { kind: 'bad_token' };
+      const password = user?.credentials[0]?.password ?? null;
+      if (user === null || !bindings.isFor(link, password ?? '')) return { kind: 'bad_token' };
       const answer = await ask(() => auth.api.verifyEmail({ ...asking(caller), query: { token: link.token } }));
       if (answer.kind !== 'answered') return { kind: 'bad_token' };
+      // Another password may have been chosen between the two statements; the link confirms this one.
+      await prisma.credential.updateMany({ where: { userId: user.id, providerId: 'credential' }, data: { password } });
       await openAccount({ userId: user.id, email: user.email, name: user.name, network: networkOf(caller.ip) });
       return done();
     },

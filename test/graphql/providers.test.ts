@@ -13,6 +13,7 @@ import {
   password,
   publicUrl,
   signIn,
+  tokenFor,
 } from './support/server.ts';
 
 let provider: OAuth2Server;
@@ -64,7 +65,8 @@ async function visit(at: ControlPlane, browser: Browser, address: string): Promi
   const reply = await at.app.inject({
     method: 'GET',
     url: `${pathname}${search}`,
-    remoteAddress: '203.0.113.7',
+    // Attempts of one network are limited, and each test is a network.
+    remoteAddress: `203.0.113.${number % 250}`,
     headers: { cookie },
   });
   const lines = [reply.headers['set-cookie'] ?? []].flat();
@@ -149,14 +151,74 @@ describe('a person of the provider', () => {
     expect(rows).toHaveLength(0);
   });
 
-  it('does not get into a sign-up that was never confirmed: another person may have begun it', async () => {
-    const email = `p${number}@example.com`;
-    await plane.send(`mutation ($input: SignUpInput!) { signUp(input: $input) { __typename } }`, {
-      variables: { input: { email, password, name: 'Thief' } },
+  describe('whose address a stranger has signed up with, and never confirmed,', () => {
+    const signUp = (email: string, name: string) =>
+      plane.send(`mutation ($input: SignUpInput!) { signUp(input: $input) { __typename } }`, {
+        variables: { input: { email, password, name } },
+      });
+    const verify = async (token: string) =>
+      (
+        await plane.send(
+          `mutation ($token: String!) { verifyEmail(token: $token) { __typename ... on Error { code } } }`,
+          { variables: { token } },
+        )
+      ).data;
+
+    it('gets in, and shares nothing with the stranger: neither password nor name nor link', async () => {
+      const email = `p${number}@example.com`;
+      await signUp(email, 'Stranger');
+      const link = await tokenFor(plane, email, '/verify-email');
+      const browser = plane.browser();
+      expect(await withProvider(browser)).toBe(`${publicUrl}/keys`);
+      expect(await whoAmI(browser)).toEqual({ user: { email, name: `p${number}` }, accounts: [{ email }] });
+      const stranger = plane.browser();
+      expect((await signIn(stranger, email)).data).toMatchObject({ signIn: { code: 'INVALID_CREDENTIALS' } });
+      expect(await verify(link)).toMatchObject({ verifyEmail: { code: 'INVALID_TOKEN' } });
+      // Another sign-up with the address changes nothing either.
+      await signUp(email, 'Stranger');
+      expect((await signIn(stranger, email)).data).toMatchObject({ signIn: { code: 'INVALID_CREDENTIALS' } });
+      const { rows } = await plane.database.pool.query(
+        `SELECT c.provider_id AS provider, c.password FROM user_credential c JOIN app_user u ON u.id = c.user_id WHERE u.email = $1`,
+        [email],
+      );
+      expect(rows).toEqual([{ provider: 'oidc', password: null }]);
+      await withProvider(plane.browser());
+      expect(await whoAmI(browser)).not.toBeNull();
     });
-    const browser = plane.browser();
-    expect(await withProvider(browser)).toContain('error=account_not_linked');
-    expect(await whoAmI(browser)).toBeNull();
+
+    it('keeps the stranger out also when both come at the same moment', async () => {
+      for (let turn = 0; turn < 6; turn += 1) {
+        number += 1;
+        const email = `p${number}@example.com`;
+        claims = { ...claims, sub: `subject-${number}`, email };
+        await signUp(email, 'Stranger');
+        const again = () =>
+          plane.send(`mutation ($input: SignUpInput!) { signUp(input: $input) { __typename } }`, {
+            variables: { input: { email, password: `${password} again`, name: 'Stranger' } },
+            ip: `198.51.100.${number % 250}`,
+          });
+        const browser = plane.browser();
+        await Promise.all([again(), withProvider(browser), again()]);
+        expect(await whoAmI(browser)).not.toBeNull();
+        for (const secret of [password, `${password} again`])
+          expect((await signIn(plane.browser(`198.51.100.${number % 250}`), email, secret)).data).toMatchObject({
+            signIn: { code: 'INVALID_CREDENTIALS' },
+          });
+      }
+    });
+
+    it('does not help a provider that confirms nothing', async () => {
+      const email = `p${number}@example.com`;
+      await signUp(email, 'Owner');
+      claims = { ...claims, email_verified: false };
+      const browser = plane.browser();
+      expect(await withProvider(browser)).toContain(`${publicUrl}/sign-in?error=`);
+      expect(await whoAmI(browser)).toBeNull();
+      expect(await verify(await tokenFor(plane, email, '/verify-email'))).toMatchObject({
+        verifyEmail: { __typename: 'Done' },
+      });
+      expect((await signIn(plane.browser(), email)).data).toMatchObject({ signIn: { __typename: 'SignedIn' } });
+    });
   });
 
   it('is asked for the code of the second factor, and has no session before', async () => {
