@@ -65,6 +65,7 @@ const operatorPages: readonly (readonly [string, ComponentType])[] = [
   [pages.operatorVendors, lazy(() => import('./pages/operator/vendors.tsx'))],
   [pages.operatorUpstreams, lazy(() => import('./pages/operator/upstreams.tsx'))],
   [pages.operatorPlans, lazy(() => import('./pages/operator/plans.tsx'))],
+  [pages.operatorCodes, lazy(() => import('./pages/operator/codes.tsx'))],
   [pages.operatorOrders, lazy(() => import('./pages/operator/orders.tsx'))],
   [pages.operatorTransfers, lazy(() => import('./pages/operator/transfers.tsx'))],
   [pages.operatorRevenue, lazy(() => import('./pages/operator/revenue.tsx'))],

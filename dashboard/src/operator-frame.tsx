@@ -28,6 +28,7 @@ const operatorSections: readonly Section[] = [
       [pages.operatorTransfers, 'operatorTransfers'],
       [pages.operatorOrders, 'operatorOrders'],
       [pages.operatorPlans, 'operatorPlans'],
+      [pages.operatorCodes, 'operatorCodes'],
     ],
   },
   {

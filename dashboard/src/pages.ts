@@ -36,6 +36,7 @@ export const pages = {
   operatorVendors: '/operator/vendors',
   operatorUpstreams: '/operator/upstreams',
   operatorPlans: '/operator/plans',
+  operatorCodes: '/operator/codes',
   operatorOrders: '/operator/orders',
   operatorTransfers: '/operator/transfers',
   operatorRevenue: '/operator/revenue',

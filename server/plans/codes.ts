@@ -30,6 +30,15 @@ export interface CodeBatch {
   used: number;
 }
 
+/** An account that redeemed a code of a batch. */
+export interface CodeRedemption {
+  accountId: string;
+  accountEmail: string;
+  /** The last letters of the code. */
+  last4: string;
+  redeemedAt: Date;
+}
+
 export interface NewCodes {
   name: string;
   count: number;
@@ -144,6 +153,19 @@ export function createCodes({ pool, throttle }: { pool: Pool; throttle: Attempts
       const { rows } = await pool.query<CodeBatch>(
         `SELECT ${columns} FROM code_batch b ORDER BY b.created_at DESC, b.id DESC LIMIT $1`,
         [limit],
+      );
+      return rows;
+    },
+
+    /** Who redeemed codes of a batch, the newest first. Null: there is no such batch. */
+    async redemptions({ batchId, limit }: { batchId: string; limit: number }): Promise<CodeRedemption[] | null> {
+      const { rows: found } = await pool.query('SELECT FROM code_batch WHERE id = $1', [batchId]);
+      if (found.length === 0) return null;
+      const { rows } = await pool.query<CodeRedemption>(
+        `SELECT r.account_id AS "accountId", a.email AS "accountEmail", c.last4, r.created_at AS "redeemedAt"
+         FROM redemption_code c JOIN redemption r ON r.code_id = c.id JOIN account a ON a.id = r.account_id
+         WHERE c.batch_id = $1 ORDER BY r.created_at DESC, r.code_id, r.account_id LIMIT $2`,
+        [batchId, limit],
       );
       return rows;
     },

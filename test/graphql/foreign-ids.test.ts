@@ -294,6 +294,7 @@ const operatorFields = new Set([
   'Operator.timeline',
   'Operator.account',
   'Operator.invariants',
+  'Operator.codeRedemptions',
   'Operator.margins',
   'Mutation.addStatusUpdate',
   'Mutation.closeModelMismatch',

@@ -158,6 +158,32 @@ describe('a receipt', () => {
     expect(rows[0]?.at(-2)).toBe("'=1+1");
   });
 
+  it('names the bonus and the receiver of a gift, where there are such, in every form', async () => {
+    const address = await receiptUrl();
+    const formsOf = async () => [
+      (await open(`${address}&lang=en`)).body,
+      readPdf((await open(`${address}&format=pdf&lang=en`)).rawPayload).lines.join(' '),
+      (await open(`${address}&format=csv&lang=en`)).body,
+    ];
+    for (const form of await formsOf()) expect(form).not.toMatch(/Bonus of|another account|friend@example\.com/);
+    const { pool } = plane.database;
+    await pool.query(
+      `UPDATE purchase_order SET bonus = 1500000000000, gift_to = 'friend@example.com' WHERE memo = $1`,
+      [memo],
+    );
+    const [page = '', pdf = '', csv = ''] = await formsOf();
+    for (const form of [page, pdf]) {
+      expect(form).toContain('Bonus of 1.5 USD');
+      expect(form).toContain('For another account: friend@example.com');
+    }
+    expect(cellsOf(csv.slice(1)).map((row) => row.slice(7, 9))).toEqual([
+      ['Bonus (USD)', 'For account'],
+      ['1.5', 'friend@example.com'],
+      ['1.5', 'friend@example.com'],
+    ]);
+    await pool.query(`UPDATE purchase_order SET bonus = 0, gift_to = NULL WHERE memo = $1`, [memo]);
+  });
+
   it('names the seller’s terms, privacy and refund policy on its page, too', async () => {
     const { body } = await open(`${await receiptUrl()}&lang=en`);
     for (const path of ['terms', 'privacy', 'refunds']) expect(body).toContain(`https://steyg.example/${path}`);

@@ -73,6 +73,7 @@ export const en = {
     operatorVendors: 'Vendors',
     operatorUpstreams: 'Upstreams',
     operatorPlans: 'Plans',
+    operatorCodes: 'Codes',
     operatorOrders: 'Orders',
     operatorTransfers: 'Transfers',
     operatorRevenue: 'Revenue',

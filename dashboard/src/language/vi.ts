@@ -76,6 +76,7 @@ export const vi: Texts = {
     operatorVendors: 'Nhà cung cấp',
     operatorUpstreams: 'Upstream',
     operatorPlans: 'Các gói',
+    operatorCodes: 'Mã nạp',
     operatorOrders: 'Đơn hàng',
     operatorTransfers: 'Chuyển khoản',
     operatorRevenue: 'Doanh thu',

@@ -131,6 +131,7 @@ export const consoleOperations = {
     'invoiceProblems',
     'retryInvoice',
     'codeBatches',
+    'codeRedemptions',
     'createCodes',
     'revokeCodes',
     'saveTopUp',

@@ -1693,6 +1693,8 @@ export type BonusStepFragment = { basisPoints: number, fromVnd: string };
 
 export type CodeBatchFragment = { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null };
 
+export type CodeRedemptionFragment = { accountEmail: string, accountId: string, last4: string, redeemedAt: string };
+
 export type TopUpFragment = { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } };
 
 export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
@@ -2645,6 +2647,13 @@ export type CodeBatchesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }> } };
+
+export type CodeRedemptionsQueryVariables = Exact<{
+  batchId: string;
+}>;
+
+
+export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ accountEmail: string, accountId: string, last4: string, redeemedAt: string }> | null } };
 
 export type CreateCodesMutationVariables = Exact<{
   input: CreateCodesInput;

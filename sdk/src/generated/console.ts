@@ -70,6 +70,8 @@ import type {
   ClosedMonthsQueryVariables,
   CodeBatchesQuery,
   CodeBatchesQueryVariables,
+  CodeRedemptionsQuery,
+  CodeRedemptionsQueryVariables,
   CompanyQuery,
   CompanyQueryVariables,
   CompareVendorUsageQuery,
@@ -706,6 +708,9 @@ export type RetryInvoiceAnswer = RetryInvoiceMutation['retryInvoice'];
 
 /** What `codeBatches` answers. */
 export type CodeBatchesAnswer = CodeBatchesQuery['operator']['codeBatches'];
+
+/** What `codeRedemptions` answers. */
+export type CodeRedemptionsAnswer = CodeRedemptionsQuery['operator']['codeRedemptions'];
 
 /** What `createCodes` answers. */
 export type CreateCodesAnswer = CreateCodesMutation['createCodes'];
@@ -1952,6 +1957,15 @@ export interface ConsoleOperator {
    * ```
    */
   codeBatches(variables?: CodeBatchesQueryVariables, options?: RequestOptions): Pending<CodeBatchesAnswer>;
+  /**
+   * Who redeemed codes of a batch, the newest first; at most 1000. Null: there is no such batch.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.codeRedemptions({ batchId: 'batch-id' });
+   * ```
+   */
+  codeRedemptions(variables: CodeRedemptionsQueryVariables, options?: RequestOptions): Pending<CodeRedemptionsAnswer>;
   /**
    * Makes redemption codes. They are shown once.
    *

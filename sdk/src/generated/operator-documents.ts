@@ -16,6 +16,7 @@ const businessNoticeSettings = 'fragment BusinessNoticeSettings on BusinessNotic
 const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities efforts reasoningTokensPerSecond unknownMembers contextWindow createdAt displayName enabled family id kind maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
 const closedMonth = 'fragment ClosedMonth on ClosedMonth{closedAt closedBy expired margin month revenueVnd shortfall timeZone unknownCharged unused upstreamCost used usedOfGiven usedOfPurchases usedOfTrials}';
 const codeBatch = 'fragment CodeBatch on CodeBatch{amount count createdAt expiresAt id name planId revokedAt used uses validDays}';
+const codeRedemption = 'fragment CodeRedemption on CodeRedemption{accountEmail accountId last4 redeemedAt}';
 const comparedUsage = 'fragment ComparedUsage on ComparedUsage{cacheHit cacheWrite cost input output requests}';
 const download = 'fragment Download on Download{expiresAt url}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
@@ -153,6 +154,7 @@ export const operatorDocuments = {
   invoiceProblems: { kind: 'query', path: 'operator.invoiceProblems', text: 'query invoiceProblems{operator{invoiceProblems{...OrderInvoice order{id memo}}}}' + orderInvoice },
   retryInvoice: { kind: 'mutation', path: 'retryInvoice', text: 'mutation retryInvoice($orderId:ID!){retryInvoice(input:{orderId:$orderId}){__typename ...OrderInvoice ...Problem}}' + orderInvoice + problem },
   codeBatches: { kind: 'query', path: 'operator.codeBatches', text: 'query codeBatches{operator{codeBatches{...CodeBatch}}}' + codeBatch },
+  codeRedemptions: { kind: 'query', path: 'operator.codeRedemptions', text: 'query codeRedemptions($batchId:ID!){operator{codeRedemptions(batchId:$batchId){...CodeRedemption}}}' + codeRedemption },
   createCodes: { kind: 'mutation', path: 'createCodes', text: 'mutation createCodes($input:CreateCodesInput!){createCodes(input:$input){__typename ...on CodesCreated{batch{...CodeBatch}codes}...Problem}}' + codeBatch + problem },
   revokeCodes: { kind: 'mutation', path: 'revokeCodes', text: 'mutation revokeCodes($batchId:ID!){revokeCodes(input:{batchId:$batchId}){__typename ...CodeBatch ...Problem}}' + codeBatch + problem },
   saveTopUp: { kind: 'mutation', path: 'saveTopUp', text: 'mutation saveTopUp($input:TopUpInput){saveTopUp(input:$input){__typename ...TopUpSaved ...Problem}}' + bonusStep + plan + problem + topUp + topUpSaved },

@@ -3,13 +3,11 @@ import type { Seller } from '../../plans/parties.ts';
 import { demonstrationLabel, escapeText, type Locale, momentText } from '../../shared/page.ts';
 import {
   buyerLines,
+  itemLines,
   type PrintedReceipt,
-  planText,
   receiptWords,
   sellerLines,
   sellerLinks,
-  usdText,
-  validityText,
   vndText,
 } from './receipt-words.ts';
 
@@ -20,8 +18,7 @@ export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
   const w = receiptWords[locale];
   const other: Locale = locale === 'en' ? 'vi' : 'en';
   const surplusVnd = order.receivedVnd - order.priceVnd;
-  const plan = escapeText(planText(order, locale));
-  const validity = validityText(order, locale);
+  const [plan, ...details] = itemLines(order, locale).map(escapeText);
   const rows = payments.map(
     (payment) =>
       `<tr><td>${timeText(payment.bookedAt, locale)}</td><td>${escapeText(payment.bankReference ?? '–')}</td><td class="sum">${vndText(payment.amountVnd, locale)}</td></tr>`,
@@ -47,7 +44,7 @@ ${demonstrationLabel(locale, demonstration)}
 </dl>
 <table>
 <thead><tr><th scope="col">${w.item}</th><th scope="col" class="sum">${w.price}</th></tr></thead>
-<tbody><tr><td><strong>${plan}</strong><br>${w.budget(usdText(order.budget, locale))}<br>${w.validity}: ${validity}</td><td class="sum">${vndText(order.priceVnd, locale)}</td></tr></tbody>
+<tbody><tr><td><strong>${plan}</strong><br>${details.join('<br>')}</td><td class="sum">${vndText(order.priceVnd, locale)}</td></tr></tbody>
 </table>
 <h2>${w.payments}</h2>
 <table>

@@ -4,13 +4,12 @@ import { demonstrationText, type Locale, momentText } from '../../shared/page.ts
 import type { Paper } from './paper.ts';
 import {
   buyerLines,
+  itemLines,
   type PrintedReceipt,
   planText,
   receiptWords,
   sellerLines,
   sellerLinks,
-  usdText,
-  validityText,
   vndText,
 } from './receipt-words.ts';
 
@@ -38,12 +37,7 @@ export function receiptPaper(receipt: PrintedReceipt, locale: Locale): Paper {
           { head: w.item, width: 3 },
           { head: w.price, width: 1, isFigure: true },
         ],
-        rows: [
-          [
-            `${planText(order, locale)}\n${w.budget(usdText(order.budget, locale))}\n${w.validity}: ${validityText(order, locale)}`,
-            vndText(order.priceVnd, locale),
-          ],
-        ],
+        rows: [[itemLines(order, locale).join('\n'), vndText(order.priceVnd, locale)]],
         sums: [],
       },
       {
@@ -85,10 +79,13 @@ export function receiptCsv(receipt: PrintedReceipt, locale: Locale): string {
       planText(order, locale),
       String(order.priceVnd),
       formatUsd(order.budget),
+      formatUsd(order.bonus),
+      order.giftTo ?? '',
       bookedAt.toISOString(),
       bankReference ?? '',
       String(amountVnd),
     ]),
   );
-  return `${byteOrderMark}${csvLine([...heads, w.bookedAt, w.reference, `${w.amount} (VND)`])}${lines.join('')}`;
+  const more = [`${w.bonusHead} (USD)`, w.giftHead, w.bookedAt, w.reference, `${w.amount} (VND)`];
+  return `${byteOrderMark}${csvLine([...heads, ...more])}${lines.join('')}`;
 }

@@ -32,6 +32,10 @@ export interface ReceiptWords {
   item: string;
   budget: (usd: string) => string;
   budgetHead: string;
+  bonus: (usd: string) => string;
+  bonusHead: string;
+  gift: (receiver: string) => string;
+  giftHead: string;
   upgrade: string;
   validity: string;
   validDays: (days: number) => string;
@@ -63,6 +67,10 @@ export const receiptWords: Record<Locale, ReceiptWords> = {
     item: 'Item',
     budget: (usd) => `Budget of ${usd} USD for model requests`,
     budgetHead: 'Budget',
+    bonus: (usd) => `Bonus of ${usd} USD, free of charge`,
+    bonusHead: 'Bonus',
+    gift: (receiver) => `For another account: ${receiver}`,
+    giftHead: 'For account',
     upgrade: 'upgrade: the difference to the plan before',
     validity: 'Validity',
     validDays: (days) => `${days} days from the payment`,
@@ -92,6 +100,10 @@ export const receiptWords: Record<Locale, ReceiptWords> = {
     item: 'Nội dung',
     budget: (usd) => `Ngân sách ${usd} USD cho các yêu cầu gửi tới mô hình`,
     budgetHead: 'Ngân sách',
+    bonus: (usd) => `Thưởng ${usd} USD, không tính tiền`,
+    bonusHead: 'Thưởng',
+    gift: (receiver) => `Mua cho tài khoản khác: ${receiver}`,
+    giftHead: 'Mua cho tài khoản',
     upgrade: 'nâng cấp: phần chênh lệch so với gói trước',
     validity: 'Thời hạn sử dụng',
     validDays: (days) => `${days} ngày kể từ khi thanh toán`,
@@ -163,8 +175,20 @@ export function planText({ planName, upgrades }: Pick<Order, 'planName' | 'upgra
   return upgrades === null ? planName : `${planName} (${receiptWords[locale].upgrade})`;
 }
 
+/** What was bought: plan, budget, bonus, the receiver of a gift, validity. The last four stand below the first one. */
+export function itemLines(order: Order, locale: Locale): [string, ...string[]] {
+  const w = receiptWords[locale];
+  return [
+    planText(order, locale),
+    w.budget(usdText(order.budget, locale)),
+    ...(order.bonus > 0n ? [w.bonus(usdText(order.bonus, locale))] : []),
+    ...(order.giftTo === null ? [] : [w.gift(order.giftTo)]),
+    `${w.validity}: ${validityText(order, locale)}`,
+  ];
+}
+
 /** How long the bought budget can be used. */
-export function validityText({ validDays }: Pick<Order, 'validDays'>, locale: Locale): string {
+function validityText({ validDays }: Pick<Order, 'validDays'>, locale: Locale): string {
   const w = receiptWords[locale];
   return validDays === null ? w.validForever : w.validDays(validDays);
 }

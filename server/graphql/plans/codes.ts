@@ -1,6 +1,6 @@
 import { actorOf } from '../../people/principal.ts';
 import { networkOf } from '../../people/throttle.ts';
-import type { CodeBatch } from '../../plans/codes.ts';
+import type { CodeBatch, CodeRedemption } from '../../plans/codes.ts';
 import { accountFor, decodeId, decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
 import {
@@ -30,6 +30,17 @@ const CodeBatchType = builder.objectRef<CodeBatch>('CodeBatch').implement({
     expiresAt: t.expose('expiresAt', { type: 'DateTime', nullable: true, description: 'Until when; null: no end.' }),
     revokedAt: t.expose('revokedAt', { type: 'DateTime', nullable: true, description: 'When it was ended early.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  }),
+});
+
+const CodeRedemptionType = builder.objectRef<CodeRedemption>('CodeRedemption').implement({
+  description: 'An account that redeemed a code.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    accountId: t.id({ description: 'Id of the account.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
+    accountEmail: t.exposeString('accountEmail', { description: 'Its address.' }),
+    last4: t.exposeString('last4', { description: 'How the code ends.' }),
+    redeemedAt: t.expose('redeemedAt', { type: 'DateTime', description: 'When it redeemed the code.' }),
   }),
 });
 
@@ -68,12 +79,23 @@ const CreateCodesInput = builder.inputType('CreateCodesInput', {
 });
 
 const maxListed = 200;
+const maxRedemptions = 1_000;
 
 builder.objectFields(OperatorType, (t) => ({
   codeBatches: t.field({
     type: [CodeBatchType],
     description: 'Batches of redemption codes, the newest first; at most 200.',
     resolve: (_operator, _args, { domains }) => domains.codes.list(maxListed),
+  }),
+  codeRedemptions: t.field({
+    type: [CodeRedemptionType],
+    nullable: true,
+    description: 'Who redeemed codes of a batch, the newest first; at most 1000. Null: there is no such batch.',
+    args: { batchId: t.arg.id({ required: true, description: 'Which batch.' }) },
+    resolve: (_operator, { batchId }, { domains }) => {
+      const id = decodeUuid('CodeBatch', batchId);
+      return id === null ? null : domains.codes.redemptions({ batchId: id, limit: maxRedemptions });
+    },
   }),
 }));
 

@@ -1,4 +1,4 @@
-/** The operator's page of plans. */
+/** The operator's page of plans, and of what is sold beside them: free amounts and bonuses. */
 
 import type { PlansAnswer } from '@steyg/sdk';
 import { useState } from 'react';
@@ -10,6 +10,7 @@ import { Badge, Page } from '../../components/page.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
+import { TopUpOffers } from '../../components/top-up-offers.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
@@ -89,6 +90,7 @@ export default function Plans() {
           )
         }
       </Loaded>
+      {plans.data == null ? null : <TopUpOffers plans={plans.data} />}
       {editing === null ? null : (
         <PlanDialog plan={editing === 'new' ? null : editing} onClose={() => setEditing(null)} />
       )}
