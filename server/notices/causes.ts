@@ -78,7 +78,7 @@ function createModelCauses({ pool, teller, formatUsd }: CauseDeps) {
       });
   }
 
-  /** Tells those who use a model that it has an incident, and clears the notices of incidents that ended. */
+  /** Tells those who use a model that it has an incident, and those who were told when it has ended. */
   async function findIncidents(): Promise<void> {
     const { rows } = await pool.query<{ id: string; model: string; impact: string; startedAt: Date }>(
       `SELECT i.id, i.model, i.impact, i.started_at AS "startedAt" FROM incident i
@@ -92,10 +92,26 @@ function createModelCauses({ pool, teller, formatUsd }: CauseDeps) {
         subject: id,
         facts: { model, impact, started_at: startedAt.toISOString() },
       });
-    await pool.query(
-      `UPDATE notice n SET cleared_at = i.ended_at FROM incident i
-       WHERE n.kind = 'model_incident' AND n.cleared_at IS NULL AND n.subject = i.id::text AND i.ended_at IS NOT NULL`,
-    );
+    await transaction(pool, async (client) => {
+      const { rows: ended } = await client.query<EndedIncident>(
+        `UPDATE notice n SET cleared_at = i.ended_at FROM incident i
+         WHERE n.kind = 'model_incident' AND n.cleared_at IS NULL AND n.subject = i.id::text AND i.ended_at IS NOT NULL
+         RETURNING n.account_id AS "accountId", i.id, i.model, i.started_at AS "startedAt", i.ended_at AS "endedAt",
+                   i.ended_at > now() - $1::interval AS "isNews"`,
+        [newsFor],
+      );
+      for (const [id, told] of Map.groupBy(ended, (one) => one.id)) {
+        const [{ model, startedAt, endedAt, isNews }] = told as [EndedIncident];
+        const accountIds = told.map(({ accountId }) => accountId).toSorted();
+        const facts = {
+          of: 'model_incident',
+          model,
+          started_at: startedAt.toISOString(),
+          ended_at: endedAt.toISOString(),
+        };
+        if (isNews) await teller.tellAccounts(client, accountIds, { kind: 'recovered', subject: id, facts });
+      }
+    });
   }
 
   /** In one transaction with the mark that it was told: a process that dies has told all of them, or none. */
@@ -169,7 +185,29 @@ function createBusinessCauses({ pool, teller, formatUsd, upstreamHealth }: Cause
       await transaction(pool, (client) => teller.tellOperators(client, { kind: 'margin_low', subject: '', facts }));
       return;
     }
-    await pool.query(`UPDATE notice SET cleared_at = now() WHERE kind = 'margin_low' AND cleared_at IS NULL`);
+    // Without a chosen margin, and without requests, nothing has recovered.
+    const facts = percent === null || minimum === null ? null : { percent: `${percent}`, minimum: `${minimum}` };
+    await clear(`kind = 'margin_low'`, [], () => facts);
+  }
+
+  /** Clears open notices of operators, and tells them once of each that is over; null: it is not told. */
+  async function clear(
+    condition: string,
+    values: readonly unknown[],
+    factsOf: (subject: string) => NoticeFacts | null,
+  ): Promise<void> {
+    await transaction(pool, async (client) => {
+      const { rows } = await client.query<{ id: string; kind: string; subject: string }>(
+        `UPDATE notice SET cleared_at = now() WHERE cleared_at IS NULL AND account_id IS NULL AND ${condition}
+         RETURNING id, kind, subject`,
+        [...values],
+      );
+      for (const { id, kind, subject } of rows) {
+        const facts = factsOf(subject);
+        if (facts === null) continue;
+        await teller.tellOperators(client, { kind: 'recovered', subject: id, facts: { of: kind, ...facts } });
+      }
+    });
   }
 
   /** Tells operators of upstreams that fail, as this process sees them. Every process is to call it. */
@@ -193,11 +231,9 @@ function createBusinessCauses({ pool, teller, formatUsd, upstreamHealth }: Cause
   }
 
   async function clearUpstreams(): Promise<void> {
-    await pool.query(
-      `UPDATE notice SET cleared_at = now()
-       WHERE kind = 'upstream_failing' AND cleared_at IS NULL AND last_seen_at < now() - $1::interval`,
-      [upstreamQuiet],
-    );
+    await clear(`kind = 'upstream_failing' AND last_seen_at < now() - $1::interval`, [upstreamQuiet], (upstream) => ({
+      upstream,
+    }));
   }
 
   async function tellOnce(notice: DueNotice): Promise<void> {
@@ -245,6 +281,15 @@ function createBillCauses({ pool, teller }: CauseDeps) {
       ]);
       for (const { kind, subject, facts } of news) await teller.tellOperators(client, { kind, subject, facts });
     });
+}
+
+interface EndedIncident {
+  accountId: string;
+  id: string;
+  model: string;
+  startedAt: Date;
+  endedAt: Date;
+  isNews: boolean;
 }
 
 interface PriceChange {

@@ -23,12 +23,13 @@ import {
   type DueNotice,
   dueNotices,
   type EndingGrant,
+  identityOf,
   isOver,
   isOvertaken,
-  isSame,
   type KeyLimit,
   type NoticeFacts,
   type NoticeKind,
+  recoveryOf,
 } from './rules.ts';
 import { createTeller, type TellerDeps } from './telling.ts';
 import { testText } from './texts.ts';
@@ -123,10 +124,16 @@ const defaultBusinessSettings: BusinessSettings = {
 /** A grant is about to expire when at most this, and at most a third of its life, is left. */
 const soonDays = 3;
 /** Keys that were used within this time may have crossed a threshold. Longer than the interval between two runs. */
-const recently = { watched: '15 seconds', all: '20 minutes' };
+const recently = {
+  watched: { since: '15 seconds', open: false },
+  /** With the accounts that have an open notice, although nothing of them has changed. */
+  all: { since: '20 minutes', open: true },
+};
 /** The maximum of PostgreSQL's BIGINT. */
 const maxBigint = 2n ** 63n - 1n;
 const batch = 500;
+/** More new notices of an account at a time are told in one message. */
+const maxSingleNotices = 10;
 /** Between two tests of a channel. */
 const testPauseS = 5;
 
@@ -244,13 +251,18 @@ export type SettingsProblem = InvalidInput<keyof NoticeSettings | keyof Business
 /** What accounts and operators want to be told. */
 function createNoticeSettings(pool: Pool) {
   async function settings(accountId: string): Promise<NoticeSettings> {
-    const { rows } = await pool.query<NoticeSettings>(
+    const { rows } = await pool.query<Omit<NoticeSettings, 'timeZone'> & { timeZone: string | null }>(
       `SELECT low_balance AS "lowBalance", mail, burn_amount AS "burnAmount", burn_minutes AS "burnMinutes",
               key_percent AS "keyPercent", muted, quiet_from AS "quietFrom", quiet_to AS "quietTo",
-              coalesce(time_zone, $2) AS "timeZone" FROM notice_settings WHERE account_id = $1`,
-      [accountId, defaultTimeZone],
+              time_zone AS "timeZone" FROM notice_settings WHERE account_id = $1`,
+      [accountId],
     );
-    return rows[0] ?? defaultSettings;
+    const { rows: account } = await pool.query<{ timeZone: string }>(
+      'SELECT time_zone AS "timeZone" FROM account WHERE id = $1',
+      [accountId],
+    );
+    const timeZone = rows[0]?.timeZone ?? account[0]?.timeZone ?? defaultTimeZone;
+    return { ...defaultSettings, ...rows[0], timeZone };
   }
 
   /** Changes what is given and leaves the rest. */
@@ -397,13 +409,13 @@ function createBudgetWatch({
   formatUsd,
 }: Pick<NoticeDeps, 'pool' | 'formatUsd'> & Pick<CauseDeps, 'teller'>) {
   /**
-   * Checks the accounts whose budget may have changed state within `since`, makes the notices that are due and clears
+   * Checks the accounts whose budget may have changed state within `since`, and with `open` those with an open notice; makes the notices that are due and clears
    * those that are over. Returns how many were made. Each notice is made once, even by concurrent runs: its transaction
    * checks the condition again.
    */
-  async function check(since: string): Promise<number> {
+  async function check(which: { since: string; open: boolean }): Promise<number> {
     let made = 0;
-    const accounts = await accountsToLookAt(pool, since);
+    const accounts = await accountsToLookAt(pool, which);
     for (let at = 0; at < accounts.length; at += batch) {
       const some = accounts.slice(at, at + batch);
       await sampleSpending(pool, some, '0 minutes');
@@ -415,9 +427,11 @@ function createBudgetWatch({
   /** The notices to make for a budget, and those that are over. */
   function changesOf(budget: Budget): { isNew: DueNotice[]; over: Budget['open'] } {
     const due = dueNotices(budget, formatUsd);
+    const known = new Set(budget.open.map(identityOf));
+    const still = new Set(due.map(identityOf));
     return {
-      isNew: due.filter((notice) => !budget.open.some((open) => isSame(open, notice))),
-      over: budget.open.filter((open) => isOver(open, budget, due)),
+      isNew: due.filter((notice) => !known.has(identityOf(notice))),
+      over: budget.open.filter((open) => !still.has(identityOf(open)) && isOver(open, budget)),
     };
   }
 
@@ -432,15 +446,19 @@ function createBudgetWatch({
       const [budget] = await readBudgets(client, [accountId]);
       if (budget === undefined) return 0;
       const { isNew, over } = changesOf(budget);
-      for (const { kind, subject } of over)
-        await client.query(
-          `UPDATE notice SET cleared_at = now()
-           WHERE account_id = $1 AND kind = $2 AND subject = $3 AND cleared_at IS NULL`,
-          [accountId, kind, subject],
-        );
+      const { rows: ended } = await client.query<{ id: string; kind: NoticeKind }>(
+        `UPDATE notice SET cleared_at = now() WHERE account_id = $1 AND cleared_at IS NULL
+           AND (kind, subject) IN (SELECT * FROM unnest($2::text[], $3::text[])) RETURNING id, kind`,
+        [accountId, over.map(({ kind }) => kind), over.map(({ subject }) => subject)],
+      );
       let made = 0;
-      for (const notice of isNew)
-        made += (await teller.tellAccounts(client, [accountId], notice, isOvertaken(notice, isNew))).length;
+      const recovery = recoveryOf(ended, budget, formatUsd);
+      if (recovery !== null) made += (await teller.tellAccounts(client, [accountId], recovery)).length;
+      const together = isNew.length > maxSingleNotices;
+      for (const notice of isNew) {
+        const silent = isOvertaken(notice, isNew);
+        made += (await teller.tellAccounts(client, [accountId], notice, { silent, together })).length;
+      }
       return made;
     });
   }
@@ -457,16 +475,22 @@ function createBudgetWatch({
   return { check, prune };
 }
 
-/** Accounts that have spent lately, whose grants begin or end about now, or with an open notice about a state. */
-async function accountsToLookAt(pool: Pool, since: string): Promise<string[]> {
+/**
+ * Accounts that have spent lately, or whose grants begin, come near their end or end about now. With `open` also those
+ * with an open notice about a state, or with a grant near its end: they are many, and few of them change.
+ */
+async function accountsToLookAt(pool: Pool, { since, open }: { since: string; open: boolean }): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM account WHERE kind = 'customer' AND status = 'active' AND id IN (
        SELECT account_id FROM key_spend WHERE last_used_at > now() - $1::interval
-       UNION SELECT account_id FROM notice WHERE cleared_at IS NULL
+       UNION SELECT account_id FROM notice WHERE $3 AND cleared_at IS NULL
              AND kind IN ('balance_low', 'balance_exhausted', 'burn_rate', 'key_limit_near')
        UNION SELECT account_id FROM "grant"
-             WHERE expires_at BETWEEN now() - $1::interval AND now() + make_interval(days => $2))`,
-    [since, soonDays],
+             WHERE created_at > now() - $1::interval OR expires_at BETWEEN now() - $1::interval AND now()
+             OR expires_at - least(make_interval(days => $2), (expires_at - created_at) / 3)
+                BETWEEN now() - $1::interval AND now()
+             OR ($3 AND expires_at BETWEEN now() AND now() + make_interval(days => $2)))`,
+    [since, soonDays, open],
   );
   return rows.map(({ id }) => id);
 }

@@ -299,12 +299,16 @@ function textOf(leased: readonly Leased[], locale: Locale): NoticeText {
 
 async function nextRecipient(client: ClientBase, lane: Lane): Promise<Recipient | null> {
   const { rows } = await client.query<Recipient>(
-    // At random, so that concurrent senders do not queue for one recipient.
-    `SELECT * FROM (
-       SELECT d.channel_id AS "channelId", d.user_id AS "userId", n.account_id AS "accountId", d.target
-       FROM notice_delivery d JOIN notice n ON n.id = d.notice_id
-       WHERE d.status = 'pending' AND d.next_attempt_at <= now() AND (d.channel_id IS NULL) = $1
-       ORDER BY d.next_attempt_at LIMIT 16) AS due ORDER BY random() LIMIT 1`,
+    // Each account has the same chance, however much of it is due, and a sign-in goes first. At random, so that concurrent
+    // senders do not queue for one recipient.
+    `SELECT "channelId", "userId", "accountId", target FROM (
+       SELECT DISTINCT ON (owner) * FROM (
+         SELECT d.channel_id AS "channelId", d.user_id AS "userId", n.account_id AS "accountId", d.target,
+                d.next_attempt_at, n.kind = 'new_sign_in' AS first, coalesce(n.account_id, d.user_id, c.account_id) AS owner
+         FROM notice_delivery d JOIN notice n ON n.id = d.notice_id LEFT JOIN notice_channel c ON c.id = d.channel_id
+         WHERE d.status = 'pending' AND d.next_attempt_at <= now() AND (d.channel_id IS NULL) = $1) AS due
+       ORDER BY owner, first DESC, next_attempt_at) AS head
+     ORDER BY first DESC, random() LIMIT 1`,
     [lane === 'mail'],
   );
   return rows[0] ?? null;
@@ -315,7 +319,7 @@ async function takeDue(client: ClientBase, { target, accountId }: Recipient): Pr
   const { rows: due } = await client.query<{ id: string; held: boolean }>(
     `SELECT d.id, d.held FROM notice_delivery d JOIN notice n ON n.id = d.notice_id
      WHERE d.target = $1 AND ($1 <> 'mail' OR n.account_id = $2) AND d.status = 'pending' AND d.next_attempt_at <= now()
-     ORDER BY d.next_attempt_at, d.created_at FOR UPDATE OF d`,
+     ORDER BY (n.kind = 'new_sign_in') DESC, d.next_attempt_at, d.created_at FOR UPDATE OF d`,
     [target, accountId],
   );
   const [first] = due;

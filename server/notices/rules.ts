@@ -11,6 +11,7 @@ export const accountNotices = [
   'price_changed',
   'model_incident',
   'new_sign_in',
+  'recovered',
 ] as const;
 
 /** Notices of the business, for operators. */
@@ -21,6 +22,7 @@ export const businessNotices = [
   'margin_low',
   'bill_differs',
   'bill_missing',
+  'recovered',
 ] as const;
 
 export type AccountNotice = (typeof accountNotices)[number];
@@ -103,6 +105,9 @@ export interface NoticeFacts {
   reason?: string;
   day?: string;
   days?: string;
+  /** Of `recovered`: the kind of the notice that is over. */
+  of?: string;
+  ended_at?: string;
 }
 
 /**
@@ -150,22 +155,38 @@ function nearLimits({ limits = [], keyPercent = 0 }: BudgetState, formatUsd: (am
 }
 
 /**
- * Whether an open notice of a state is over. A burn rate is over at half of its amount, so that one about the amount is
+ * Whether an open notice that is no longer due is over. A burn rate is over at half of its amount, so that one about the amount is
  * not told again and again.
  */
-export function isOver(
-  open: { kind: NoticeKind; subject: string },
-  state: BudgetState,
-  due: readonly DueNotice[],
-): boolean {
-  if (due.some((notice) => isSame(open, notice))) return false;
+export function isOver(open: { kind: NoticeKind; subject: string }, state: BudgetState): boolean {
   const { burn } = state;
   if (open.kind === 'burn_rate') return !burn || burn.amount === 0n || burn.spent * 2n < burn.amount;
   return open.kind === 'balance_low' || open.kind === 'balance_exhausted' || open.kind === 'key_limit_near';
 }
 
-export function isSame(left: { kind: NoticeKind; subject: string }, right: DueNotice): boolean {
-  return left.kind === right.kind && left.subject === right.subject;
+/** The same for notices of one occurrence of an account. */
+export function identityOf({ kind, subject }: { kind: NoticeKind; subject: string }): string {
+  return `${kind}:${subject}`;
+}
+
+/**
+ * The message that a balance is back, of the notices that are over: one, also when it was low and used up. Null: none of
+ * them was about the balance, or it is no longer wanted to hear of it.
+ */
+export function recoveryOf(
+  over: readonly { id: string; kind: NoticeKind }[],
+  state: BudgetState,
+  formatUsd: (amount: bigint) => string,
+): DueNotice | null {
+  const wanted = over.filter(({ kind }) => !state.muted?.includes(kind));
+  const exhausted = wanted.find(({ kind }) => kind === 'balance_exhausted' && state.left > 0n);
+  const low = wanted.find(
+    ({ kind }) => kind === 'balance_low' && state.threshold > 0n && state.left >= state.threshold,
+  );
+  const ended = exhausted ?? low;
+  if (ended === undefined || state.muted?.includes('recovered')) return null;
+  const facts = { of: ended.kind, balance_usd: formatUsd(state.left) };
+  return { kind: 'recovered', subject: ended.id, facts };
 }
 
 /** Sent as one message when both are new. */

@@ -20,6 +20,7 @@ export const noticeEvents: Record<NoticeKind, string> = {
   upstream_failing: 'upstream.failing',
   transfer_waiting: 'transfer.waiting',
   margin_low: 'business.margin_low',
+  recovered: 'state.recovered',
   bill_differs: 'bill.differs',
   bill_missing: 'bill.missing',
 };
@@ -47,12 +48,15 @@ interface Recipient {
 export function createTeller(deps: TellerDeps) {
   const { recordEvent, onDue = () => undefined, now = () => new Date() } = deps;
 
-  /** Tells accounts that want it, and returns which were told now. `silent`: it is written down and sent nowhere. */
+  /**
+   * Tells accounts that want it, and returns which were told now. `silent`: it is written down and sent nowhere.
+   * `together`: it is sent in one message with the others of this transaction.
+   */
   async function tellAccounts(
     client: ClientBase,
     accountIds: readonly string[],
     notice: DueNotice,
-    silent = false,
+    { silent = false, together = false }: { silent?: boolean; together?: boolean } = {},
   ): Promise<string[]> {
     const { rows: told } = await client.query<{ id: string; accountId: string }>(
       `INSERT INTO notice (id, account_id, kind, subject, facts, mail)
@@ -65,8 +69,8 @@ export function createTeller(deps: TellerDeps) {
     if (told.length === 0 || silent) return told.map(({ accountId }) => accountId);
     const { rows: recipients } = await client.query<Recipient>(
       `SELECT n.id AS "noticeId", r.target, r.channel_id AS "channelId", NULL AS "userId",
-              s.quiet_from AS "quietFrom", s.quiet_to AS "quietTo", s.time_zone AS "timeZone"
-       FROM notice n LEFT JOIN notice_settings s ON s.account_id = n.account_id
+              s.quiet_from AS "quietFrom", s.quiet_to AS "quietTo", coalesce(s.time_zone, a.time_zone) AS "timeZone"
+       FROM notice n JOIN account a ON a.id = n.account_id LEFT JOIN notice_settings s ON s.account_id = n.account_id
        CROSS JOIN LATERAL (
          SELECT 'mail' AS target, NULL::uuid AS channel_id WHERE coalesce(s.mail, true)
          UNION ALL SELECT 'channel:' || c.id, c.id FROM notice_channel c
@@ -74,7 +78,7 @@ export function createTeller(deps: TellerDeps) {
        ) AS r WHERE n.id = ANY ($1::uuid[])`,
       [told.map(({ id }) => id)],
     );
-    await enqueue(client, notice.kind, recipients);
+    await enqueue(client, notice.kind, recipients, together);
     const informed = told.length === 1 ? told.map(({ accountId }) => accountId) : await withEndpoints(client, told);
     for (const accountId of informed)
       await recordEvent(client, { accountId, name: noticeEvents[notice.kind], data: notice.facts });
@@ -132,10 +136,17 @@ export function createTeller(deps: TellerDeps) {
     return true;
   }
 
-  async function enqueue(client: ClientBase, kind: NoticeKind, recipients: readonly Recipient[]): Promise<void> {
+  async function enqueue(
+    client: ClientBase,
+    kind: NoticeKind,
+    recipients: readonly Recipient[],
+    together = false,
+  ): Promise<void> {
     if (recipients.length === 0) return;
     const moment = now();
-    const heldUntil = recipients.map((recipient) => heldBack(kind, recipient, moment)?.toISOString() ?? null);
+    // What was held back comes as one message.
+    const unheld = together ? moment.toISOString() : null;
+    const heldUntil = recipients.map((recipient) => heldBack(kind, recipient, moment)?.toISOString() ?? unheld);
     await client.query(
       `INSERT INTO notice_delivery (id, notice_id, target, channel_id, user_id, held, next_attempt_at)
        SELECT t.id, t.notice_id, t.target, t.channel_id, t.user_id, t.until IS NOT NULL, coalesce(t.until, now())

@@ -22,10 +22,7 @@ export function summaryText(
     const { subject, body } = noticeText(kind, facts, locale);
     return `• ${momentText(createdAt, locale)}: ${subject}\n${body}`;
   });
-  const subject =
-    locale === 'vi'
-      ? `Steyg: ${notices.length} thông báo trong giờ yên lặng`
-      : `Steyg: ${notices.length} notices of your quiet hours`;
+  const subject = locale === 'vi' ? `Steyg: ${notices.length} thông báo` : `Steyg: ${notices.length} notices`;
   return { subject, body: lines.join('\n\n') };
 }
 
@@ -104,6 +101,7 @@ const texts: Record<Locale, Texts> = {
       subject: `Steyg operator: a bill of ${upstream} is missing`,
       body: `Days with usage and without a bill: ${days}, the first of them ${day} (UTC). Import the vendor's usage file.`,
     }),
+    recovered: (facts, locale) => recoveredText(facts, locale),
   },
   vi: {
     balance_low: ({ balance_usd, threshold_usd }) => ({
@@ -166,8 +164,34 @@ const texts: Record<Locale, Texts> = {
       subject: `Steyg (vận hành): thiếu hóa đơn của ${upstream}`,
       body: `Số ngày có sử dụng nhưng chưa có hóa đơn: ${days}, sớm nhất là ${day} (UTC). Hãy nhập tệp sử dụng của nhà cung cấp.`,
     }),
+    recovered: (facts, locale) => recoveredText(facts, locale),
   },
 };
+
+/** That a state is over of which a notice told. */
+function recoveredText(facts: NoticeFacts, locale: Locale): NoticeText {
+  const { of, balance_usd, model, upstream, percent, minimum } = facts;
+  const isVi = locale === 'vi';
+  const ended = moment(facts.ended_at, locale);
+  if (of === 'model_incident')
+    return isVi
+      ? { subject: `Steyg: ${model} hoạt động trở lại`, body: `Sự cố đã kết thúc lúc ${ended}.` }
+      : { subject: `Steyg: ${model} works again`, body: `The incident ended at ${ended}.` };
+  if (of === 'upstream_failing')
+    return isVi
+      ? { subject: `Steyg (vận hành): upstream ${upstream} hoạt động trở lại`, body: 'Không còn lỗi liên tiếp.' }
+      : { subject: `Steyg operator: upstream ${upstream} works again`, body: 'It no longer fails in a row.' };
+  if (of === 'margin_low')
+    return isVi
+      ? { subject: `Steyg (vận hành): biên lợi nhuận 24 giờ lại là ${percent} %`, body: `Không còn dưới ${minimum} %.` }
+      : {
+          subject: `Steyg operator: the margin of 24 hours is ${percent} % again`,
+          body: `It is no longer below ${minimum} %.`,
+        };
+  return isVi
+    ? { subject: `Số dư Steyg của bạn lại có ${balance_usd} USD`, body: 'Các yêu cầu hoạt động bình thường.' }
+    : { subject: `Your Steyg balance is ${balance_usd} USD again`, body: 'Requests work as usual.' };
+}
 
 function moment(iso: string | undefined, locale: Locale): string {
   return iso === undefined ? '' : momentText(new Date(iso), locale);

@@ -69,6 +69,10 @@ const justified: Record<string, Record<string, string>> = {
     'ALTER TABLE grant DROP CONSTRAINT grant_kind': 'It is replaced by the next statement.',
     'ALTER TABLE grant ADD CONSTRAINT grant_kind': 'It allows two kinds more.',
   },
+  '20261122215100_recovered_notices': {
+    'ALTER TABLE notice DROP CONSTRAINT notice_kind': 'It is replaced by the next statement.',
+    'ALTER TABLE notice ADD CONSTRAINT notice_kind': 'It allows one kind more than before.',
+  },
   '20261122162200_cheaper_margin_sums': {
     'CREATE OR REPLACE FUNCTION add_margin()': 'It adds up the same sums, in two steps.',
   },

@@ -336,10 +336,10 @@ describe('quiet hours', () => {
     await notices.deliverDue();
     expect(standIn.received).toHaveLength(1);
     const [{ text } = { text: '' }] = standIn.received;
-    expect(text).toContain('Steyg: 2 notices of your quiet hours');
+    expect(text).toContain('Steyg: 2 notices');
     expect(text).toContain('Your Steyg balance is below 1 USD');
     expect(text).toContain('spent 4.5 USD in 60 minutes');
-    expect(mails.map(({ subject }) => subject)).toEqual(['Steyg: 2 notices of your quiet hours']);
+    expect(mails.map(({ subject }) => subject)).toEqual(['Steyg: 2 notices']);
   });
 
   it('do not hold back a new sign-in', async () => {
@@ -468,8 +468,12 @@ describe('the causes', () => {
     ]);
     await database.pool.query(`UPDATE incident SET ended_at = now() WHERE model = $1`, [model]);
     await run();
+    await Promise.all([notices.check(), notices.check(), notices.check()]);
+    await run();
     expect((await told()).find(({ kind }) => kind === 'model_incident')?.over).toBe(true);
-    expect(mails).toHaveLength(2);
+    // One that it began, one that it ended.
+    expect(mails.map(({ subject }) => subject).filter((subject) => subject.includes(model))).toHaveLength(3);
+    expect(mails.at(-1)?.subject).toBe(`Steyg: ${model} works again`);
   });
 
   it('operators hear of failing upstreams, waiting transfers and low margins, and every operator of each once', async () => {
@@ -507,10 +511,21 @@ describe('the causes', () => {
     await database.pool.query(
       `UPDATE notice SET last_seen_at = now() - interval '6 minutes' WHERE kind = 'upstream_failing'`,
     );
-    await database.pool.query('DELETE FROM margin_hour');
+    await database.pool.query('UPDATE margin_hour SET upstream_cost = 10');
     failing = [];
+    standIn.received.length = 0;
+    await Promise.all([notices.check(), notices.check()]);
     await run();
-    expect((await told()).map(({ over }) => over)).toEqual([true, true, true]);
+    expect((await told()).filter(({ kind }) => kind !== 'recovered').map(({ over }) => over)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(standIn.received.map(({ text }) => text.split('\n')[0] ?? '').toSorted()).toEqual([
+      'Steyg operator: the margin of 24 hours is 90 % again',
+      'Steyg operator: upstream big-vendor works again',
+    ]);
+    await database.pool.query('DELETE FROM margin_hour');
     await database.pool.query('UPDATE app_user SET operator = false');
   });
 });
@@ -635,4 +650,123 @@ it('every kind has a text in both languages, without holes', () => {
       const { subject, body } = noticeText(kind, facts, locale);
       expect(`${subject}${body}`).not.toMatch(/undefined|Invalid/);
     }
+});
+
+describe('many causes at once', () => {
+  const notice = (kind: NoticeKind, subject: string, owner: string) =>
+    database.pool.query(
+      `WITH made AS (INSERT INTO notice (id, account_id, kind, subject, facts, mail)
+                     VALUES (gen_random_uuid(), $3, $1, $2, '{}', 'none') RETURNING id)
+       INSERT INTO notice_delivery (id, notice_id, target, next_attempt_at)
+       SELECT gen_random_uuid(), id, 'mail', now() - interval '1 minute' FROM made`,
+      [kind, subject, owner],
+    );
+
+  it('of one account delay the mail of another, and that of a sign-in, by a few messages', async () => {
+    const other = uuidv7();
+    await database.pool.query('INSERT INTO account (id, name, email) VALUES ($1, $2, $3)', [
+      other,
+      'T',
+      `${other}@example.com`,
+    ]);
+    for (let made = 0; made < 60; made += 1) await notice('key_limit_near', `key${made}`, accountId);
+    await notice('balance_exhausted', '', other);
+    await notice('new_sign_in', 'session', accountId);
+    await notices.deliverDue();
+    expect(mails).toHaveLength(62);
+    // Three senders side by side.
+    expect(mails.slice(0, 4).map(({ subject }) => subject)).toContain(noticeText('new_sign_in', {}, 'en').subject);
+    expect(mails.slice(0, 30).map(({ to }) => to)).toContain(`${other}@example.com`);
+  });
+
+  it('of one account come as one message', async () => {
+    await open('telegram');
+    const { id } = await addGrant(database.pool, {
+      accountId,
+      kind: 'purchase',
+      amount: 5n * 10n ** 12n,
+      expiresAt: null,
+      sourceRef: `order:${uuidv7()}`,
+    });
+    await spend(id, 1n);
+    await database.pool.query(
+      `WITH made AS (INSERT INTO api_key (id, account_id, name, hash, prefix, last4, limit_lifetime)
+                     SELECT gen_random_uuid(), $1::uuid, 'key ' || i, decode(repeat(md5($1::uuid::text || i), 2), 'hex'), 'sk', '0000', 100
+                     FROM generate_series(1, 30) i RETURNING id)
+       INSERT INTO key_spend (account_id, key_id, day, month, charged, last_used_at)
+       SELECT $1::uuid, id, now(), now(), 90, now() FROM made`,
+      [accountId],
+    );
+    await run();
+    expect(mails).toHaveLength(1);
+    expect(standIn.received).toHaveLength(1);
+  });
+});
+
+it('the watch does not read accounts whose budget is empty and unused, every few seconds', async () => {
+  await becomeLow();
+  await run();
+  expect(mails).toHaveLength(1);
+  await database.pool.query(`UPDATE key_spend SET last_used_at = now() - interval '1 hour'`);
+  await database.pool.query(`UPDATE "grant" SET created_at = now() - interval '1 hour'`);
+  await notices.saveSettings(accountId, { lowBalance: 0n });
+  const idle = accountId;
+  const isOpen = async (owner: string) =>
+    (await database.pool.query('SELECT FROM notice WHERE account_id = $1 AND cleared_at IS NULL', [owner])).rowCount;
+  // Another account shows that the watch has looked.
+  accountId = uuidv7();
+  await database.pool.query('INSERT INTO account (id, name, email) VALUES ($1, $2, $3)', [
+    accountId,
+    'T',
+    'busy@example.com',
+  ]);
+  await becomeLow();
+  notices.start();
+  await expect.poll(() => isOpen(accountId), { timeout: 20_000 }).toBe(1);
+  expect(await isOpen(idle)).toBe(1);
+  // The thorough check clears it.
+  await notices.check();
+  expect(await isOpen(idle)).toBe(0);
+});
+
+it('a balance that is back is told once, also when it was used up and low', async () => {
+  await open('telegram');
+  await becomeLow();
+  await database.pool.query(`UPDATE "grant" SET spent = amount WHERE account_id = $1`, [accountId]);
+  await run();
+  expect(mails.map(({ subject }) => subject)).toEqual(['Your Steyg budget is used up']);
+  await addGrant(database.pool, {
+    accountId,
+    kind: 'purchase',
+    amount: 7n * 10n ** 12n,
+    expiresAt: null,
+    sourceRef: `order:${uuidv7()}`,
+  });
+  await Promise.all([notices.check(), notices.check(), notices.check()]);
+  await run();
+  await run();
+  expect(mails.map(({ subject }) => subject)).toEqual([
+    'Your Steyg budget is used up',
+    'Your Steyg balance is 7 USD again',
+  ]);
+  expect(standIn.received).toHaveLength(2);
+});
+
+it('quiet hours of which no zone was chosen are those of the account', async () => {
+  await database.pool.query(`UPDATE account SET time_zone = 'Europe/Berlin' WHERE id = $1`, [accountId]);
+  expect((await notices.settings(accountId)).timeZone).toBe('Europe/Berlin');
+  await database.pool.query(
+    'INSERT INTO notice_settings (account_id, low_balance, quiet_from, quiet_to) VALUES ($1, $2, 1320, 420)',
+    [accountId, 10n ** 12n],
+  );
+  expect((await notices.settings(accountId)).timeZone).toBe('Europe/Berlin');
+  // 23:00 in Berlin is 05:00 in Vietnam.
+  moment = new Date('2026-11-22T22:00:00Z');
+  await becomeLow();
+  await notices.check();
+  const { rows } = await database.pool.query(
+    `SELECT d.next_attempt_at AS at FROM notice_delivery d JOIN notice n ON n.id = d.notice_id WHERE n.account_id = $1`,
+    [accountId],
+  );
+  expect(rows).toEqual([{ at: new Date('2026-11-23T06:00:00Z') }]);
 });

@@ -30,6 +30,7 @@ export const accountKinds = [
   'PRICE_CHANGED',
   'MODEL_INCIDENT',
   'NEW_SIGN_IN',
+  'RECOVERED',
 ] as const;
 export const businessKinds = [
   'SHORTFALL',
@@ -38,6 +39,7 @@ export const businessKinds = [
   'MARGIN_LOW',
   'BILL_DIFFERS',
   'BILL_MISSING',
+  'RECOVERED',
 ] as const;
 
 /** The operations of an owner's channels. */

@@ -12,11 +12,17 @@ export function NoticeItem({ notice }: { notice: Notice }) {
   const text = (name: string) => facts[name] ?? '';
   const usd = (name: string) => format.usdTile(facts[name] ?? '0');
   const moment = (name: string) => (facts[name] === undefined ? '' : format.dateTime(facts[name]));
+  // What a message of recovery is about.
+  const ended = (t.channels.kindNames as Record<string, string>)[text('of').toUpperCase()];
   const channels = notice.deliveries.filter(({ channel }) => channel !== null);
   return (
     <li>
       <p>
-        {notice.clearedAt === null ? <Badge tone="warn">{t.notices.current}</Badge> : <Badge>{t.notices.over}</Badge>}{' '}
+        {notice.kind === 'RECOVERED' ? null : notice.clearedAt === null ? (
+          <Badge tone="warn">{t.notices.current}</Badge>
+        ) : (
+          <Badge>{t.notices.over}</Badge>
+        )}{' '}
         {fill(t.notices.kinds[notice.kind], {
           balance: usd('balance_usd'),
           threshold: usd('threshold_usd'),
@@ -35,6 +41,8 @@ export function NoticeItem({ notice }: { notice: Notice }) {
           vnd: format.vnd(facts['amount_vnd'] ?? '0'),
           percent: text('percent'),
           minimum: text('minimum'),
+          what:
+            ended === undefined ? '' : [ended, text('model'), text('upstream')].filter((part) => part !== '').join(' '),
           day: text('day'),
           days: text('days'),
         })}

@@ -483,6 +483,8 @@ export type NoticeKind =
   | 'NEW_SIGN_IN'
   /** The price of a model that the account uses changes. */
   | 'PRICE_CHANGED'
+  /** A state that a notice told of is over. */
+  | 'RECOVERED'
   /** Operators: answers cost more than could be charged. */
   | 'SHORTFALL'
   /** Operators: a transfer waits for a person. */

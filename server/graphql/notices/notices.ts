@@ -24,6 +24,7 @@ export const NoticeKindType = builder.enumType('NoticeKind', {
     SHORTFALL: { value: 'shortfall', description: 'Operators: answers cost more than could be charged.' },
     UPSTREAM_FAILING: { value: 'upstream_failing', description: 'Operators: an upstream fails.' },
     TRANSFER_WAITING: { value: 'transfer_waiting', description: 'Operators: a transfer waits for a person.' },
+    RECOVERED: { value: 'recovered', description: 'A state that a notice told of is over.' },
     MARGIN_LOW: { value: 'margin_low', description: 'Operators: the margin of 24 hours is below the chosen one.' },
     BILL_DIFFERS: { value: 'bill_differs', description: 'Operators: a vendor’s bill differs from the ledger.' },
     BILL_MISSING: { value: 'bill_missing', description: 'Operators: a vendor’s bill was not imported.' },
