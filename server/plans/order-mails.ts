@@ -35,11 +35,16 @@ export interface OrderMailDeps {
   /** The public address, without a trailing slash. */
   publicUrl: string;
   log: Pick<Log, 'warn'>;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
 }
 
 const maxTries = 6;
 /** Mails that one run tries at most: a run ends, also while mails are recorded. */
 const maxMailsOfRun = 200;
+/** The pause of the runs after the first, second, … that found no mail server. */
+const firstPauseMs = 60_000;
+const maxPauseMs = 900_000;
 /** An order that ended unpaid is not announced. */
 const isSettled = `m.kind = 'made' AND o.status IN ('cancelled', 'expired')`;
 
@@ -56,14 +61,20 @@ type MailRow = Pick<
 };
 
 export function createOrderMails(deps: OrderMailDeps) {
-  const { pool } = deps;
+  const { pool, now = Date.now } = deps;
+  /** Runs in a row that found no mail server. */
+  let unreached = 0;
+  let quietUntil = 0;
 
   /**
    * Sends the mails that are due, each under a row lock, so that concurrent runs send it once. A failed mail is retried
    * by the next runs, and given up after some. A process that dies between the sending and its record sends it again.
    * Accounts take turns, so that many mails of one delay no other by more than one mail. Returns how many were sent.
+   * Where the mail server cannot be reached, the run ends: each further mail would wait for the same timeout. The next
+   * runs wait, too, longer and longer.
    */
   async function send(): Promise<number> {
+    if (now() < quietUntil) return 0;
     await pool.query(
       `DELETE FROM order_mail WHERE id IN (SELECT m.id FROM order_mail m JOIN purchase_order o ON o.id = m.order_id
          WHERE m.state = 'due' AND ${isSettled} FOR UPDATE OF m SKIP LOCKED)`,
@@ -74,12 +85,22 @@ export function createOrderMails(deps: OrderMailDeps) {
       [maxMailsOfRun],
     );
     let sent = 0;
-    for (const { id } of due) if (await transaction(pool, (client) => sendOne(client, id))) sent += 1;
+    for (const { id } of due) {
+      const outcome = await transaction(pool, (client) => sendOne(client, id));
+      if (outcome === 'unreachable') {
+        unreached += 1;
+        quietUntil = now() + Math.min(maxPauseMs, firstPauseMs * 2 ** (unreached - 1));
+        break;
+      }
+      if (outcome === 'sent') {
+        sent += 1;
+        unreached = 0;
+      }
+    }
     return sent;
   }
 
-  /** Whether it was sent now. */
-  async function sendOne(client: ClientBase, id: string): Promise<boolean> {
+  async function sendOne(client: ClientBase, id: string): Promise<MailOutcome> {
     const { rows } = await client.query<MailRow>(
       `SELECT m.id, m.order_id AS "orderId", m.kind, m.tries, a.email AS to, o.memo, o.plan_name AS "planName",
               o.price_vnd AS "priceVnd", o.budget, o.bonus, o.gift_to AS "giftTo", o.status, o.expires_at AS "expiresAt",
@@ -92,24 +113,44 @@ export function createOrderMails(deps: OrderMailDeps) {
       [id],
     );
     const [row] = rows;
-    if (row === undefined) return false;
-    const sent = await attempt(row);
-    const state = sent ? 'sent' : row.tries + 1 < maxTries ? 'due' : 'failed';
+    if (row === undefined) return 'gone';
+    const outcome = await attempt(row);
+    // The mail is not to blame: it keeps its tries.
+    if (outcome === 'unreachable') return outcome;
+    const state = outcome === 'sent' ? 'sent' : row.tries + 1 < maxTries ? 'due' : 'failed';
     await client.query('UPDATE order_mail SET state = $2, tries = tries + 1 WHERE id = $1', [row.id, state]);
-    return sent;
+    return outcome;
   }
 
-  async function attempt(row: MailRow): Promise<boolean> {
+  async function attempt(row: MailRow): Promise<MailOutcome> {
     try {
       await deps.deliverMail(orderMail(row, deps));
-      return true;
+      return 'sent';
     } catch (error) {
       deps.log.warn(describeError(error), 'a mail about an order could not be sent');
-      return false;
+      return isUnreachable(error) ? 'unreachable' : 'refused';
     }
   }
 
   return { send };
+}
+
+type MailOutcome = 'sent' | 'refused' | 'unreachable' | 'gone';
+
+/** nodemailer's and the system's codes of a server that was not reached, or went away before it answered. */
+const unreachableCodes: ReadonlySet<unknown> = new Set([
+  'ECONNECTION',
+  'ESOCKET',
+  'ETIMEDOUT',
+  'EDNS',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+]);
+
+function isUnreachable(error: unknown): boolean {
+  const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+  return responseCode === undefined && unreachableCodes.has(code);
 }
 
 function orderMail(row: MailRow, deps: Pick<OrderMailDeps, 'bank' | 'publicUrl' | 'formatUsd'>): Mail {

@@ -169,3 +169,39 @@ it.each([
   expect(made).toContain(withBonus.slice(0, withBonus.indexOf('1 USD') + 5));
   expect(paid).toContain(withBonus);
 });
+
+it('a mail server that cannot be reached ends the run at the first mail, and runs pause longer and longer', async () => {
+  await mails().send();
+  sent = [];
+  const accountId = await owner('en');
+  for (let made = 0; made < 5; made += 1) await order(database.pool, accountId);
+  let tried = 0;
+  let isUp = false;
+  let minutes = 0;
+  const sender = createOrderMails({
+    pool: database.pool,
+    async deliverMail(mail) {
+      tried += 1;
+      if (!isUp) throw Object.assign(new Error('Connection timeout'), { code: 'ETIMEDOUT', command: 'CONN' });
+      sent.push(mail);
+    },
+    formatUsd,
+    bank,
+    publicUrl: 'https://steyg.example',
+    log: { warn() {} },
+    now: () => minutes * 60_000,
+  });
+  const triedAt: number[] = [];
+  for (; minutes <= 60; minutes += 1) {
+    const before = tried;
+    await sender.send();
+    if (tried > before) triedAt.push(minutes);
+  }
+  expect(tried).toBe(triedAt.length);
+  // 1, 2, 4 and 8 minutes, then every 15: no mail has used up its tries.
+  expect(triedAt).toEqual([0, 1, 3, 7, 15, 30, 45, 60]);
+  isUp = true;
+  minutes = 75;
+  expect(await sender.send()).toBe(5);
+  expect(sent).toHaveLength(5);
+});
