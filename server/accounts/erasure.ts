@@ -97,11 +97,10 @@ async function erase(
   const told = await addressesToTell(client, accountId, account.email);
   for (const text of forgetAccount) await client.query(text, [accountId]);
   const people = await forgetPeople(client, accountId);
-  await forgetAudit(
-    client,
-    accountId,
-    people.map((id) => `user:${id}`),
-  );
+  const addresses = [...new Set([account.email, ...people.map(({ email }) => email)])];
+  // Other accounts' invitations of the same people.
+  await client.query('DELETE FROM invitation WHERE email = ANY ($1::text[])', [addresses]);
+  await forgetAudit(client, { accountId, people: people.map(({ id }) => `user:${id}`), addresses });
   // An owner who asked for it is among the forgotten: the entry names the account alone.
   const actor = by.kind === 'operator' ? by.actor : 'system';
   await appendAudit(client, { actor, action: 'account.erase', subject: `account:${accountId}` });
@@ -128,39 +127,43 @@ async function addressesToTell(client: ClientBase, accountId: string, email: str
   return [...owners, { email, locale: owners[0]?.locale ?? 'en' }];
 }
 
-/** Removes the members; those of no other account, who are no operators, are forgotten. Returns their ids. */
-async function forgetPeople(client: ClientBase, accountId: string): Promise<string[]> {
+/** Removes the members; those of no other account, who are no operators, are forgotten. Returns who they were. */
+async function forgetPeople(client: ClientBase, accountId: string): Promise<{ id: string; email: string }[]> {
   const { rows: members } = await client.query<{ id: string }>(
     'DELETE FROM member WHERE account_id = $1 RETURNING user_id AS id',
     [accountId],
   );
-  const { rows } = await client.query<{ id: string }>(
+  const { rows } = await client.query<{ id: string; email: string }>(
     `DELETE FROM app_user u WHERE id = ANY ($1::uuid[]) AND NOT operator
-       AND NOT EXISTS (SELECT FROM member m WHERE m.user_id = u.id) RETURNING id`,
+       AND NOT EXISTS (SELECT FROM member m WHERE m.user_id = u.id) RETURNING id, email`,
     [members.map(({ id }) => id)],
   );
-  const forgotten = rows.map(({ id }) => id);
   // Notices of sign-ins hold addresses, devices and networks.
-  await client.query('DELETE FROM notice WHERE user_id = ANY ($1::uuid[])', [forgotten]);
-  return forgotten;
+  await client.query('DELETE FROM notice WHERE user_id = ANY ($1::uuid[])', [rows.map(({ id }) => id)]);
+  return rows;
 }
 
 /**
  * Takes the facts out of entries about the account, what belongs to it and these people: that something was done, when and
- * by which id, stays. What these people did elsewhere, an operator's changes of prices among it, keeps its facts.
+ * by which id, stays. What these people did elsewhere, an operator's changes of prices among it, keeps its facts, unless
+ * they name one of the forgotten addresses: another account's invitation of the same person.
  */
-async function forgetAudit(client: ClientBase, accountId: string, people: readonly string[]): Promise<void> {
+async function forgetAudit(
+  client: ClientBase,
+  { accountId, people, addresses }: { accountId: string; people: readonly string[]; addresses: readonly string[] },
+): Promise<void> {
   await client.query(`SELECT set_config('steyg.audit', 'erasure', true)`);
   await client.query(
     `UPDATE audit_entry SET before = NULL, after = NULL
-     WHERE subject IN (SELECT 'account:' || $1::text
+     WHERE (before ->> 'email' = ANY ($3::text[]) OR after ->> 'email' = ANY ($3::text[])
+            OR subject IN (SELECT 'account:' || $1::text
                        UNION ALL SELECT unnest($2::text[])
                        UNION ALL SELECT 'key:' || id FROM api_key WHERE account_id = $1::uuid
                        UNION ALL SELECT 'access-token:' || id FROM access_token WHERE account_id = $1::uuid
                        UNION ALL SELECT 'notice_channel:' || id FROM notice_channel WHERE account_id = $1::uuid
-                       UNION ALL SELECT 'webhook:' || id FROM webhook_endpoint WHERE account_id = $1::uuid)
+                       UNION ALL SELECT 'webhook:' || id FROM webhook_endpoint WHERE account_id = $1::uuid))
        AND action NOT LIKE 'grant.%' AND (before IS NOT NULL OR after IS NOT NULL)`,
-    [accountId, people],
+    [accountId, people, addresses],
   );
   await client.query(`SELECT set_config('steyg.audit', '', true)`);
 }

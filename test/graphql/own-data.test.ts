@@ -255,6 +255,30 @@ describe('an erasure', () => {
     expect(entries).toEqual([{ actor: `user:${operators[0].id}` }]);
   });
 
+  it('forgets the address where other accounts wrote it down: in their invitations and the log of these', async () => {
+    const { pool } = plane.database;
+    const email = 'invited-elsewhere@example.com';
+    const host = await createPerson(plane, 'host@example.com', '203.0.113.12');
+    const browser = await createPerson(plane, email, '203.0.113.13');
+    await host.send(`mutation { inviteMember(email: "${email}", role: VIEWER) { __typename } }`);
+    await host.send(`mutation { inviteMember(email: "another-guest@example.com", role: VIEWER) { __typename } }`);
+    const mentions = async (address: string) =>
+      (
+        await pool.query(
+          `SELECT (SELECT count(*)::int FROM audit_entry WHERE concat(before, after) LIKE $1) AS entries,
+                  (SELECT count(*)::int FROM invitation WHERE email LIKE $1) AS invitations`,
+          [`%${address}%`],
+        )
+      ).rows[0];
+    expect(await mentions(email)).toMatchObject({ invitations: 1 });
+    const { rows } = await pool.query('SELECT id FROM account WHERE email = $1', [email]);
+    expect(await eraseWith(browser, Buffer.from(`Account:${rows[0].id}`).toString('base64'), email)).toMatchObject({
+      people: 1,
+    });
+    expect(await mentions(email)).toEqual({ entries: 0, invitations: 0 });
+    expect(await mentions('another-guest@example.com')).toEqual({ entries: 1, invitations: 1 });
+  });
+
   it('leaves the facts of what its people did elsewhere, such as changes of prices', async () => {
     const { pool } = plane.database;
     const email = 'former-operator@example.com';
