@@ -43,3 +43,15 @@ describe('every query of the SDK', () => {
     expect(refused).toEqual([]);
   });
 });
+
+it('the months of statements that one operation can read are few: each is a read of all that an account used', () => {
+  const schema = buildSchema();
+  const costOf = (fields: string) => {
+    const asked = parse(`{ account { ${fields} } }`);
+    const [operation] = asked.definitions;
+    if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation');
+    return operationCost(schema, asked, operation, {}, {} as GraphqlContext).complexity;
+  };
+  expect(costOf('statement(month: "2026-11") { month }')).toBeGreaterThanOrEqual(150);
+  expect(costOf('statements(first: 12) { opening granted charged expired closing }')).toBeGreaterThanOrEqual(12 * 150);
+});

@@ -24,8 +24,10 @@ function sums(month: Month, { domains }: GraphqlContext): Promise<MonthlyStateme
   return known;
 }
 
-/** The cost of each sum of a month, in fields: together they are one read of the month. */
-const sumsCost = 3;
+/** The cost of one read of a month, in fields: a transaction over all that the account ever used. */
+const readCost = 150;
+/** That of each of its five sums: together they are one read. */
+const sumsCost = readCost / 5;
 const maxMonths = 120;
 
 const sum = (
@@ -77,6 +79,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
     description: 'The statement of one month; null when the account has none of it.',
     select: { id: true },
     args: { month: t.arg.string({ required: true, description: 'Which month, such as `2026-11`.' }) },
+    complexity: { field: readCost, multiplier: 1 },
     resolve: async ({ id }, { month }, { domains }) => {
       const statement = await domains.statements.read(id, month);
       if (statement === null) return null;
