@@ -212,8 +212,8 @@ export class AuthenticationError extends ApiError {
 }
 
 /**
- * 402: the prepaid budget is used up, or a spending limit of the key or the account is reached (`code` is
- * `key_limit_reached`, `account_limit_reached` or `burn_limit`). After a top-up the same key works again. Never retried.
+ * 402: the prepaid budget is used up, or a spending limit of the key, its maker, its project or the account is reached (`code`
+ * is `key_limit_reached`, `member_limit_reached`, `project_limit_reached`, `account_limit_reached` or `burn_limit`). After a top-up the same key works again. Never retried.
  *
  * @example
  * ```ts

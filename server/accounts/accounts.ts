@@ -12,6 +12,7 @@ import { type AccountLimits, readAccountLimits, type SetLimitsOutcome, setAccoun
 import { normalAddress } from './address.ts';
 import { setAttributionMode } from './attribution-mode.ts';
 import { createProjects, type Projects } from './projects.ts';
+import { type SetMemberLimitOutcome, setMemberLimit } from './shared-limits.ts';
 
 /** Accounts: who pays. One budget each, shared by all its keys; one account, and with it one trial, for each address. */
 
@@ -113,6 +114,13 @@ export interface Accounts {
   /** Ends a grant now: its unspent part is taken back. Running requests keep their holds. */
   endGrant(ask: GrantToEnd): Promise<EndGrantOutcome>;
   projects: Projects;
+  /** What the keys that a person made may spend in a month together; null: no limit. Counts from the very next request on. */
+  setMemberLimit(ask: {
+    accountId: string;
+    userId: string;
+    month: bigint | null;
+    actor: string;
+  }): Promise<SetMemberLimitOutcome>;
 }
 
 const trialAmount = 5_000_000_000_000n;
@@ -133,6 +141,7 @@ export function createAccounts({ pool }: { pool: Pool }): Accounts {
     setLimits: (ask) => setAccountLimits(pool, ask),
     setAttributionMode: (ask) => setAttributionMode(pool, ask),
     projects: createProjects({ pool }),
+    setMemberLimit: (ask) => setMemberLimit(pool, ask),
     giveGrant: (ask) => repeatedTransaction(pool, (client) => giveGrant(client, ask)),
     async endGrant(ask) {
       const outcome = await repeatedTransaction(pool, (client) => takeBack(client, ask));

@@ -5,6 +5,7 @@ import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { checkInput, type InvalidInput, shownText } from '../shared/input.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { readProjectLimits, type SharedLimits, sharedLimitsShape, writeProjectLimits } from './shared-limits.ts';
 
 /** Projects: the places of an account's keys, each with a budget and a report of its own. */
 
@@ -19,7 +20,7 @@ export interface Project {
 
 export type ProjectProblem =
   /** Another project in use has this name. */
-  { kind: 'name_taken' } | InvalidInput<'name'>;
+  { kind: 'name_taken' } | InvalidInput<'name' | 'limits'>;
 
 export type CreateProjectOutcome =
   | { kind: 'created'; project: Project }
@@ -35,13 +36,15 @@ export type ChangeProjectOutcome =
   | ProjectProblem;
 
 export interface Projects {
-  create(ask: { accountId: string; name: string; actor: string }): Promise<CreateProjectOutcome>;
+  create(ask: { accountId: string; name: string; limits?: SharedLimits; actor: string }): Promise<CreateProjectOutcome>;
   /** Changes what is given only. An archived project keeps its report, and can be taken into use again. */
   change(ask: {
     accountId: string;
     id: string;
     actor: string;
     name?: string;
+    /** They count from the very next request on; running requests finish. */
+    limits?: SharedLimits;
     archived?: boolean;
   }): Promise<ChangeProjectOutcome>;
   /** By name; archived ones only when asked for. */
@@ -50,7 +53,11 @@ export interface Projects {
 
 const maxProjects = 200;
 
-const shape = z.object({ name: shownText(100) });
+const shape: z.ZodType<{ name: string; limits: SharedLimits }> = z.object({
+  name: shownText(100),
+  limits: sharedLimitsShape,
+});
+const noLimits: SharedLimits = { month: null, lifetime: null };
 
 const columns = `id, account_id AS "accountId", name, created_at AS "createdAt", archived_at AS "archivedAt"`;
 
@@ -72,9 +79,9 @@ export function createProjects({ pool }: { pool: Pool }): Projects {
 
 async function createProject(
   client: ClientBase,
-  { accountId, name, actor }: Parameters<Projects['create']>[0],
+  { accountId, name, actor, limits = noLimits }: Parameters<Projects['create']>[0],
 ): Promise<CreateProjectOutcome> {
-  const problem = checkInput(shape, { name });
+  const problem = checkInput(shape, { name, limits });
   if (problem !== null) return problem;
   if (!(await lockAccount(client, accountId))) return { kind: 'unknown_account' };
   const { rows: counted } = await client.query<{ many: boolean }>(
@@ -88,12 +95,9 @@ async function createProject(
     [uuidv7(), accountId, name],
   );
   const project = only(rows);
-  await appendAudit(client, {
-    actor,
-    action: 'project.create',
-    subject: `project:${project.id}`,
-    after: facts(project),
-  });
+  await writeProjectLimits(client, { accountId, id: project.id, ...limits });
+  const after = facts(project, limits);
+  await appendAudit(client, { actor, action: 'project.create', subject: `project:${project.id}`, after });
   return { kind: 'created', project };
 }
 
@@ -111,7 +115,9 @@ async function changeProject(
   if (before === undefined) return { kind: 'unknown_project' };
   const name = ask.name ?? before.name;
   const archived = ask.archived ?? before.archivedAt !== null;
-  const problem = checkInput(shape, { name });
+  const limitsBefore = await readProjectLimits(client, { accountId, id });
+  const limits = ask.limits ?? limitsBefore;
+  const problem = checkInput(shape, { name, limits });
   if (problem !== null) return problem;
   if (!archived && (await isTaken(client, { accountId, name, besides: id }))) return { kind: 'name_taken' };
   const keys = archived && before.archivedAt === null ? await keysIn(client, id) : 0;
@@ -122,12 +128,13 @@ async function changeProject(
     [id, name, archived],
   );
   const project = only(written);
+  if (ask.limits !== undefined) await writeProjectLimits(client, { accountId, id, ...limits });
   await appendAudit(client, {
     actor,
     action: 'project.change',
     subject: `project:${id}`,
-    before: facts(before),
-    after: facts(project),
+    before: facts(before, limitsBefore),
+    after: facts(project, limits),
   });
   return { kind: 'changed', project };
 }
@@ -160,8 +167,8 @@ async function keysIn(client: ClientBase, projectId: string): Promise<number> {
   return rows[0]?.keys ?? 0;
 }
 
-function facts({ accountId, name, archivedAt }: Project) {
-  return { accountId, name, archivedAt };
+function facts({ accountId, name, archivedAt }: Project, limits: SharedLimits) {
+  return { accountId, name, archivedAt, limits: { ...limits } };
 }
 
 function only(rows: readonly Project[]): Project {

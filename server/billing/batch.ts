@@ -1,22 +1,26 @@
 import { MAX_PICO, type PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import { entryCost, type VersionPrice } from '../core/price.ts';
+import { entryCost, type FrozenPrice, type VersionPrice } from '../core/price.ts';
 import { frozenAt } from '../core/price-clock.ts';
-import type { SpendLimits } from '../core/spend-limits.ts';
+import type { LimitOwner, SpendLimits } from '../core/spend-limits.ts';
 import type { TokenPools } from '../core/tokens.ts';
 import * as budget from './budget.ts';
 import { advance, common, minus, plus } from './escrow.ts';
 import {
   affordableTokens,
+  type Cover,
   chooseHold,
+  coveredSize,
   coveredTokens,
   coverOf,
+  type HoldSize,
   holdSize,
   isUnpriced,
   type ModelSize,
   requiredFor,
 } from './hold-size.ts';
 import type { PromisedCharge } from './promised-charges.ts';
+import { maxCharge, type SharedLimit } from './shared-limits.ts';
 import {
   addCharged,
   addHeld,
@@ -105,6 +109,8 @@ export interface Facts {
   keySpend: ReadonlyMap<string, Spend>;
   /** Accounts with limits of their own. Read for admissions, refills and extensions. */
   accountLimits: ReadonlyMap<string, AccountTruth>;
+  /** By key: the limits that it shares with others. Keys without any are missing. */
+  sharedLimits: ReadonlyMap<string, readonly SharedLimit[]>;
   /** By `pairKey(accountId, requestId)`, as are the entries. */
   holds: ReadonlyMap<string, Hold>;
   /**
@@ -144,6 +150,8 @@ export interface KeyTruth {
   /** Empty: all. */
   models: readonly string[];
   limits: KeyLimits;
+  /** It shares a limit with others, so its requests are held for what they can cost. */
+  capped: boolean;
   /** Where the account's days begin. */
   timeZone: string;
 }
@@ -284,7 +292,9 @@ function settle(settlement: Settlement, final: boolean, facts: Facts, book: Book
   const grants = book.grants(accountId);
   const own = budget.owedFrom(grants, common(promise?.parts ?? [], escrow?.parts ?? []), owed);
   const held = hold?.parts ?? own;
-  const { charged, freeAfter, movements } = budget.settle(grants, held, owed);
+  const cap = maxCharge(book.shared(accountId, keyId), amountOf(held));
+  const due = cap === null ? owed : least(owed, cap);
+  const { charged, freeAfter, movements } = budget.settle(grants, held, due);
   if (charged < owed && !final && book.mayReturn(accountId)) return { kind: 'put_off' };
 
   if (hold !== undefined) book.endHold(settlement);
@@ -292,8 +302,9 @@ function settle(settlement: Settlement, final: boolean, facts: Facts, book: Book
   book.move(accountId, movements, { requestId, heldAt: heldBy?.heldAt ?? null });
   if (heldBy !== undefined) book.spend(accountId, heldBy.keyId, (spend) => addHeld(spend, -amountOf(held)));
   book.spend(accountId, keyId, (spend) => addCharged(spend, charged));
-  if (!settlement.stream && charged < owed) book.overdraw(accountId);
-  const figures = { cost: owed, charged, freeAfter: freeAfter < MAX_PICO ? freeAfter : MAX_PICO };
+  if (!settlement.stream && charged < due) book.overdraw(accountId);
+  // Nothing was free for the rest of the cost, whatever the account has.
+  const figures = { cost: owed, charged, freeAfter: due < owed ? 0n : least(freeAfter, MAX_PICO) };
   book.enter(settlement, figures);
   const isLost = promise !== undefined && escrow === undefined;
   return { kind: 'settled', settled: { ...figures, duplicate: false }, own: isLost ? null : own };
@@ -394,19 +405,16 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   if (!key.accountActive) return refused('suspended');
   const truth = facts.models.get(ask.model);
   const model = truth && { ...truth, price: frozenAt(truth.price, facts.nowMs) };
-  const cover = coverOf(
-    ask,
-    grants.some((grant) => grant.overdrawn),
-  );
+  const overdrawn = grants.some((grant) => grant.overdrawn);
   if (balance.free + balance.held === 0n) {
-    const required = model === undefined ? {} : { required: requiredFor(holdSize(ask, model, model.price), cover) };
+    const required = model === undefined ? {} : { required: requiredOf(sizeFor(ask, model, key, overdrawn)) };
     return refused('exhausted', { ...required, affordableMaxTokens: 0 });
   }
   if (model === undefined) return refused('model');
   if (key.models.length > 0 && !key.models.includes(ask.model)) return refused('model_not_allowed');
   if (isUnpriced(ask, model)) return refused('prompt_unpriced', { maxPromptTokens: model.price.maxPromptTokens ?? 0 });
 
-  const size = holdSize(ask, model, model.price);
+  const { size, cover } = sizeFor(ask, model, key, overdrawn);
   const required = requiredFor(size, cover);
   const room = book.tightest(accountId, keyId, key.limits);
   if (room !== null && (room.charged >= room.limit || room.limit - room.charged < required)) {
@@ -451,6 +459,19 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   };
 }
 
+/** How much the request needs, and whether it has to be covered. */
+function sizeFor(
+  ask: AdmitAsk,
+  model: ModelSize & { price: FrozenPrice },
+  { capped }: KeyTruth,
+  overdrawn: boolean,
+): { size: HoldSize; cover: Cover } {
+  const size = (capped ? coveredSize : holdSize)(ask, model, model.price);
+  return { size, cover: coverOf(ask, overdrawn || capped) };
+}
+
+const requiredOf = ({ size, cover }: ReturnType<typeof sizeFor>): PicoUsd => requiredFor(size, cover);
+
 function limitReason({ of, period }: TightestRoom): Refused['reason'] {
   return period === 'burn' ? 'burn_limit' : `${of}_limit`;
 }
@@ -474,9 +495,9 @@ function reached(
   };
 }
 
-/** The tightest limit of a key and its account, whose it is, and the sums that it was computed from. */
+/** The tightest limit that a key has, shares or is under by its account; whose it is, and the sums that it was computed from. */
 interface TightestRoom extends Room {
-  of: 'key' | 'account';
+  of: LimitOwner;
   spend: Spend;
   burnMinutes?: number;
 }
@@ -535,6 +556,7 @@ function openBook(facts: Facts) {
     hold: holdOf,
 
     tightest: spends.tightest,
+    shared: spends.shared,
 
     spend(accountId: string, keyId: string, change: (spend: Spend) => Spend): void {
       // The grants are the lock. Without grants nothing was locked and no money can move, so nothing is written.
@@ -596,10 +618,17 @@ function openBook(facts: Facts) {
   };
 }
 
-/** What keys and limited accounts have spent and hold, as the operations of a batch move it. */
+/** What keys, shared limits and limited accounts have spent and hold, as the operations of a batch move it. */
 function openSpends(facts: Facts) {
   const spends = new Map<string, { accountId: string; keyId: string; spend: Spend }>();
   const ofAccounts = new Map<string, Spend>();
+  const ofShared = new Map<string, Spend>();
+
+  const sharedBy = (accountId: string, keyId: string): SharedLimit[] =>
+    (facts.sharedLimits.get(keyId) ?? []).map((shared) => ({
+      ...shared,
+      spend: ofShared.get(pairKey(accountId, shared.id)) ?? shared.spend,
+    }));
 
   const ofKey = (accountId: string, keyId: string): Spend => {
     const key = pairKey(accountId, keyId);
@@ -620,9 +649,13 @@ function openSpends(facts: Facts) {
   };
 
   return {
-    /** The tightest limit of a key and its account; null without limits. */
+    shared: sharedBy,
+
+    /** The tightest limit of a key, of those that it shares, and of its account; null without limits. */
     tightest(accountId: string, keyId: string, limits: KeyLimits): TightestRoom | null {
-      const room = roomOf('key', ofKey(accountId, keyId), limits);
+      let room = roomOf('key', ofKey(accountId, keyId), limits);
+      for (const shared of sharedBy(accountId, keyId))
+        room = tighter(room, roomOf(shared.of, shared.spend, shared.limits));
       const account = facts.accountLimits.get(accountId);
       if (account === undefined) return room;
       return tighter(room, roomOf('account', ofAccount(accountId) ?? noSpend, account.limits));
@@ -630,7 +663,9 @@ function openSpends(facts: Facts) {
 
     change(accountId: string, keyId: string, change: (spend: Spend) => Spend): void {
       spends.set(pairKey(accountId, keyId), { accountId, keyId, spend: change(ofKey(accountId, keyId)) });
-      // The row of the account is moved by the database.
+      // The rows of the account and of shared limits are moved by the database.
+      for (const shared of sharedBy(accountId, keyId))
+        ofShared.set(pairKey(accountId, shared.id), change(shared.spend));
       const account = ofAccount(accountId);
       if (account !== undefined) ofAccounts.set(accountId, change(account));
     },

@@ -138,7 +138,14 @@ export function createRegistry(lane: Lane, onFault: (error: unknown) => void) {
 export type Registry = ReturnType<typeof createRegistry>;
 
 /** Refusals after which what is held in advance for the key only keeps money from others. */
-const keepsIdleFromUse: readonly Refused['reason'][] = ['key_limit', 'account_limit', 'burn_limit', 'reserved'];
+const keepsIdleFromUse: readonly Refused['reason'][] = [
+  'key_limit',
+  'member_limit',
+  'project_limit',
+  'account_limit',
+  'burn_limit',
+  'reserved',
+];
 
 /** An answer of the lane about a key: what is free now, or that it cannot use what is held in advance for it. */
 function answered(open: OpenEscrow, result: Result, facts: Facts): void {

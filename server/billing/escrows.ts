@@ -8,7 +8,7 @@ import { type Lane, pauseMs } from './escrow-filling.ts';
 import { createRegistry, type Promised, type Registry } from './escrow-registry.ts';
 import { createTruths, isTrue, type Truths } from './escrow-truths.ts';
 import { Unreachable } from './failure.ts';
-import { holdSize, isUnpriced, type ModelSize } from './hold-size.ts';
+import { coveredSize, holdSize, isUnpriced, type ModelSize } from './hold-size.ts';
 import { noteUse, type OpenEscrow } from './open-escrow.ts';
 import type { PromisedCharge } from './promised-charges.ts';
 import type { AdmitAsk, Admitted, EscrowPromise, RequestRef, Settlement } from './types.ts';
@@ -85,7 +85,8 @@ export function createEscrows(parts: EscrowsParts): Escrows {
       const { truth } = recalled.model;
       // The lane refuses it, after what it refuses before.
       if (isUnpriced(asked, truth)) return null;
-      const needAt = (price: TieredPrices) => needOf(asked, truth, price);
+      const { capped } = recalled.key.truth;
+      const needAt = (price: TieredPrices) => needOf(asked, truth, price, capped);
       const open = registry.of(asked);
       // Which prices count is known with the witness's clock; until then the dearest are set aside.
       const dearest = pricesOfAllHours(truth.price)
@@ -205,12 +206,13 @@ function createWouldAdmit({
     const { truth } = recalled.model;
     if (isUnpriced(asked, truth)) return null;
     const idle = rules.sumOf(open.escrow.idle);
-    if (pricesOfAllHours(truth.price).some((price) => idle < needOf(asked, truth, price))) return null;
+    const needAt = (price: TieredPrices) => needOf(asked, truth, price, recalled.key.truth.capped);
+    if (pricesOfAllHours(truth.price).some((price) => idle < needAt(price))) return null;
     const testimony = await truths.ask();
     if (testimony === null || !isTrue(asked, recalled, testimony) || open.change !== testimony.change) return null;
     if (open.closed || !mayDraw(open, testimony)) return null;
     const price = frozenAt(truth.price, testimony.nowMs);
-    const amount = needOf(asked, truth, price);
+    const amount = needAt(price);
     if (rules.idleAt(open.escrow, testimony.nowMs) < amount) return null;
     const { contextWindow, maxOutputTokens } = truth;
     const { freeAfter, trialOnly } = open;
@@ -220,8 +222,8 @@ function createWouldAdmit({
 }
 
 /** Requests that cannot be stopped are covered: escrows exist only where there is plenty of money. */
-function needOf(asked: AdmitAsk, model: ModelSize, price: TieredPrices): PicoUsd {
-  const size = holdSize(asked, model, price);
+function needOf(asked: AdmitAsk, model: ModelSize, price: TieredPrices, capped: boolean): PicoUsd {
+  const size = (capped ? coveredSize : holdSize)(asked, model, price);
   return asked.stream ? size.target : size.maxCost;
 }
 

@@ -113,6 +113,27 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
   };
 }
 
+/**
+ * The size for a key whose spending is capped when it is charged (`shared-limits.ts`): nothing of the prompt is left to an
+ * estimate, so that what an answer costs beyond its hold is at most what its last chunk brings.
+ */
+export function coveredSize(request: RequestSize, model: ModelSize, price: TieredPrices): HoldSize {
+  const size = holdSize(request, model, price);
+  const cap = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens);
+  const upTo = (tokens: number): PicoUsd =>
+    least(
+      size.maxContextCost + BigInt(Math.min(cap, tokens)) * BigInt(request.answers) * size.maxOutputPrice,
+      size.maxCost,
+    );
+  return {
+    ...size,
+    target: upTo(stepTokens),
+    floor: upTo(minAnswerTokens),
+    contextFloor: size.maxContextCost,
+    floorOutputPrice: size.maxOutputPrice,
+  };
+}
+
 /** Bytes of text for a token where it has the fewest: long words of English. */
 const mostBytesPerToken = 8;
 

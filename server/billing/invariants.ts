@@ -6,7 +6,7 @@ import { transaction } from '../database/lane.ts';
  * return nothing after every commit, also while requests run.
  */
 export interface BrokenInvariant {
-  /** `I1` to `I10`, `usage_hour`, `key_spend` or `account_limit`. */
+  /** `I1` to `I10`, `usage_hour`, `key_spend`, `account_limit` or `shared_limit`. */
   invariant: string;
   rows: Record<string, unknown>[];
 }
@@ -273,6 +273,38 @@ function invariantsOfSums({ written, hours, charged }: Reading): Record<string, 
          LEFT JOIN keys USING (account_id)
          WHERE (kept.charged, kept.held, kept.today, kept.this_week, kept.this_month) IS DISTINCT FROM
                (coalesce(keys.charged, 0), coalesce(keys.held, 0), coalesce(keys.today, 0), coalesce(keys.this_week, 0), coalesce(keys.this_month, 0))`,
+
+    // The figures of a shared limit are the sums of its keys: of a member those that they made, of a project what was charged
+    // while they lay in it; and its months add up to the whole.
+    shared_limit: `WITH linked AS (
+           SELECT s.account_id, s.key_id, s.charged, s.held, s.member_id, s.project_id, k.created_by, k.project_id AS lies_in
+           FROM key_spend s LEFT JOIN api_key k ON k.id = s.key_id WHERE ${inScope('s.account_id')}
+         ), held AS (
+           SELECT account_id, subject_id, sum(held) AS held, sum(charged) AS charged
+           FROM (SELECT account_id, created_by AS subject_id, held, charged FROM linked
+                 UNION ALL SELECT account_id, lies_in, held, 0 FROM linked) AS one
+           WHERE subject_id IS NOT NULL GROUP BY account_id, subject_id
+         ), stays AS (
+           SELECT p.account_id, p.project_id AS subject_id, sum(coalesce(p.to_charged, s.charged, 0) - p.from_charged) AS charged
+           FROM key_project p LEFT JOIN key_spend s ON s.account_id = p.account_id AND s.key_id = p.key_id
+           WHERE ${inScope('p.account_id')} GROUP BY p.account_id, p.project_id
+         ), months AS (
+           SELECT account_id, subject_id, sum(charged) AS charged FROM shared_limit_month WHERE ${inScope('account_id')}
+           GROUP BY account_id, subject_id
+         )
+         SELECT l.account_id, l.subject_id, l.kind, l.charged::text, l.held::text, held.held::text AS keys_held,
+                coalesce(CASE WHEN l.kind = 'member' THEN held.charged ELSE stays.charged END, 0)::text AS keys_charged
+         FROM (SELECT * FROM shared_limit WHERE ${inScope('account_id')}) AS l
+         LEFT JOIN held USING (account_id, subject_id) LEFT JOIN stays USING (account_id, subject_id)
+         LEFT JOIN months USING (account_id, subject_id)
+         WHERE (l.charged, l.held) IS DISTINCT FROM
+               (coalesce(CASE WHEN l.kind = 'member' THEN held.charged ELSE stays.charged END, 0), coalesce(held.held, 0))
+            OR l.charged <> l.earlier_charged + l.month_charged + coalesce(months.charged, 0)
+         UNION ALL
+         SELECT linked.account_id, coalesce(linked.project_id, linked.lies_in, linked.member_id, linked.created_by), 'key',
+                linked.charged::text, linked.held::text, NULL, NULL
+         FROM linked LEFT JOIN shared_limit l ON l.account_id = linked.account_id AND l.subject_id = linked.created_by
+         WHERE linked.project_id IS DISTINCT FROM linked.lies_in OR linked.member_id IS DISTINCT FROM l.subject_id`,
   };
 }
 

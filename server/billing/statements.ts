@@ -6,7 +6,8 @@ import type { AccountTruth, Facts, Hold, KeyTruth, ModelTruth, Operation } from 
 import { pairKey } from './batch.ts';
 import type { Grant } from './budget.ts';
 import { flight, type Row, type Statement } from './flight.ts';
-import { burnWindowOf, type KeyLimits, type Spend } from './spend-limit.ts';
+import { isCapped, type SharedLimit } from './shared-limits.ts';
+import { burnWindowOf, type KeyLimits, noSpend, type Spend } from './spend-limit.ts';
 import { list, lookup, moment, statement } from './sql.ts';
 import type { RequestRef, Settlement } from './types.ts';
 
@@ -135,10 +136,11 @@ const grantsOfAccounts = (name: string, lock: string) =>
 const lockGrants = grantsOfAccounts('lock_grants', 'FOR NO KEY UPDATE');
 const readGrants = grantsOfAccounts('read_grants', '');
 
+const thisMonth = `CASE WHEN month >= date_trunc('month', now() AT TIME ZONE time_zone)::date THEN month_charged ELSE 0 END AS of_month`;
 /** What was charged since the day, the week and the month began, of a row with such sums. */
 const windows = `CASE WHEN day >= (now() AT TIME ZONE time_zone)::date THEN day_charged ELSE 0 END AS of_day,
   CASE WHEN week >= date_trunc('week', now() AT TIME ZONE time_zone)::date THEN week_charged ELSE 0 END AS of_week,
-  CASE WHEN month >= date_trunc('month', now() AT TIME ZONE time_zone)::date THEN month_charged ELSE 0 END AS of_month`;
+  ${thisMonth}`;
 
 const readKeySpend = statement(
   'read_key_spend',
@@ -163,12 +165,31 @@ const accountLimit = (accountId: string): string =>
     `account_id = ${accountId}`,
   )}`;
 
+/** The limits that a key (`k`) shares: those of its maker and of its project, each in six columns. */
+const sharedLimitsOf = (accountId: string): string =>
+  (
+    [
+      ['m', 'created_by'],
+      ['g', 'project_id'],
+    ] as const
+  )
+    .map(
+      ([alias, subject]) =>
+        `LEFT ${lookup(
+          alias,
+          `subject_id, limit_month, limit_lifetime, charged, held, ${thisMonth}`,
+          'shared_limit',
+          `account_id = ${accountId} AND subject_id = k.${subject}`,
+        )}`,
+    )
+    .join('\n   ');
+
 const keyLimits = ['limit_day', 'limit_week', 'limit_month', 'limit_lifetime', 'burn_limit', 'burn_minutes'];
 
 const readHolds = statement(
   'read_holds',
   `SELECT h.account_id, h.request_id, h.key_id, h.grant_ids, h.grant_amounts, h.held_at,
-          coalesce(p.lease_until < now(), true), h.escrow, ${keyLimits.map((column) => `k.${column}`).join(', ')}, l.*
+          coalesce(p.lease_until < now(), true), h.escrow, ${keyLimits.map((column) => `k.${column}`).join(', ')}, l.*, m.*, g.*
    FROM unnest($1::uuid[], $2::uuid[]) AS ref (account_id, request_id)
    ${lookup(
      'h',
@@ -177,8 +198,9 @@ const readHolds = statement(
      'account_id = ref.account_id AND request_id = ref.request_id',
    )}
    LEFT ${lookup('p', 'lease_until', 'process', 'id = h.process_id')}
-   LEFT ${lookup('k', keyLimits.join(', '), 'api_key', 'id = h.key_id')}
-   ${accountLimit('h.account_id')}`,
+   LEFT ${lookup('k', [...keyLimits, 'created_by', 'project_id'].join(', '), 'api_key', 'id = h.key_id')}
+   ${accountLimit('h.account_id')}
+   ${sharedLimitsOf('h.account_id')}`,
 );
 
 /**
@@ -193,16 +215,25 @@ const readUncovered = statement(
 /** The models are free text, which is easiest to parse as JSON. */
 const readKeys = statement(
   'read_keys',
-  `SELECT k.*, a.*, l.* FROM unnest($1::uuid[]) AS asked (id)
+  `SELECT k.*, a.*, l.*, m.*, g.* FROM unnest($1::uuid[]) AS asked (id)
    ${lookup(
      'k',
      `id, account_id, array_to_json(models), deleted_at IS NULL AND coalesce(expires_at > now(), true),
-      ${milliseconds('expires_at')}, ${keyLimits.join(', ')}`,
+      ${milliseconds('expires_at')}, ${keyLimits.join(', ')}, created_by, project_id`,
      'api_key',
      'id = asked.id',
    )}
    ${lookup('a', `status = 'active' AS active, time_zone`, 'account', 'id = k.account_id')}
-   ${accountLimit('k.account_id')}`,
+   ${accountLimit('k.account_id')}
+   ${sharedLimitsOf('k.account_id')}`,
+);
+
+/** The shared limits of keys whose requests hold nothing any more. */
+const readShared = statement(
+  'read_shared',
+  `SELECT k.id, m.*, g.* FROM unnest($1::uuid[], $2::uuid[]) AS asked (account_id, id)
+   ${lookup('k', 'id, created_by, project_id', 'api_key', 'id = asked.id')}
+   ${sharedLimitsOf('asked.account_id')}`,
 );
 
 const readModels = statement(
@@ -270,6 +301,7 @@ export async function readFacts(
   const keySpend = rowsOf(reads.keySpend);
   const nowMs = Number(text(rowsOf(reads.now)[0]?.[0]));
   const holds = new Map(rowsOf(reads.holds).map((row) => [pairKey(text(row[0]), text(row[1])), holdOf(row)]));
+  const late = await lateOnes(client, operations, { holds, careful });
   const facts: Facts = {
     nowMs,
     change: text(rowsOf(reads.now)[0]?.[1]),
@@ -280,7 +312,13 @@ export async function readFacts(
     accountLimits: accountLimitsOf(rowsOf(reads.keys), rowsOf(reads.holds)),
     holds,
     uncovered: new Map(rowsOf(reads.uncovered).map((row) => [text(row[0]), text(row[1])])),
-    ...(await lateOnes(client, operations, { holds, careful })),
+    entries: late.entries,
+    accounts: late.accounts,
+    sharedLimits: new Map([
+      ...late.shared,
+      ...sharedLimitsIn(rowsOf(reads.holds), keyOfHold, sharedOfHold),
+      ...sharedLimitsIn(rowsOf(reads.keys), 0, sharedOfKey),
+    ]),
     keys: new Map(rowsOf(reads.keys).map((row) => [text(row[0]), keyOf(row)])),
     models: new Map(rowsOf(reads.models).map((row) => [text(row[0]), modelOf(row)])),
   };
@@ -306,7 +344,7 @@ async function lateOnes(
   client: ClientBase,
   operations: readonly Operation[],
   { holds, careful }: { holds: Facts['holds']; careful: boolean },
-): Promise<Pick<Facts, 'entries' | 'accounts'>> {
+): Promise<Pick<Facts, 'entries' | 'accounts'> & { shared: [string, SharedLimit[]][] }> {
   const refs = operations
     .filter((operation) => operation.kind === 'settle')
     .map((operation) => operation.settlement)
@@ -314,11 +352,13 @@ async function lateOnes(
       const { accountId, requestId } = heldFor(settlement);
       return !holds.has(pairKey(accountId, requestId)) || (settlement.promise !== undefined && careful);
     });
-  if (refs.length === 0) return { entries: new Map(), accounts: new Set() };
+  if (refs.length === 0) return { entries: new Map(), accounts: new Set(), shared: [] };
   const ids = new Set(refs.map(({ accountId }) => accountId));
-  const [entries, accounts] = await flight(client, [
+  const keys = [...new Map(refs.map((settlement) => [settlement.keyId, settlement])).values()];
+  const [entries, accounts, shared] = await flight(client, [
     readEntries(...pairs(refs, (ref) => ref.requestId)),
     readAccounts(list(ids)),
+    readShared(...pairs(keys, (ref) => ref.keyId)),
   ]);
   return {
     entries: new Map(
@@ -328,6 +368,7 @@ async function lateOnes(
       ]),
     ),
     accounts: new Set(accounts?.rows.map(([id]) => text(id))),
+    shared: sharedLimitsIn(shared?.rows ?? [], 0, 1),
   };
 }
 
@@ -462,8 +503,12 @@ function spendOf([charged, held, day, week, month]: readonly Cell[]): Spend {
 }
 
 /** Where the columns of `accountLimit` begin in the rows of keys and of holds, beside the account's id. */
-const limitOfKey = 13;
+const limitOfKey = 15;
 const limitOfHold = 14;
+/** Where those of `sharedLimitsOf` begin: behind the account's nine. */
+const sharedOfKey = limitOfKey + 9;
+const sharedOfHold = limitOfHold + 9;
+const keyOfHold = 2;
 
 function accountLimitsOf(keys: readonly Row[], holds: readonly Row[]): Facts['accountLimits'] {
   const limits = new Map<string, AccountTruth>();
@@ -475,6 +520,25 @@ function accountLimitsOf(keys: readonly Row[], holds: readonly Row[]): Facts['ac
   for (const row of keys) add(row[1], row.slice(limitOfKey));
   for (const row of holds) add(row[0], row.slice(limitOfHold));
   return limits;
+}
+
+/** The shared limits of the keys in these rows. */
+function sharedLimitsIn(rows: readonly Row[], key: number, first: number): [string, SharedLimit[]][] {
+  return rows.flatMap((row) => {
+    const shared = sharedIn(row, first);
+    return shared.length === 0 ? [] : [[text(row[key]), shared] as [string, SharedLimit[]]];
+  });
+}
+
+function sharedIn(row: Row, first: number): SharedLimit[] {
+  return (['member', 'project'] as const).flatMap((of, index) => {
+    const [id, month, lifetime, charged, held, thisMonth] = row.slice(first + 6 * index, first + 6 * index + 6);
+    // Without a row all of its columns are NULL.
+    if (id === null || id === undefined) return [];
+    const limits = { day: null, week: null, month: maybePico(month), lifetime: maybePico(lifetime) };
+    const spend = { ...noSpend, charged: pico(charged), held: pico(held), month: pico(thisMonth) };
+    return [{ id, of, limits, spend }];
+  });
 }
 
 function holdOf([accountId, requestId, keyId, grantIds, grantAmounts, heldAt, orphaned, escrow, ...limits]: Row): Hold {
@@ -491,8 +555,9 @@ function holdOf([accountId, requestId, keyId, grantIds, grantAmounts, heldAt, or
   };
 }
 
-function keyOf([, accountId, models, valid, expiresAt, ...more]: Row): KeyTruth {
-  const [active, timeZone] = more.slice(keyLimits.length);
+function keyOf(row: Row): KeyTruth {
+  const [, accountId, models, valid, expiresAt, ...more] = row;
+  const [, , active, timeZone] = more.slice(keyLimits.length);
   return {
     accountId: text(accountId),
     valid: yes(valid),
@@ -500,6 +565,7 @@ function keyOf([, accountId, models, valid, expiresAt, ...more]: Row): KeyTruth 
     accountActive: yes(active),
     models: JSON.parse(text(models)) as string[],
     limits: keyLimitsOf(more),
+    capped: isCapped(sharedIn(row, sharedOfKey)),
     timeZone: text(timeZone),
   };
 }

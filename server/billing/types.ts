@@ -3,6 +3,7 @@ import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import type { EntryPrice, FrozenPrice, UnitLine } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
+import type { LimitOwner } from '../core/spend-limits.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
 import type { Part } from './budget.ts';
 import type { RequestSize } from './hold-size.ts';
@@ -54,6 +55,9 @@ type RefusalReason =
   /** A spending limit of the key, or of the account over all its keys. */
   | 'key_limit'
   | 'account_limit'
+  /** A limit that the key shares: with the others that its maker made, or with those of its project. */
+  | 'member_limit'
+  | 'project_limit'
   /** What the key may spend within so many minutes. */
   | 'burn_limit'
   /** The budget is below the minimum that the request needs. */
@@ -65,7 +69,7 @@ type RefusalReason =
 
 /** A spending limit that does not leave what a request needs. */
 export interface ReachedLimit {
-  of: 'key' | 'account';
+  of: LimitOwner;
   period: Room['period'];
   limit: PicoUsd;
   /** Charged in the period; what is held beside it may come back. */
@@ -96,7 +100,7 @@ export interface Refused {
   affordableMaxTokens?: number;
   /** With `prompt_unpriced`: the longest prompt that has a price. */
   maxPromptTokens?: number;
-  /** With `key_limit`, `account_limit` and `burn_limit`: the limit that was reached. */
+  /** With `key_limit`, `member_limit`, `project_limit`, `account_limit` and `burn_limit`: the limit that was reached. */
   spendLimit?: ReachedLimit;
 }
 
@@ -131,9 +135,9 @@ export interface Settlement extends RequestRef {
 
 export interface Settled {
   cost: PicoUsd;
-  /** Less than the cost only when nothing was left. */
+  /** Less than the cost only when nothing was left for the request. */
   charged: PicoUsd;
-  /** Free money of the account right after this charge. */
+  /** Free money of the account right after this charge; zero where a shared limit left nothing for the rest of the cost. */
   freeAfter: PicoUsd;
   /** The request was settled before; the figures are from then. */
   duplicate: boolean;

@@ -14,3 +14,6 @@ export interface BurnLimit {
   amount: PicoUsd;
   minutes: number;
 }
+
+/** Whose a spending limit is. A member's is over the keys that they made, a project's over those that lie in it. */
+export type LimitOwner = 'key' | 'member' | 'project' | 'account';

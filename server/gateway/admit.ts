@@ -64,6 +64,8 @@ export function refusalOf(refusals: Refusals, refused: Refused, request: ModelRe
     case 'prompt_unpriced':
       return refusals.promptTooLong(refused.maxPromptTokens ?? 0);
     case 'key_limit':
+    case 'member_limit':
+    case 'project_limit':
     case 'account_limit':
     case 'burn_limit':
       return refusals.spendLimitReached(figuresOf(refused));

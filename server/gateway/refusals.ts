@@ -8,6 +8,7 @@ import type { TokensLimited } from './token-rate.ts';
  */
 
 import type { ModelKind } from '../core/kind.ts';
+import type { LimitOwner } from '../core/spend-limits.ts';
 
 export interface Refusal {
   name: RefusalName;
@@ -49,6 +50,8 @@ export type RefusalName =
   | 'budget_short'
   | 'budget_reserved'
   | 'key_limit_reached'
+  | 'member_limit_reached'
+  | 'project_limit_reached'
   | 'account_limit_reached'
   | 'burn_limit'
   | 'too_many_requests'
@@ -89,7 +92,7 @@ export interface BudgetFigures {
 
 /** A spending limit that was reached. Decimal USD strings. */
 export interface SpendLimitFigures {
-  of: 'key' | 'account';
+  of: LimitOwner;
   period: 'day' | 'week' | 'month' | 'lifetime' | 'burn';
   limitUsd: string;
   spentUsd: string;
@@ -100,6 +103,13 @@ export interface SpendLimitFigures {
   burnMinutes?: number;
 }
 
+const limitSubjects: Readonly<Record<LimitOwner, string>> = {
+  key: 'This API key',
+  member: 'The member who made this API key',
+  project: 'The project of this API key',
+  account: 'This account',
+};
+
 function sentenceOfLimit({
   of,
   period,
@@ -109,7 +119,7 @@ function sentenceOfLimit({
   returnsAt,
   burnMinutes,
 }: SpendLimitFigures): string {
-  const subject = of === 'key' ? 'This API key' : 'This account';
+  const subject = limitSubjects[of];
   const owner = of === 'key' ? 'its owner' : 'an owner of the account';
   const left = leftUsd === '0' ? '' : ` and this request needs more than the ${leftUsd} USD that are left`;
   const returns = returnsAt === null ? '' : `, or try again after ${returnsAt}`;

@@ -12,6 +12,7 @@ import './accounts/accounts.ts';
 import './accounts/limits.ts';
 import './accounts/members.ts';
 import './accounts/projects.ts';
+import './accounts/spending.ts';
 import './keys/keys.ts';
 import './billing/grants.ts';
 import './billing/budget.ts';

@@ -72,8 +72,17 @@ export type KeyProblem = InvalidInput<keyof KeyTerms>;
 type PlaceProblem =
   /** No project of the account, or an archived one. */
   | { kind: 'unknown_project' }
-  /** A member may have personal keys only, and a personal key needs a person who belongs to the account. */
-  | { kind: 'not_allowed' };
+  /** The project's limits leave less than the running requests of the key hold. */
+  | { kind: 'project_full' }
+  | NotAllowed;
+
+/**
+ * A member may have personal keys only, and a personal key needs a person who belongs to the account. A member with a limit
+ * of their own handles only the keys that count in it.
+ */
+interface NotAllowed {
+  kind: 'not_allowed';
+}
 
 export type CreateKeyOutcome =
   | { kind: 'created'; key: ApiKey; secret: string }
@@ -91,6 +100,7 @@ export type RotateKeyOutcome =
   | { kind: 'key_expired' }
   /** The key has, or had, a successor. */
   | { kind: 'replaced_before' }
+  | NotAllowed
   | { kind: 'too_many_keys'; limit: number };
 
 export type DeleteKeyOutcome = { kind: 'deleted'; key: ApiKey } | { kind: 'unknown_key' };
@@ -240,10 +250,11 @@ export async function createKey(
   );
   if (counted[0]?.many === true) return { kind: 'too_many_keys', limit: maxKeys };
   const createdBy = ask.replaces === undefined ? await personOf(client, ask.actor) : ask.replaces.createdBy;
+  const role = await roleOf(client, ask.accountId, createdBy);
+  if (ask.replaces === undefined) terms.personal = ask.personal ?? role === 'member';
+  if (terms.personal && role === null) return { kind: 'not_allowed' };
   if (ask.replaces === undefined) {
-    const role = await roleOf(client, ask.accountId, createdBy);
-    terms.personal = ask.personal ?? role === 'member';
-    if (terms.personal ? role === null : role === 'member') return { kind: 'not_allowed' };
+    if (!terms.personal && role === 'member') return { kind: 'not_allowed' };
     if (!(await isProject(client, ask.accountId, terms.projectId))) return { kind: 'unknown_project' };
   }
 
@@ -304,6 +315,7 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
   // An expired key may still be renamed: only a newly chosen expiry has to be in the future.
   const problem = checkInput(termsShape, terms) ?? (await endProblem(client, ask.expiresAt ?? null));
   if (problem !== null) return problem;
+  if (!(await mayHandle(client, ask, before))) return { kind: 'not_allowed' };
   const misplaced = await placeProblem(client, { ask, before, terms });
   if (misplaced !== null) return misplaced;
   const { rows } = await client.query<KeyRow>(
@@ -346,7 +358,37 @@ async function placeProblem(
     if (terms.personal ? maker === null : actor === 'member') return { kind: 'not_allowed' };
   }
   if (terms.projectId === before.projectId) return null;
-  return (await isProject(client, ask.accountId, terms.projectId)) ? null : { kind: 'unknown_project' };
+  if (!(await isProject(client, ask.accountId, terms.projectId))) return { kind: 'unknown_project' };
+  return (await isRoomFor(client, before, terms.projectId)) ? null : { kind: 'project_full' };
+}
+
+/**
+ * Whether what the key holds fits into the limits of the project, where it will be charged. Behind the lock of the account's
+ * money, so that nothing is held or charged until the key has moved.
+ */
+async function isRoomFor(client: ClientBase, { accountId, id }: ApiKey, projectId: string | null): Promise<boolean> {
+  await client.query('SELECT lock_money($1)', [accountId]);
+  const { rows } = await client.query<{ fits: boolean }>(
+    `SELECT s.held = 0 OR coalesce(s.held <= l.limit_lifetime - l.charged - l.held, true)
+            AND coalesce(s.held <= l.limit_month - l.held
+                         - CASE WHEN l.month >= date_trunc('month', now() AT TIME ZONE l.time_zone)::date THEN l.month_charged ELSE 0 END, true) AS fits
+     FROM key_spend s JOIN shared_limit l ON l.account_id = s.account_id AND l.subject_id = $3::uuid
+     WHERE s.account_id = $1 AND s.key_id = $2`,
+    [accountId, id, projectId],
+  );
+  return rows[0]?.fits ?? true;
+}
+
+/** Whether the actor may change or replace a key: a member with a limit must not spend through keys outside of it. */
+async function mayHandle(client: ClientBase, { accountId, actor }: KeyRef, { createdBy }: ApiKey): Promise<boolean> {
+  const person = await personOf(client, actor);
+  if (person === null || person === createdBy) return true;
+  const { rowCount } = await client.query(
+    `SELECT FROM member m JOIN shared_limit l ON l.account_id = m.account_id AND l.subject_id = m.user_id
+     WHERE m.account_id = $1 AND m.user_id = $2 AND m.role = 'member' AND l.limit_month IS NOT NULL`,
+    [accountId, person],
+  );
+  return rowCount === 0;
 }
 
 /** The person behind an actor of the audit log: themselves, or who made the token. Null: an operator's command. */
@@ -385,6 +427,7 @@ async function isProject(client: ClientBase, accountId: string, projectId: strin
 async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome> {
   const before = await lockKey(client, ask);
   if (before === null) return { kind: 'unknown_key' };
+  if (!(await mayHandle(client, ask, before))) return { kind: 'not_allowed' };
   // A second successor would end with the grace period, and spend the rest of a lifetime limit once more.
   const { rowCount } = await client.query('SELECT FROM api_key WHERE account_id = $1 AND replaces = $2 LIMIT 1', [
     before.accountId,
@@ -408,7 +451,7 @@ async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }):
     addresses: before.addresses,
     expiresAt: before.expiresAt,
   });
-  if (created.kind === 'too_many_keys') return created;
+  if (created.kind === 'too_many_keys' || created.kind === 'not_allowed') return created;
   if (created.kind === 'invalid' && created.field === 'expiresAt') return { kind: 'key_expired' };
   if (created.kind !== 'created') throw new Error(`a key could not be replaced: ${created.kind}`);
   const { rows } = await client.query<KeyRow>(

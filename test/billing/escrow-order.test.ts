@@ -20,6 +20,7 @@ const key: KeyTruth = {
   valid: true,
   expiresAtMs: null,
   accountActive: true,
+  capped: false,
   models: [],
   timeZone: 'UTC',
   limits: { day: null, week: null, month: null, lifetime: null, burn: null },

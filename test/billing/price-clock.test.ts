@@ -70,6 +70,7 @@ describe('at every moment around a boundary', () => {
       escrowed: new Set(),
       keySpend: new Map(),
       accountLimits: new Map(),
+      sharedLimits: new Map(),
       holds: new Map(),
       uncovered: new Map(),
       late: new Map(),

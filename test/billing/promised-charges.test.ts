@@ -37,6 +37,7 @@ const held = 100_000n;
 function facts(): Facts {
   return {
     accountLimits: new Map(),
+    sharedLimits: new Map(),
     nowMs: 0,
     change: '1',
     grantEnds: new Map(),

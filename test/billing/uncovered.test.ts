@@ -45,6 +45,7 @@ function account(budget: bigint) {
       grants: new Map([['a', grants]]),
       keySpend,
       accountLimits: new Map(),
+      sharedLimits: new Map(),
       holds,
       uncovered: uncovered === null ? new Map() : new Map([['a', uncovered]]),
       entries: new Map(),
@@ -52,7 +53,16 @@ function account(budget: bigint) {
       keys: new Map([
         [
           'k',
-          { accountId: 'a', valid: true, expiresAtMs: null, accountActive: true, models: [], limits, timeZone: 'UTC' },
+          {
+            accountId: 'a',
+            valid: true,
+            expiresAtMs: null,
+            accountActive: true,
+            models: [],
+            limits,
+            capped: false,
+            timeZone: 'UTC',
+          },
         ],
       ]),
       models: new Map([['big', model]]),

@@ -94,6 +94,16 @@ const justified: Record<string, Record<string, string>> = {
     'ALTER TABLE notice DROP CONSTRAINT notice_kind': 'It is replaced by the next statement.',
     'ALTER TABLE notice ADD CONSTRAINT notice_kind': 'It allows two kinds more.',
   },
+  '20261122213200_shared_limits': {
+    'CREATE CONSTRAINT TRIGGER count_shared ': 'It adds up, and refuses nothing.',
+    'CREATE CONSTRAINT TRIGGER count_shared_inserted ': 'It adds up, and refuses nothing.',
+    'CREATE TRIGGER share_inserted ': 'It fills two columns that are new.',
+    'CREATE TRIGGER project_made ': 'It adds a row to a table that is new.',
+    'CREATE TRIGGER project_changed ': 'It notes the change in tables and columns that are new.',
+    'CREATE TRIGGER project_chosen ': 'It notes the change in tables and columns that are new.',
+    'CREATE TRIGGER time_zone_changed_shared ': 'It changes a table that is new.',
+    'UPDATE key_spend s SET project_id = ': 'The column is new.',
+  },
   '20261122185300_pace_limits': {
     'CREATE TRIGGER announce AFTER INSERT OR UPDATE OF requests_per_minute':
       'It tells the processes of a change that the previous version does not make.',

@@ -57,6 +57,9 @@ export const rows: Record<string, () => Row> = {
     day_charged: 1n,
   }),
   account_limit: () => ({ account_id: account }),
+  shared_limit: () => ({ account_id: account, subject_id: randomUUID(), kind: 'member' }),
+  shared_limit_month: () => ({ account_id: account, subject_id: randomUUID(), month: '2026-11-01', charged: 1n }),
+  key_project: () => ({ account_id: account, key_id: randomUUID(), project_id: randomUUID(), from_charged: 1n }),
   grant: () => ({ account_id: account, id: grant, kind: 'trial', amount: 10n, source_ref: `trial:${account}` }),
   hold: () => ({
     account_id: account,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSecret } from '../../server/keys/secret.ts';
 import { counter } from '../resilience/support.ts';
@@ -173,6 +174,40 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
       message: expect.stringMatching(/^This account has reached its own spending limit \(0.0005 USD per week\)/),
       limit_period: 'week',
       limit_usd: '0.0005',
+    });
+    noUpstreamCall();
+  });
+
+  it.each([
+    ['member', 'The member who made this API key'],
+    ['project', 'The project of this API key'],
+  ])('a %s’s budget that is used up is a 402 that says whose it is and when it returns', async (of, subject) => {
+    const customer = await app.customer();
+    const { accountId } = customer;
+    const limit = { month: pico(0.0005), lifetime: null };
+    if (of === 'member') {
+      const userId = randomUUID();
+      await app.pool.query('UPDATE api_key SET created_by = $2 WHERE id = $1', [customer.keyId, userId]);
+      await app.accounts.setMemberLimit({ accountId, userId, month: limit.month, actor: 'test' });
+    } else {
+      const made = await app.accounts.projects.create({ accountId, name: 'p', limits: limit, actor: 'test' });
+      if (made.kind !== 'created') throw new Error(made.kind);
+      await app.keys.change({ accountId, id: customer.keyId, projectId: made.project.id, actor: 'test' });
+    }
+    expect(
+      (await send(app, protocol, { secret: customer.secret, text: '[[len 50]]', more: { [protocol.cap]: 60 } })).status,
+    ).toBe(200);
+    await app.quiet(accountId);
+    before = app.simulator.stats().requests;
+    const response = await send(app, protocol, { secret: customer.secret, more: { [protocol.cap]: 60 } });
+    expect(response.status).toBe(402);
+    expect(response.headers.get('x-should-retry')).toBe('false');
+    expect(await errorOf(response, name)).toMatchObject({
+      ...(name === 'messages' ? { type: 'billing_error' } : { code: `${of}_limit_reached` }),
+      message: expect.stringContaining(`${subject} has reached its own spending limit (0.0005 USD per month)`),
+      limit_period: 'month',
+      limit_usd: '0.0005',
+      returns_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
     });
     noUpstreamCall();
   });

@@ -349,6 +349,7 @@ const subjects: Record<string, string> = {
   'Mutation.rotateWebhookSecret': 'WebhookEndpoint',
   'Mutation.saveCompany': 'Account',
   'Mutation.sendTestWebhook': 'WebhookEndpoint',
+  'Mutation.setMemberBudget': 'Member',
   'Mutation.setMemberRole': 'Member',
   'Mutation.testNoticeChannel': 'NoticeChannel',
   'Mutation.updateKey': 'ApiKey',

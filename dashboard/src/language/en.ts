@@ -1004,6 +1004,8 @@ export const en = {
     NOT_IN_QUEUE: 'This transfer is not waiting for review.',
     NOT_ON_SALE: 'Nothing can be bought at the moment: the operator has not set up a bank account.',
     NOT_PAID: 'Only a paid order can be upgraded.',
+    PROJECT_FULL:
+      'The project’s budget leaves less than the running requests of this key hold. Try again when they have ended.',
     PROJECT_HAS_KEYS: 'The project has keys in use. Move or delete them first.',
     PROJECT_NAME_TAKEN: 'Another project has this name.',
     REQUEST_TOO_LARGE: 'This is too large.',

@@ -1004,6 +1004,8 @@ export const vi: Texts = {
     NOT_IN_QUEUE: 'Giao dịch chuyển khoản này không chờ ai xử lý.',
     NOT_ON_SALE: 'Hiện chưa thể mua: người vận hành chưa thiết lập tài khoản ngân hàng.',
     NOT_PAID: 'Chỉ đơn đã thanh toán mới nâng cấp được.',
+    PROJECT_FULL:
+      'Ngân sách còn lại của dự án không đủ cho các yêu cầu đang chạy của khóa này. Hãy thử lại khi chúng kết thúc.',
     PROJECT_HAS_KEYS: 'Dự án còn khóa đang dùng. Hãy chuyển hoặc xóa chúng trước.',
     PROJECT_NAME_TAKEN: 'Đã có dự án khác mang tên này.',
     REQUEST_TOO_LARGE: 'Nội dung quá lớn.',

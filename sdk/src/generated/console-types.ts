@@ -84,31 +84,6 @@ export type AnnouncementKind =
   /** Planned work. */
   | 'MAINTENANCE';
 
-/** Which rows come first. */
-export type AttributedUsageOrder =
-  /** The most expensive. */
-  | 'COST'
-  /** Those used last. */
-  | 'RECENT';
-
-/** What usage is added up by. */
-export type AttributionKind =
-  /** Sessions of client programs. */
-  | 'SESSION'
-  /** Tags; a request with several counts for each. */
-  | 'TAG'
-  /** End users that clients name. */
-  | 'USER';
-
-/** What an account has stored of whom its requests are for. */
-export type AttributionMode =
-  /** Keyed digests: equal ids can be told from others, and cannot be read. Names of tags are readable. */
-  | 'DIGESTS'
-  /** Nothing. */
-  | 'OFF'
-  /** Sessions, users and values of tags as clients send them. */
-  | 'PLAIN';
-
 /** A step of bonuses. */
 export type BonusStepInput = {
   /** How much of the budget, in hundredths of a percent. */
@@ -269,6 +244,8 @@ export type CreateProbeAgentInput = {
 export type CreateProjectInput = {
   /** Whose project; left out: your only or oldest account. */
   accountId?: string | null | undefined;
+  /** What its keys may spend together; left out: no limit. */
+  limits?: ProjectLimitsInput | null | undefined;
   /** What people call it. */
   name: string;
 };
@@ -392,8 +369,6 @@ export type LedgerFilter = {
   model?: string | null | undefined;
   /** Requests that ended so. */
   outcome?: RequestOutcome | null | undefined;
-  /** Requests of this session: as the client names it, or as `attribution` has it. */
-  session?: string | null | undefined;
   /** Requests before this moment. */
   to?: string | null | undefined;
 };
@@ -483,8 +458,6 @@ export type NoticeKind =
   | 'NEW_SIGN_IN'
   /** The price of a model that the account uses changes. */
   | 'PRICE_CHANGED'
-  /** A state that a notice told of is over. */
-  | 'RECOVERED'
   /** Operators: answers cost more than could be charged. */
   | 'SHORTFALL'
   /** Operators: a transfer waits for a person. */
@@ -638,6 +611,14 @@ export type ProbeOutcome =
   | 'NO_DATA'
   /** A whole, well-formed answer. */
   | 'UP';
+
+/** What the keys of a project may spend together; left out or null: no limit. */
+export type ProjectLimitsInput = {
+  /** In all. */
+  lifetime?: string | null | undefined;
+  /** In a calendar month, in the time zone of the account. */
+  month?: string | null | undefined;
+};
 
 /** A wire protocol. */
 export type Protocol =
@@ -824,12 +805,12 @@ export type ServiceState =
   /** It answers. */
   | 'UP';
 
-/** What is to be stored of whom requests are for. */
-export type SetAttributionModeInput = {
-  /** Which account; left out: your only or oldest one. */
-  accountId?: string | null | undefined;
-  /** What is to be stored. */
-  mode: AttributionMode;
+/** The monthly budget of a person. */
+export type SetMemberBudgetInput = {
+  /** Whose: the id of a member, or a `memberId`. */
+  id: string;
+  /** In a calendar month; left out or null: no limit. */
+  month?: string | null | undefined;
 };
 
 /** A step of setting the service up. */
@@ -1043,6 +1024,8 @@ export type UpdateProjectInput = {
   archived?: boolean | null | undefined;
   /** Which project. */
   id: string;
+  /** All limits anew. They count from the very next request on; running requests finish. */
+  limits?: ProjectLimitsInput | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
 };
@@ -1121,9 +1104,7 @@ export type UsageGroup =
   /** By model. */
   | 'MODEL'
   /** By how requests ended. */
-  | 'OUTCOME'
-  /** By the project in which the key lies now. */
-  | 'PROJECT';
+  | 'OUTCOME';
 
 /** How long the periods of a chart are. */
 export type UsagePeriod =
@@ -1176,25 +1157,6 @@ export type SetAccountLimitsMutationVariables = Exact<{
 
 
 export type SetAccountLimitsMutation = { setAccountLimits:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'NotAllowedError', code: string, message: string }
-    | { __typename: 'NotFoundError', code: string, message: string }
-   };
-
-export type AttributionModeQueryVariables = Exact<{
-  id?: string | null | undefined;
-}>;
-
-
-export type AttributionModeQuery = { account: { attributionMode: AttributionMode } | null };
-
-export type SetAttributionModeMutationVariables = Exact<{
-  input: SetAttributionModeInput;
-}>;
-
-
-export type SetAttributionModeMutation = { setAttributionMode:
     | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -1501,6 +1463,12 @@ export type AnomalyFragment = { accountId: string, cost: string, createdAt: stri
 
 export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } };
 
+export type MemberSpendFragment = { held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> };
+
+export type MonthSpendFragment = { charged: string, month: string };
+
+export type ProjectSpendFragment = { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } };
+
 export type ProjectFragment = { archivedAt: string | null, createdAt: string, id: string, name: string };
 
 export type AccountLimitsFragment = { addresses: Array<string>, maxConcurrent: number | null, requestsPerMinute: number | null, tokensPerMinute: number | null, timeZone: string, spend: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spent: { held: string, lifetime: string, thisMonth: string, thisWeek: string, today: string } | null };
@@ -1545,7 +1513,7 @@ export type InvitationFragment = { createdAt: string, email: string, expiresAt: 
 
 export type KeySpendFragment = { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string };
 
-export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
@@ -1627,15 +1595,11 @@ export type RouteCostsFragment = { cacheHit: string, cacheWrite1h: string | null
 
 export type RouteTestFragment = { latencyMs: number, ok: boolean, problem: string | null, status: number | null };
 
-export type PasskeyFragment = { backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string };
-
-export type PasskeyOptionsFragment = { json: string };
-
 export type SecondFactorSetupFragment = { backupCodes: Array<string>, uri: string };
 
 export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
 
-export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null };
+export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null };
 
 export type ShortfallFragment = { accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string };
 
@@ -1665,11 +1629,11 @@ export type UptimeDayFragment = { date: string, uptime: { down: number, latencyM
 
 export type UptimePointFragment = { at: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } };
 
-export type UsageRowFragment = { charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type UsageRowFragment = { charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean };
 
-export type ViewerFragment = { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null };
+export type ViewerFragment = { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null };
 
 export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> };
 
@@ -1695,8 +1659,6 @@ export type BonusStepFragment = { basisPoints: number, fromVnd: string };
 
 export type CodeBatchFragment = { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null };
 
-export type CodeRedemptionFragment = { accountEmail: string, accountId: string, last4: string, redeemedAt: string };
-
 export type TopUpFragment = { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } };
 
 export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
@@ -1714,10 +1676,6 @@ export type VendorBillsFragment = { firstDay: string | null, importedAt: string 
 export type MonthPreviewFragment = { expired: string, isOver: boolean, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string };
 
 export type ClosedMonthFragment = { closedAt: string, closedBy: string, expired: string, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string };
-
-export type RequestAttributionFragment = { session: string | null, tags: Array<string>, user: string | null };
-
-export type AttributedUsageFragment = { charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1788,7 +1746,50 @@ export type ListProjectsQueryVariables = Exact<{
 }>;
 
 
-export type ListProjectsQuery = { account: { projects: Array<{ archivedAt: string | null, createdAt: string, id: string, name: string }> } | null };
+export type ListProjectsQuery = { account: { projects: Array<{ archivedAt: string | null, createdAt: string, id: string, name: string, spend: { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } } }> } | null };
+
+export type ProjectQueryVariables = Exact<{
+  id: string;
+  months?: number | null | undefined;
+}>;
+
+
+export type ProjectQuery = { node:
+    | { __typename: 'AccessToken' }
+    | { __typename: 'Account' }
+    | { __typename: 'ApiKey' }
+    | { __typename: 'BankTransfer' }
+    | { __typename: 'CatalogEntry' }
+    | { __typename: 'LedgerEntry' }
+    | { __typename: 'Model' }
+    | { __typename: 'Order' }
+    | { __typename: 'Plan' }
+    | { __typename: 'Project', archivedAt: string | null, createdAt: string, id: string, name: string, months: Array<{ charged: string, month: string }>, spend: { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } } }
+    | { __typename: 'Route' }
+    | { __typename: 'Upstream' }
+    | { __typename: 'User' }
+    | { __typename: 'WebhookEndpoint' }
+   | null };
+
+export type MemberSpendQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  months?: number | null | undefined;
+}>;
+
+
+export type MemberSpendQuery = { account: { memberSpend: Array<{ held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> }> } | null };
+
+export type SetMemberBudgetMutationVariables = Exact<{
+  input: SetMemberBudgetInput;
+}>;
+
+
+export type SetMemberBudgetMutation = { setMemberBudget:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'MemberSpend', held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
 
 export type CreateProjectMutationVariables = Exact<{
   input: CreateProjectInput;
@@ -1825,7 +1826,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1833,7 +1834,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1850,23 +1851,7 @@ export type UsageQueryVariables = Exact<{
 }>;
 
 
-export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
-
-export type AttributedUsageQueryVariables = Exact<{
-  accountId?: string | null | undefined;
-  after?: string | null | undefined;
-  by: AttributionKind;
-  byModel?: boolean | null | undefined;
-  first?: number | null | undefined;
-  from?: string | null | undefined;
-  model?: string | null | undefined;
-  only?: string | null | undefined;
-  order?: AttributedUsageOrder | null | undefined;
-  to?: string | null | undefined;
-}>;
-
-
-export type AttributedUsageQuery = { account: { attributedUsage: { next: string | null, rows: Array<{ charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
+export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
 
 export type BudgetQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1908,7 +1893,7 @@ export type LedgerAppendedSubscriptionVariables = Exact<{
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
 
 export type AccountForOperatorQueryVariables = Exact<{
   id: string;
@@ -2528,7 +2513,7 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;
@@ -2649,13 +2634,6 @@ export type CodeBatchesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }> } };
-
-export type CodeRedemptionsQueryVariables = Exact<{
-  batchId: string;
-}>;
-
-
-export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ accountEmail: string, accountId: string, last4: string, redeemedAt: string }> | null } };
 
 export type CreateCodesMutationVariables = Exact<{
   input: CreateCodesInput;
@@ -2835,12 +2813,12 @@ export type RedeemCodeMutation = { redeemCode:
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type MeQuery = { me: { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null } | null };
+export type MeQuery = { me: { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null } | null };
 
 export type SignInMethodsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SignInMethodsQuery = { signInMethods: { passkeys: boolean, passwords: boolean, providers: Array<{ id: string, name: string }> } };
+export type SignInMethodsQuery = { signInMethods: { passwords: boolean, providers: Array<{ id: string, name: string }> } };
 
 export type SignUpMutationVariables = Exact<{
   input: SignUpInput;
@@ -2907,31 +2885,6 @@ export type SignInWithCodeMutation = { signInWithCode:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'InvalidTokenError', code: string, message: string }
-    | { __typename: 'SignedIn', secondFactorRequired: boolean }
-    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-   };
-
-export type BeginPasskeySignInMutationVariables = Exact<{ [key: string]: never; }>;
-
-
-export type BeginPasskeySignInMutation = { beginPasskeySignIn:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'NotAllowedError', code: string, message: string }
-    | { __typename: 'PasskeyOptions', json: string }
-    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-   };
-
-export type SignInWithPasskeyMutationVariables = Exact<{
-  credential: string;
-}>;
-
-
-export type SignInWithPasskeyMutation = { signInWithPasskey:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'InvalidCredentialsError', code: string, message: string }
-    | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'SignedIn', secondFactorRequired: boolean }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
@@ -3080,72 +3033,6 @@ export type RevokeOtherSessionsMutationVariables = Exact<{ [key: string]: never;
 
 
 export type RevokeOtherSessionsMutation = { revokeOtherSessions: number };
-
-export type ListPasskeysQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type ListPasskeysQuery = { me: { passkeys: Array<{ backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string }> } | null };
-
-export type BeginPasskeyMutationVariables = Exact<{
-  code?: string | null | undefined;
-  password: string;
-}>;
-
-
-export type BeginPasskeyMutation = { beginPasskey:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'InvalidCredentialsError', code: string, message: string }
-    | { __typename: 'NotAllowedError', code: string, message: string }
-    | { __typename: 'PasskeyOptions', json: string }
-    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-   };
-
-export type AddPasskeyMutationVariables = Exact<{
-  credential: string;
-  name: string;
-}>;
-
-
-export type AddPasskeyMutation = { addPasskey:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'InvalidTokenError', code: string, message: string }
-    | { __typename: 'NotAllowedError', code: string, message: string }
-    | { __typename: 'Passkey', backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string }
-    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-   };
-
-export type RenamePasskeyMutationVariables = Exact<{
-  id: string;
-  name: string;
-}>;
-
-
-export type RenamePasskeyMutation = { renamePasskey:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Passkey', backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string }
-    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-   };
-
-export type RemovePasskeyMutationVariables = Exact<{
-  id: string;
-  password: string;
-}>;
-
-
-export type RemovePasskeyMutation = { removePasskey:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'InvalidCredentialsError', code: string, message: string }
-    | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-   };
 
 export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -18,8 +18,6 @@ import type {
   AccountQueryVariables,
   AddAccountNoteMutation,
   AddAccountNoteMutationVariables,
-  AddPasskeyMutation,
-  AddPasskeyMutationVariables,
   AddStatusUpdateMutation,
   AddStatusUpdateMutationVariables,
   AddUpstreamKeyMutation,
@@ -28,16 +26,8 @@ import type {
   AddVendorMutationVariables,
   AnnounceMutation,
   AnnounceMutationVariables,
-  AttributedUsageQuery,
-  AttributedUsageQueryVariables,
-  AttributionModeQuery,
-  AttributionModeQueryVariables,
   AuditLogQuery,
   AuditLogQueryVariables,
-  BeginPasskeyMutation,
-  BeginPasskeyMutationVariables,
-  BeginPasskeySignInMutation,
-  BeginPasskeySignInMutationVariables,
   BeginSecondFactorMutation,
   BeginSecondFactorMutationVariables,
   BonusStepsQuery,
@@ -70,8 +60,6 @@ import type {
   ClosedMonthsQueryVariables,
   CodeBatchesQuery,
   CodeBatchesQueryVariables,
-  CodeRedemptionsQuery,
-  CodeRedemptionsQueryVariables,
   CompanyQuery,
   CompanyQueryVariables,
   CompareVendorUsageQuery,
@@ -98,6 +86,8 @@ import type {
   CreateOrderMutationVariables,
   CreateProbeAgentMutation,
   CreateProbeAgentMutationVariables,
+  CreateProjectMutation,
+  CreateProjectMutationVariables,
   CreateWebhookEndpointMutation,
   CreateWebhookEndpointMutationVariables,
   CreditTransferMutation,
@@ -174,14 +164,16 @@ import type {
   ListNoticesQueryVariables,
   ListOrdersQuery,
   ListOrdersQueryVariables,
-  ListPasskeysQuery,
-  ListPasskeysQueryVariables,
+  ListProjectsQuery,
+  ListProjectsQueryVariables,
   MarginsQuery,
   MarginsQueryVariables,
   MatchTransferMutation,
   MatchTransferMutationVariables,
   MeQuery,
   MeQueryVariables,
+  MemberSpendQuery,
+  MemberSpendQueryVariables,
   ModelQuery,
   ModelQueryVariables,
   ModelsQuery,
@@ -202,6 +194,8 @@ import type {
   PlansQueryVariables,
   ProbingQuery,
   ProbingQueryVariables,
+  ProjectQuery,
+  ProjectQueryVariables,
   ReceiptQuery,
   ReceiptQueryVariables,
   RecordTransferMutation,
@@ -210,10 +204,6 @@ import type {
   RedeemCodeMutationVariables,
   RemoveMemberMutation,
   RemoveMemberMutationVariables,
-  RemovePasskeyMutation,
-  RemovePasskeyMutationVariables,
-  RenamePasskeyMutation,
-  RenamePasskeyMutationVariables,
   RenewBackupCodesMutation,
   RenewBackupCodesMutationVariables,
   ReplayWebhookDeliveryMutation,
@@ -274,8 +264,8 @@ import type {
   SetAccountLimitsMutationVariables,
   SetAccountStatusMutation,
   SetAccountStatusMutationVariables,
-  SetAttributionModeMutation,
-  SetAttributionModeMutationVariables,
+  SetMemberBudgetMutation,
+  SetMemberBudgetMutationVariables,
   SetMemberRoleMutation,
   SetMemberRoleMutationVariables,
   SetModelEnabledMutation,
@@ -300,8 +290,6 @@ import type {
   SignInMutationVariables,
   SignInWithCodeMutation,
   SignInWithCodeMutationVariables,
-  SignInWithPasskeyMutation,
-  SignInWithPasskeyMutationVariables,
   SignOutMutation,
   SignOutMutationVariables,
   SignUpMutation,
@@ -338,6 +326,8 @@ import type {
   UpdateNoticeSettingsMutationVariables,
   UpdateProfileMutation,
   UpdateProfileMutationVariables,
+  UpdateProjectMutation,
+  UpdateProjectMutationVariables,
   UpdateWebhookEndpointMutation,
   UpdateWebhookEndpointMutationVariables,
   UpstreamsQuery,
@@ -366,12 +356,6 @@ export type AccountLimitsAnswer = Below<AccountLimitsQuery['account'], 'limits'>
 
 /** What `setAccountLimits` answers. */
 export type SetAccountLimitsAnswer = SetAccountLimitsMutation['setAccountLimits'];
-
-/** What `attributionMode` answers. */
-export type AttributionModeAnswer = Below<AttributionModeQuery['account'], 'attributionMode'>;
-
-/** What `setAttributionMode` answers. */
-export type SetAttributionModeAnswer = SetAttributionModeMutation['setAttributionMode'];
 
 /** What `node` answers. */
 export type NodeAnswer = NodeQuery['node'];
@@ -457,6 +441,24 @@ export type RotateKeyAnswer = RotateKeyMutation['rotateKey'];
 /** What `deleteKey` answers. */
 export type DeleteKeyAnswer = DeleteKeyMutation['deleteKey'];
 
+/** What `listProjects` answers. */
+export type ListProjectsAnswer = Below<ListProjectsQuery['account'], 'projects'>;
+
+/** What `project` answers. */
+export type ProjectAnswer = ProjectQuery['node'];
+
+/** What `memberSpend` answers. */
+export type MemberSpendAnswer = Below<MemberSpendQuery['account'], 'memberSpend'>;
+
+/** What `setMemberBudget` answers. */
+export type SetMemberBudgetAnswer = SetMemberBudgetMutation['setMemberBudget'];
+
+/** What `createProject` answers. */
+export type CreateProjectAnswer = CreateProjectMutation['createProject'];
+
+/** What `updateProject` answers. */
+export type UpdateProjectAnswer = UpdateProjectMutation['updateProject'];
+
 /** What `listEntries` answers. */
 export type ListEntriesAnswer = Below<ListEntriesQuery['account'], 'ledger'>;
 
@@ -465,9 +467,6 @@ export type EntryAnswer = Below<EntryQuery['account'], 'ledgerEntry'>;
 
 /** What `usage` answers. */
 export type UsageAnswer = Below<UsageQuery['account'], 'usage'>;
-
-/** What `attributedUsage` answers. */
-export type AttributedUsageAnswer = Below<AttributedUsageQuery['account'], 'attributedUsage'>;
 
 /** What `budget` answers. */
 export type BudgetAnswer = Below<BudgetQuery['account'], 'budget'>;
@@ -709,9 +708,6 @@ export type RetryInvoiceAnswer = RetryInvoiceMutation['retryInvoice'];
 /** What `codeBatches` answers. */
 export type CodeBatchesAnswer = CodeBatchesQuery['operator']['codeBatches'];
 
-/** What `codeRedemptions` answers. */
-export type CodeRedemptionsAnswer = CodeRedemptionsQuery['operator']['codeRedemptions'];
-
 /** What `createCodes` answers. */
 export type CreateCodesAnswer = CreateCodesMutation['createCodes'];
 
@@ -793,12 +789,6 @@ export type SignInAnswer = SignInMutation['signIn'];
 /** What `signInWithCode` answers. */
 export type SignInWithCodeAnswer = SignInWithCodeMutation['signInWithCode'];
 
-/** What `beginPasskeySignIn` answers. */
-export type BeginPasskeySignInAnswer = BeginPasskeySignInMutation['beginPasskeySignIn'];
-
-/** What `signInWithPasskey` answers. */
-export type SignInWithPasskeyAnswer = SignInWithPasskeyMutation['signInWithPasskey'];
-
 /** What `signOut` answers. */
 export type SignOutAnswer = SignOutMutation['signOut'];
 
@@ -834,21 +824,6 @@ export type RevokeSessionAnswer = RevokeSessionMutation['revokeSession'];
 
 /** What `revokeOtherSessions` answers. */
 export type RevokeOtherSessionsAnswer = RevokeOtherSessionsMutation['revokeOtherSessions'];
-
-/** What `listPasskeys` answers. */
-export type ListPasskeysAnswer = Below<ListPasskeysQuery['me'], 'passkeys'>;
-
-/** What `beginPasskey` answers. */
-export type BeginPasskeyAnswer = BeginPasskeyMutation['beginPasskey'];
-
-/** What `addPasskey` answers. */
-export type AddPasskeyAnswer = AddPasskeyMutation['addPasskey'];
-
-/** What `renamePasskey` answers. */
-export type RenamePasskeyAnswer = RenamePasskeyMutation['renamePasskey'];
-
-/** What `removePasskey` answers. */
-export type RemovePasskeyAnswer = RemovePasskeyMutation['removePasskey'];
 
 /** What `serviceStatus` answers. */
 export type ServiceStatusAnswer = ServiceStatusQuery['status'];
@@ -915,24 +890,6 @@ export interface ConsoleAccounts {
    * ```
    */
   setAccountLimits(variables: SetAccountLimitsMutationVariables, options?: RequestOptions): Pending<SetAccountLimitsAnswer>;
-  /**
-   * What is stored of whom its requests are for.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.accounts.attributionMode();
-   * ```
-   */
-  attributionMode(variables?: AttributionModeQueryVariables, options?: RequestOptions): Pending<AttributionModeAnswer>;
-  /**
-   * Sets what is stored of whom requests are for, from the next request on. What is stored already stays as it is.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.accounts.setAttributionMode({ input: { mode: 'DIGESTS' } });
-   * ```
-   */
-  setAttributionMode(variables: SetAttributionModeMutationVariables, options?: RequestOptions): Pending<SetAttributionModeAnswer>;
   /**
    * Any object by its global id; null when there is none that you may see.
    *
@@ -1193,6 +1150,60 @@ export interface ConsoleKeys {
    * ```
    */
   deleteKey(variables: DeleteKeyMutationVariables, options?: RequestOptions): Pending<DeleteKeyAnswer>;
+  /**
+   * Projects of the account by name, at most 200; archived ones last.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.listProjects();
+   * ```
+   */
+  listProjects(variables?: ListProjectsQueryVariables, options?: RequestOptions): Pending<ListProjectsAnswer>;
+  /**
+   * Any object by its global id; null when there is none that you may see.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.project({ id: id });
+   * ```
+   */
+  project(variables: ProjectQueryVariables, options?: RequestOptions): Pending<ProjectAnswer>;
+  /**
+   * What its people have spent through the keys that they made: everybody’s for owners, admins and tokens with the scope `BILLING`; one’s own for others.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.memberSpend();
+   * ```
+   */
+  memberSpend(variables?: MemberSpendQueryVariables, options?: RequestOptions): Pending<MemberSpendAnswer>;
+  /**
+   * Sets what the keys that a person made may spend in a month together. It counts from the very next request on, and stays when they leave, for the keys that stay.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.setMemberBudget({ input: { id: id } });
+   * ```
+   */
+  setMemberBudget(variables: SetMemberBudgetMutationVariables, options?: RequestOptions): Pending<SetMemberBudgetAnswer>;
+  /**
+   * Makes a project.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.createProject({ input: { name: 'name' } });
+   * ```
+   */
+  createProject(variables: CreateProjectMutationVariables, options?: RequestOptions): Pending<CreateProjectAnswer>;
+  /**
+   * Renames, limits or archives a project, or takes it into use again.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.updateProject({ input: { id: id } });
+   * ```
+   */
+  updateProject(variables: UpdateProjectMutationVariables, options?: RequestOptions): Pending<UpdateProjectAnswer>;
 }
 
 /** Operations on ledger. */
@@ -1224,15 +1235,6 @@ export interface ConsoleLedger {
    * ```
    */
   usage(variables?: UsageQueryVariables, options?: RequestOptions): Paged<UsageAnswer>;
-  /**
-   * Usage added up by session, end user or tag, for what is within the retention. Requests that name none are in no row.
-   *
-   * @example
-   * ```ts
-   * for await (const each of steyg.console.ledger.attributedUsage({ by: 'SESSION' })) console.log(each);
-   * ```
-   */
-  attributedUsage(variables: AttributedUsageQueryVariables, options?: RequestOptions): Paged<AttributedUsageAnswer>;
   /**
    * What the account may spend.
    *
@@ -1270,7 +1272,7 @@ export interface ConsoleLedger {
    */
   budgetChanged(variables?: BudgetChangedSubscriptionVariables, options?: RequestOptions): Subscription<BudgetChangedAnswer>;
   /**
-   * Requests of an account as they finish, each once; at most 20 in a second.
+   * Requests of an account as they finish, each once, while they are among the 20 that began last. The ledger has all.
    *
    * @example
    * ```ts
@@ -1958,15 +1960,6 @@ export interface ConsoleOperator {
    */
   codeBatches(variables?: CodeBatchesQueryVariables, options?: RequestOptions): Pending<CodeBatchesAnswer>;
   /**
-   * Who redeemed codes of a batch, the newest first; at most 1000. Null: there is no such batch.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.operator.codeRedemptions({ batchId: 'batch-id' });
-   * ```
-   */
-  codeRedemptions(variables: CodeRedemptionsQueryVariables, options?: RequestOptions): Pending<CodeRedemptionsAnswer>;
-  /**
    * Makes redemption codes. They are shown once.
    *
    * @example
@@ -2218,24 +2211,6 @@ export interface ConsolePeople {
    */
   signInWithCode(variables: SignInWithCodeMutationVariables, options?: RequestOptions): Pending<SignInWithCodeAnswer>;
   /**
-   * Begins a sign-in with a passkey; `signInWithPasskey` ends it.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.people.beginPasskeySignIn();
-   * ```
-   */
-  beginPasskeySignIn(variables?: BeginPasskeySignInMutationVariables, options?: RequestOptions): Pending<BeginPasskeySignInAnswer>;
-  /**
-   * Signs in with a passkey. No one-time code is asked for: the device must have verified its user, by finger, face or PIN.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.people.signInWithPasskey({ credential: 'credential' });
-   * ```
-   */
-  signInWithPasskey(variables: SignInWithPasskeyMutationVariables, options?: RequestOptions): Pending<SignInWithPasskeyAnswer>;
-  /**
    * Ends the session of this browser. Does nothing when there is none.
    *
    * @example
@@ -2343,51 +2318,6 @@ export interface ConsolePeople {
    * ```
    */
   revokeOtherSessions(variables?: RevokeOtherSessionsMutationVariables, options?: RequestOptions): Pending<RevokeOtherSessionsAnswer>;
-  /**
-   * Passkeys of the person, oldest first; empty for an access token.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.people.listPasskeys();
-   * ```
-   */
-  listPasskeys(variables?: ListPasskeysQueryVariables, options?: RequestOptions): Pending<ListPasskeysAnswer>;
-  /**
-   * Begins to add a passkey of the signed-in person; `addPasskey` ends it. At most 20.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.people.beginPasskey({ password: password });
-   * ```
-   */
-  beginPasskey(variables: BeginPasskeyMutationVariables, options?: RequestOptions): Pending<BeginPasskeyAnswer>;
-  /**
-   * Adds the passkey that the browser made for `beginPasskey`.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.people.addPasskey({ credential: 'credential', name: 'name' });
-   * ```
-   */
-  addPasskey(variables: AddPasskeyMutationVariables, options?: RequestOptions): Pending<AddPasskeyAnswer>;
-  /**
-   * Gives a passkey of the signed-in person another name.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.people.renamePasskey({ id: id, name: 'name' });
-   * ```
-   */
-  renamePasskey(variables: RenamePasskeyMutationVariables, options?: RequestOptions): Pending<RenamePasskeyAnswer>;
-  /**
-   * Removes a passkey of the signed-in person. The other sessions that it opened end.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.people.removePasskey({ id: id, password: password });
-   * ```
-   */
-  removePasskey(variables: RemovePasskeyMutationVariables, options?: RequestOptions): Pending<RemovePasskeyAnswer>;
 }
 
 /** Operations on status. */

@@ -21,11 +21,13 @@ const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt 
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
 const member = 'fragment Member on Member{createdAt email id name role}';
+const memberSpend = 'fragment MemberSpend on MemberSpend{held isMember keys lifetime memberId monthlyBudget months{...MonthSpend}name personalKeys thisMonth}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}kind markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceClock{...ModelPriceClock}priceTiers{...ModelPriceTier}protocols simulated}';
 const modelPriceClock = 'fragment ModelPriceClock on ModelPriceClock{exceptDates timeZone windows{...ModelPriceWindow}}';
 const modelPriceTier = 'fragment ModelPriceTier on ModelPriceTier{abovePromptTokens cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}input{...TokenPrice}output{...TokenPrice}}';
 const modelPriceWindow = 'fragment ModelPriceWindow on ModelPriceWindow{cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}days hours input{...TokenPrice}output{...TokenPrice}priceTiers{...ModelPriceTier}}';
 const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName everyMinutes last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}measuredSince modelId requests{...RequestShare}requestsSucceeded simulated state ways{...ProbedWay}}';
+const monthSpend = 'fragment MonthSpend on MonthSpend{charged month}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
 const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{burnAmount burnMinutes keyPercent lowBalance mail muted quietFrom quietTo timeZone}';
@@ -42,6 +44,7 @@ const priceMoment = 'fragment PriceMoment on PriceMoment{pricedAt window{...Pric
 const probedWay = 'fragment ProbedWay on ProbedWay{checkedAt latencyMs mode outcome protocol reason timeToFirstByteMs}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
 const project = 'fragment Project on Project{archivedAt createdAt id name}';
+const projectSpend = 'fragment ProjectSpend on ProjectSpend{held keys lifetime limits{lifetime month}thisMonth}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
 const receipt = 'fragment Receipt on Receipt{accountEmail accountName budget issuedAt number payments{...OrderPayment}planName priceVnd receivedVnd}';
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
@@ -105,7 +108,10 @@ export const documents = {
   updateKey: { kind: 'mutation', path: 'updateKey', text: 'mutation updateKey($input:UpdateKeyInput!){updateKey(input:$input){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + project + spendLimits },
   rotateKey: { kind: 'mutation', path: 'rotateKey', text: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateKey(input:{graceSeconds:$graceSeconds id:$id}){__typename ...CreatedKey ...Problem}}' + apiKey + burnLimit + createdKey + keySpend + problem + project + spendLimits },
   deleteKey: { kind: 'mutation', path: 'deleteKey', text: 'mutation deleteKey($id:ID!){deleteKey(input:{id:$id}){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + project + spendLimits },
-  listProjects: { kind: 'query', path: 'account.projects', text: 'query listProjects($accountId:ID$archived:Boolean){account(id:$accountId){projects(archived:$archived){...Project}}}' + project },
+  listProjects: { kind: 'query', path: 'account.projects', text: 'query listProjects($accountId:ID$archived:Boolean){account(id:$accountId){projects(archived:$archived){...Project spend{...ProjectSpend}}}}' + project + projectSpend },
+  project: { kind: 'query', path: 'node', text: 'query project($id:ID!$months:Int){node(id:$id){__typename ...on Project{...Project months(count:$months){...MonthSpend}spend{...ProjectSpend}}}}' + monthSpend + project + projectSpend },
+  memberSpend: { kind: 'query', path: 'account.memberSpend', text: 'query memberSpend($accountId:ID$months:Int){account(id:$accountId){memberSpend(months:$months){...MemberSpend}}}' + memberSpend + monthSpend },
+  setMemberBudget: { kind: 'mutation', path: 'setMemberBudget', text: 'mutation setMemberBudget($input:SetMemberBudgetInput!){setMemberBudget(input:$input){__typename ...MemberSpend ...Problem}}' + memberSpend + monthSpend + problem },
   createProject: { kind: 'mutation', path: 'createProject', text: 'mutation createProject($input:CreateProjectInput!){createProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
   updateProject: { kind: 'mutation', path: 'updateProject', text: 'mutation updateProject($input:UpdateProjectInput!){updateProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
   listEntries: { kind: 'query', path: 'account.ledger', text: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + project + promptTier + receiptLine + spendLimits + tokens + unitLine },

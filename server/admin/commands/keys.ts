@@ -86,6 +86,7 @@ export const keyCommands: readonly Command[] = [
           outcome.kind,
           `The key ${id} was replaced before; replace its successor, or make a new one`,
         );
+      if (outcome.kind !== 'rotated') throw new CommandError(outcome.kind, `The key ${id} cannot be replaced`);
       const { key, secret, replaced } = outcome;
       return { json: { key: { id: key.id, secret }, replaced: { id: replaced.id, expiresAt: replaced.expiresAt } } };
     },

@@ -1,14 +1,46 @@
 import type { ProjectProblem } from '../../accounts/projects.ts';
+import type { SharedLimits } from '../../accounts/shared-limits.ts';
+import { type ProjectSpend, readProjectMonths, readProjectSpend } from '../../billing/shared-spend.ts';
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, decodeUuid, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { ConflictError, InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
+import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
 import { AccountType } from './accounts.ts';
+import { MonthSpendType } from './spending.ts';
 
 /** Projects: the places of an account's keys. */
 
-export const ProjectType = builder.prismaNode('Project', {
+const ProjectLimitsType = builder.objectRef<SharedLimits>('ProjectLimits').implement({
+  description: 'What the keys of a project may spend together; null: no limit but the budget of the account.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    month: t.expose('month', {
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'In a calendar month, in the time zone of the account.',
+    }),
+    lifetime: t.expose('lifetime', { type: 'UsdAmount', nullable: true, description: 'In all.' }),
+  }),
+});
+
+const ProjectSpendType = builder.objectRef<ProjectSpend>('ProjectSpend').implement({
+  description: 'What was charged to a project, and its limits. What was charged stays with it when a key leaves.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    limits: t.field({
+      type: ProjectLimitsType,
+      description: 'What its keys may spend together.',
+      resolve: ({ limitMonth, limitLifetime }) => ({ month: limitMonth, lifetime: limitLifetime }),
+    }),
+    thisMonth: t.expose('thisMonth', { type: 'UsdAmount', description: 'Since the first of the month.' }),
+    lifetime: t.expose('lifetime', { type: 'UsdAmount', description: 'In all.' }),
+    held: t.expose('held', { type: 'UsdAmount', description: 'Reserved by running requests, and in advance.' }),
+    keys: t.exposeInt('keys', { description: 'Keys that lie in it and work.' }),
+  }),
+});
+
+const ProjectType = builder.prismaNode('Project', {
   id: { field: 'id' },
   description: 'A place for keys of an account, with a budget and a report of its own.',
   findUnique: (id, { principal }) => ({
@@ -24,6 +56,22 @@ export const ProjectType = builder.prismaNode('Project', {
       nullable: true,
       description: 'Since when it takes no keys any more; null: it does.',
     }),
+    spend: t.loadable({
+      type: ProjectSpendType,
+      description: 'What its keys have spent and may spend.',
+      load: (ids: string[], context: GraphqlContext) => loadSpend(ids, context),
+      resolve: (project: { id: string }) => project.id,
+    }),
+    months: t.field({
+      type: [MonthSpendType],
+      description: 'What was charged by month, newest first; months without charges are left out.',
+      args: { count: t.arg.int({ defaultValue: 12, description: 'The last so many; 1 to 24.' }) },
+      resolve: ({ id, accountId }, { count }, { db }) => {
+        const months = count ?? 12;
+        if (months < 1 || months > 24) throw badInput('count', 'count is 1 to 24.');
+        return readProjectMonths(db, { accountId, projectId: id, months });
+      },
+    }),
   }),
 });
 
@@ -31,6 +79,11 @@ export async function loadProjects(ids: string[], { prisma }: GraphqlContext) {
   const projects = await prisma.project.findMany({ where: { id: { in: ids } } });
   const byId = new Map(projects.map((project) => [project.id, project]));
   return ids.map((id) => byId.get(id) ?? null);
+}
+
+async function loadSpend(ids: readonly string[], { db }: GraphqlContext): Promise<(ProjectSpend | Error)[]> {
+  const byId = new Map((await readProjectSpend(db, ids)).map((spend) => [spend.projectId, spend]));
+  return ids.map((id) => byId.get(id) ?? new Error('a project has no sums'));
 }
 
 builder.prismaObjectFields(AccountType, (t) => ({
@@ -48,11 +101,25 @@ builder.prismaObjectFields(AccountType, (t) => ({
   }),
 }));
 
+const ProjectLimitsInput = builder.inputType('ProjectLimitsInput', {
+  description: 'What the keys of a project may spend together; left out or null: no limit.',
+  fields: (t) => ({
+    month: t.field({ type: 'UsdAmount', description: 'In a calendar month, in the time zone of the account.' }),
+    lifetime: t.field({ type: 'UsdAmount', description: 'In all.' }),
+  }),
+});
+
+const limitsOf = ({ month, lifetime }: typeof ProjectLimitsInput.$inferInput): SharedLimits => ({
+  month: month ?? null,
+  lifetime: lifetime ?? null,
+});
+
 const CreateProjectInput = builder.inputType('CreateProjectInput', {
   description: 'What a new project is to be.',
   fields: (t) => ({
     accountId: t.id({ description: 'Whose project; left out: your only or oldest account.' }),
     name: t.string({ required: true, description: 'What people call it.' }),
+    limits: t.field({ type: ProjectLimitsInput, description: 'What its keys may spend together; left out: no limit.' }),
   }),
 });
 
@@ -61,6 +128,10 @@ const UpdateProjectInput = builder.inputType('UpdateProjectInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'Which project.' }),
     name: t.string({ description: 'What people call it.' }),
+    limits: t.field({
+      type: ProjectLimitsInput,
+      description: 'All limits anew. They count from the very next request on; running requests finish.',
+    }),
     archived: t.boolean({ description: 'Whether it is archived: it then takes no keys, and has none.' }),
   }),
 });
@@ -95,7 +166,13 @@ builder.mutationFields((t) => ({
     resolve: async (query, _root, { input }, context) => {
       const accountId = accountFor(context, input.accountId, 'billing');
       const actor = actorOf(context.principal);
-      const outcome = await context.domains.accounts.projects.create({ accountId, name: input.name, actor });
+      const { name, limits } = input;
+      const outcome = await context.domains.accounts.projects.create({
+        accountId,
+        name,
+        actor,
+        ...(limits ? { limits: limitsOf(limits) } : {}),
+      });
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
       if (outcome.kind === 'too_many')
         throw new ConflictError(`An account has at most ${outcome.limit} projects.`, 'TOO_MANY_PROJECTS');
@@ -105,19 +182,20 @@ builder.mutationFields((t) => ({
   }),
   updateProject: t.prismaField({
     type: ProjectType,
-    description: 'Renames or archives a project, or takes it into use again.',
+    description: 'Renames, limits or archives a project, or takes it into use again.',
     authScopes: { billing: true },
     errors: { types: writes },
     args: { input: t.arg({ type: UpdateProjectInput, required: true, description: 'What is to change.' }) },
     resolve: async (query, _root, { input }, context) => {
       const id = decodeUuid('Project', input.id);
       const accountId = await accountOfProject(context, id);
-      const { name, archived } = input;
+      const { name, archived, limits } = input;
       const outcome = await context.domains.accounts.projects.change({
         accountId,
         id: id ?? '',
         actor: actorOf(context.principal),
         ...(typeof name === 'string' ? { name } : {}),
+        ...(limits ? { limits: limitsOf(limits) } : {}),
         ...(typeof archived === 'boolean' ? { archived } : {}),
       });
       if (outcome.kind === 'unknown_project') throw new NotFoundError('project');

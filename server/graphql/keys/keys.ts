@@ -363,10 +363,15 @@ function placeOf({
   };
 }
 
-function refusePlace({ kind }: { kind: 'unknown_project' | 'not_allowed' }): never {
+function refusePlace({ kind }: { kind: 'unknown_project' | 'project_full' | 'not_allowed' }): never {
   if (kind === 'unknown_project') throw new NotFoundError('project');
+  if (kind === 'project_full')
+    throw new ConflictError(
+      'The project’s budget leaves less than the running requests of the key hold.',
+      'PROJECT_FULL',
+    );
   throw new NotAllowedError(
-    'Your keys belong to yourself; only owners and admins make keys of the account. A key that belongs to a person needs one who made it and is still a member.',
+    'Members make keys of their own, and with a monthly budget handle no others; a key can belong only to a member who made it.',
   );
 }
 
@@ -484,6 +489,7 @@ builder.mutationField('rotateKey', (t) =>
           'KEY_REPLACED',
         );
       if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
+      if (outcome.kind === 'not_allowed') return refusePlace(outcome);
       return { keyId: outcome.key.id, secret: outcome.secret };
     },
   }),

@@ -1,0 +1,397 @@
+import { randomUUID } from 'node:crypto';
+import * as fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createProjects } from '../../server/accounts/projects.ts';
+import { setMemberLimit } from '../../server/accounts/shared-limits.ts';
+import type { AdmitAsk, Admitted } from '../../server/billing/ledger.ts';
+import { isCapped, maxCharge, type SharedLimit } from '../../server/billing/shared-limits.ts';
+import { readMemberSpend, readProjectMonths, readProjectSpend } from '../../server/billing/shared-spend.ts';
+import { createKeys } from '../../server/keys/keys.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { expectSound } from './sound.ts';
+import {
+  addCustomer,
+  addKey,
+  addModel,
+  admitted,
+  ask,
+  type Customer,
+  openLedger,
+  settlement,
+  type TestLedger,
+  usd,
+} from './support.ts';
+
+/** Limits that several keys share, of members and of projects: kept when holding and when charging. */
+
+let db: TestDatabase;
+let one: TestLedger;
+let two: TestLedger;
+
+beforeAll(async () => {
+  db = await createDatabase();
+  await addModel(db.pool, { id: 'big' });
+  // One output token costs one pico-USD and the context nothing.
+  await addModel(db.pool, { id: 'coin', input: '0', cacheHit: '0', output: '0.000001' });
+  [one, two] = await Promise.all([openLedger(db.url), openLedger(db.url)]);
+});
+
+afterAll(async () => {
+  await Promise.all([one.close(), two.close()]);
+  await db.drop();
+});
+
+const actor = 'test';
+/** The cost of `spend`, and what a request of `ask` holds under a shared limit: 300 tokens in, 100 out. */
+const owed = usd('0.00105');
+const covered = usd('0.0024');
+
+const limitMember = (accountId: string, userId: string, month: bigint | null) =>
+  setMemberLimit(db.pool, { accountId, userId, month, actor });
+
+async function addProject(accountId: string, limits: { month?: bigint; lifetime?: bigint } = {}): Promise<string> {
+  const made = await createProjects(db).create({
+    accountId,
+    name: randomUUID(),
+    limits: { month: limits.month ?? null, lifetime: limits.lifetime ?? null },
+    actor,
+  });
+  if (made.kind !== 'created') throw new Error(made.kind);
+  return made.project.id;
+}
+
+/** A key that somebody made, and that lies in a project. */
+async function keyOf(accountId: string, of: { member?: string; project?: string }): Promise<Customer> {
+  const keyId = await addKey(db.pool, accountId);
+  if (of.member !== undefined)
+    await db.pool.query('UPDATE api_key SET created_by = $2 WHERE id = $1', [keyId, of.member]);
+  if (of.project !== undefined) await move({ accountId, keyId }, of.project);
+  return { accountId, keyId };
+}
+
+const move = ({ accountId, keyId }: Customer, projectId: string | null) =>
+  createKeys(db).change({ accountId, id: keyId, actor, projectId });
+
+async function spend({ ledger }: TestLedger, customer: Customer): Promise<void> {
+  const asked = ask(customer);
+  await ledger.settle(settlement(asked, await admitted(ledger, asked)));
+}
+
+const costing = (asked: AdmitAsk, admission: Admitted, output: number) =>
+  settlement(asked, admission, { usage: { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output } });
+
+async function used(accountId: string, subject: string): Promise<{ thisMonth: bigint; charged: bigint; held: bigint }> {
+  const { rows } = await db.pool.query(
+    'SELECT month_charged AS "thisMonth", charged, held FROM shared_limit WHERE account_id = $1 AND subject_id = $2',
+    [accountId, subject],
+  );
+  return rows[0];
+}
+
+describe('the rules', () => {
+  const none = { day: null, week: null, month: null, lifetime: null };
+  const spent = (charged: bigint, held: bigint) => ({ charged, held, day: 0n, week: 0n, month: charged, burn: null });
+  const limit = (limits: object, charged: bigint, held: bigint): SharedLimit => ({
+    id: 'x',
+    of: 'project',
+    limits: { ...none, ...limits },
+    spend: spent(charged, held),
+  });
+
+  test.each([
+    ['no limit at all', [], 5n, null],
+    ['sums without a limit', [limit({}, 7n, 5n)], 5n, null],
+    ['room beside what it holds', [limit({ month: 20n }, 7n, 5n)], 5n, 13n],
+    ['a limit that is full with what it holds', [limit({ month: 12n }, 7n, 5n)], 5n, 5n],
+    ['a limit that was lowered below what was charged', [limit({ month: 3n }, 7n, 5n)], 5n, 5n],
+    ['nothing held any more', [limit({ month: 9n }, 7n, 0n)], 0n, 2n],
+    ['the tighter of two', [limit({ month: 20n }, 7n, 5n), limit({ lifetime: 13n }, 7n, 5n)], 5n, 6n],
+  ] as const)('a request may be charged, with %s', (_name, shared, held, most) => {
+    expect(maxCharge(shared, held)).toBe(most);
+    expect(isCapped(shared)).toBe(most !== null);
+  });
+});
+
+describe.each(['member', 'project'] as const)('the monthly limit of a %s', (of) => {
+  async function subjectOf(accountId: string, month: bigint | null): Promise<string> {
+    if (of === 'project') return addProject(accountId, month === null ? {} : { month });
+    return randomUUID();
+  }
+
+  async function set(accountId: string, subject: string, month: bigint | null): Promise<void> {
+    if (of === 'member') await limitMember(accountId, subject, month);
+    else await createProjects(db).change({ accountId, id: subject, limits: { month, lifetime: null }, actor });
+  }
+
+  async function twoKeys(month: bigint): Promise<{ accountId: string; subject: string; keys: [Customer, Customer] }> {
+    const { accountId } = await addCustomer(db.pool);
+    const subject = await subjectOf(accountId, month);
+    const keys: [Customer, Customer] = [
+      await keyOf(accountId, { [of]: subject }),
+      await keyOf(accountId, { [of]: subject }),
+    ];
+    await set(accountId, subject, month);
+    return { accountId, subject, keys };
+  }
+
+  test('is kept over its keys on all processes, and a refusal says whose it is', async () => {
+    const { accountId, keys } = await twoKeys(3n * owed);
+    await spend(one, keys[0]);
+    const running = ask(keys[1], { maxTokens: 16 });
+    await admitted(two.ledger, running);
+    // What holds it may come back.
+    expect(await one.ledger.admit(ask(keys[0]))).toMatchObject({ reason: 'reserved' });
+    await two.ledger.release(running);
+    await spend(two, keys[1]);
+    const { rows } = await db.pool.query<{ at: Date }>(
+      `SELECT (date_trunc('month', now() AT TIME ZONE 'UTC') + interval '1 month') AT TIME ZONE 'UTC' AS at`,
+    );
+    expect(await one.ledger.admit(ask(keys[0]))).toMatchObject({
+      reason: `${of}_limit`,
+      required: usd('0.00114'),
+      spendLimit: {
+        of,
+        period: 'month',
+        limit: 3n * owed,
+        spent: 2n * owed,
+        held: 0n,
+        returnsAtMs: rows[0]?.at.getTime(),
+      },
+    });
+    // A key beside it is not concerned.
+    await spend(one, { accountId, keyId: await addKey(db.pool, accountId) });
+    await expectSound(db.pool, [accountId]);
+  });
+
+  test('is never passed by a charge, whatever an answer costs', async () => {
+    const { accountId, subject, keys } = await twoKeys(100n);
+    const asked = ask(keys[0], { model: 'coin', textBytes: 0, maxTokens: 40 });
+    const admission = await admitted(one.ledger, asked);
+    expect(admission.amount).toBe(40n);
+    const beside = ask(keys[1], { model: 'coin', textBytes: 0, maxTokens: 50 });
+    await admitted(two.ledger, beside);
+    // It holds 40, and 10 are left for it.
+    expect(await one.ledger.settle(costing(asked, admission, 1_000))).toMatchObject({
+      cost: 1_000n,
+      charged: 50n,
+      freeAfter: 0n,
+    });
+    expect(await used(accountId, subject)).toEqual({ thisMonth: 50n, charged: 50n, held: 50n });
+    expect(await one.ledger.admit(ask(keys[0], { model: 'coin', textBytes: 0, maxTokens: 16 }))).toMatchObject({
+      reason: 'reserved',
+    });
+    await two.ledger.release(beside);
+    await expectSound(db.pool, [accountId]);
+  });
+
+  test('that is lowered leaves running requests what they hold, and nothing more', async () => {
+    const { accountId, subject, keys } = await twoKeys(1_000n);
+    const asked = ask(keys[0], { model: 'coin', textBytes: 0, maxTokens: 40 });
+    const admission = await admitted(one.ledger, asked);
+    await set(accountId, subject, 10n);
+    expect(await one.ledger.extend(asked, 5n)).toBe(0n);
+    expect(await two.ledger.admit(ask(keys[1], { model: 'coin', textBytes: 0, maxTokens: 1 }))).toMatchObject({
+      kind: 'refused',
+    });
+    expect(await one.ledger.settle(costing(asked, admission, 60))).toMatchObject({ charged: 40n });
+    await set(accountId, subject, null);
+    await admitted(two.ledger, ask(keys[1], { model: 'coin', textBytes: 0, maxTokens: 1_000 }));
+    await expectSound(db.pool, [accountId]);
+  });
+
+  test('covers what an answer costs that cannot be stopped', async () => {
+    const { keys } = await twoKeys(covered);
+    expect(await one.ledger.admit(ask(keys[0], { stream: false, maxTokens: 101 }))).toMatchObject({
+      reason: `${of}_limit`,
+    });
+    expect((await admitted(one.ledger, ask(keys[0], { stream: false }))).amount).toBe(covered);
+  });
+
+  test('is whole again in the next month, and past months stay on record', async () => {
+    const { accountId, subject, keys } = await twoKeys(2n * owed);
+    await spend(one, keys[0]);
+    expect(await one.ledger.admit(ask(keys[1]))).toMatchObject({ reason: `${of}_limit` });
+    await db.pool.query(
+      `UPDATE shared_limit SET month = month - interval '1 month' WHERE account_id = $1 AND subject_id = $2`,
+      [accountId, subject],
+    );
+    await spend(two, keys[1]);
+    expect(await used(accountId, subject)).toEqual({ thisMonth: owed, charged: 2n * owed, held: 0n });
+    const { rows } = await db.pool.query('SELECT charged FROM shared_limit_month WHERE subject_id = $1', [subject]);
+    expect(rows).toEqual([{ charged: owed }]);
+    await expectSound(db.pool, [accountId]);
+  });
+});
+
+describe('a member', () => {
+  test('is charged what their keys spent before there was a limit', async () => {
+    const { accountId } = await addCustomer(db.pool);
+    const member = randomUUID();
+    const customer = await keyOf(accountId, { member });
+    await spend(one, customer);
+    await limitMember(accountId, member, owed);
+    expect(await used(accountId, member)).toEqual({ thisMonth: owed, charged: owed, held: 0n });
+    expect(await two.ledger.admit(ask(customer))).toMatchObject({
+      reason: 'member_limit',
+      spendLimit: { spent: owed },
+    });
+    expect(await readMemberSpend(db.pool, { accountId, userId: null, months: 2 })).toMatchObject([
+      { userId: member, isMember: false, keys: 1, limitMonth: owed, thisMonth: owed, months: [{ charged: owed }] },
+    ]);
+    await expectSound(db.pool, [accountId]);
+  });
+
+  test('of a key in a project is bound by both limits, of which the tighter one refuses', async () => {
+    const { accountId } = await addCustomer(db.pool);
+    const [member, project] = [randomUUID(), await addProject(accountId, { lifetime: 2n * owed })];
+    const customer = await keyOf(accountId, { member, project });
+    await limitMember(accountId, member, usd('1'));
+    await spend(one, customer);
+    expect(await one.ledger.admit(ask(customer))).toMatchObject({
+      reason: 'project_limit',
+      spendLimit: { of: 'project', period: 'lifetime', returnsAtMs: null },
+    });
+    await limitMember(accountId, member, owed);
+    expect(await one.ledger.admit(ask(customer))).toMatchObject({ reason: 'member_limit' });
+  });
+});
+
+describe('a key that changes its project', () => {
+  test('leaves what it was charged and takes along what it holds', async () => {
+    const { accountId } = await addCustomer(db.pool);
+    const [first, second] = [await addProject(accountId), await addProject(accountId, { month: usd('1') })];
+    const customer = await keyOf(accountId, { project: first });
+    await spend(one, customer);
+    const asked = ask(customer);
+    const admission = await admitted(one.ledger, asked);
+    expect(await move(customer, second)).toMatchObject({ kind: 'changed' });
+    expect(await used(accountId, first)).toEqual({ thisMonth: owed, charged: owed, held: 0n });
+    expect((await used(accountId, second)).held).toBe(admission.amount);
+    await two.ledger.settle(settlement(asked, admission));
+    expect(await used(accountId, second)).toEqual({ thisMonth: owed, charged: owed, held: 0n });
+    await expectSound(db.pool, [accountId]);
+    await move(customer, null);
+    await spend(one, customer);
+    await move(customer, first);
+    await spend(one, customer);
+    const spends = new Map(
+      (await readProjectSpend(db.pool, [first, second])).map((each) => [each.projectId, each.lifetime]),
+    );
+    expect([spends.get(first), spends.get(second)]).toEqual([2n * owed, owed]);
+    expect(await readProjectMonths(db.pool, { accountId, projectId: first, months: 3 })).toMatchObject([
+      { charged: 2n * owed },
+    ]);
+    await expectSound(db.pool, [accountId]);
+  });
+
+  test('stays where it is while the other one has no room for what it holds', async () => {
+    const { accountId } = await addCustomer(db.pool);
+    const [first, full] = [await addProject(accountId), await addProject(accountId, { month: owed })];
+    const customer = await keyOf(accountId, { project: first });
+    const asked = ask(customer);
+    await admitted(one.ledger, asked);
+    expect(await move(customer, full)).toEqual({ kind: 'project_full' });
+    await one.ledger.release(asked);
+    expect(await move(customer, full)).toMatchObject({ kind: 'changed' });
+    await expectSound(db.pool, [accountId]);
+  });
+});
+
+type Step =
+  | { do: 'admit'; by: number; key: number; amount: number; stream: boolean }
+  | { do: 'settle' | 'extend'; by: number; which: number; amount: number }
+  | { do: 'release' | 'sweep'; by: number; which: number }
+  | { do: 'move'; key: number; project: number }
+  | { do: 'limit'; subject: number; amount: number | null };
+
+const nat = fc.nat(9);
+const amount = fc.nat(60);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('admit' as const), by: nat, key: nat, amount, stream: fc.boolean() }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('settle', 'extend'), by: nat, which: nat, amount }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('release', 'sweep'), by: nat, which: nat }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('move' as const), key: nat, project: nat }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('limit' as const),
+      subject: nat,
+      amount: fc.option(fc.integer({ min: 1, max: 120 })),
+    }),
+  },
+);
+
+test('whatever happens in whatever order on whatever process, no shared limit is passed', {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
+      const { accountId } = await addCustomer(db.pool);
+      const members: string[] = [randomUUID(), randomUUID()];
+      const projects = [await addProject(accountId), await addProject(accountId, { month: 90n })];
+      const subjects = [...members, ...projects];
+      const limits = new Map<string, bigint | null>([[projects[1] as string, 90n]]);
+      const keys: Customer[] = [];
+      for (let i = 0; i < 5; i += 1)
+        keys.push(
+          await keyOf(accountId, {
+            member: members[i % 2] as string,
+            ...(i > 2 ? { project: projects[i - 3] as string } : {}),
+          }),
+        );
+      for (const member of members) {
+        await limitMember(accountId, member, 100n);
+        limits.set(member, 100n);
+      }
+      let running: { asked: AdmitAsk; admission: Admitted }[] = [];
+      const figures = async () => {
+        const { rows } = await db.pool.query<{ id: string; used: bigint }>(
+          'SELECT subject_id AS id, month_charged + held AS used FROM shared_limit WHERE account_id = $1',
+          [accountId],
+        );
+        return new Map(rows.map(({ id, used: sum }) => [id, sum]));
+      };
+      const beyond: object[] = [];
+      let before = await figures();
+      for (const each of steps) {
+        const { ledger } = [one, two][('by' in each ? each.by : 0) % 2] as TestLedger;
+        const at = 'which' in each && running.length > 0 ? each.which % running.length : -1;
+        const chosen = running[at];
+        if (each.do === 'admit') {
+          const key = keys[each.key % keys.length] as Customer;
+          const asked = ask(key, { model: 'coin', textBytes: 0, maxTokens: each.amount, stream: each.stream });
+          const admission = await ledger.admit(asked);
+          if (admission.kind === 'admitted') running.push({ asked, admission });
+        } else if (each.do === 'move') {
+          await move(keys[each.key % keys.length] as Customer, [...projects, null][each.project % 3] ?? null);
+        } else if (each.do === 'limit') {
+          const subject = subjects[each.subject % subjects.length] as string;
+          const month = each.amount === null ? null : BigInt(each.amount);
+          if (members.includes(subject)) await limitMember(accountId, subject, month);
+          else await createProjects(db).change({ accountId, id: subject, limits: { month, lifetime: null }, actor });
+          limits.set(subject, month);
+        } else if (chosen !== undefined) {
+          if (each.do === 'extend') await ledger.extend(chosen.asked, BigInt(each.amount));
+          else if (each.do === 'settle') await ledger.settle(costing(chosen.asked, chosen.admission, 2 * each.amount));
+          // A hold that was given back although its request still ran: it is settled late.
+          else await ledger.release(chosen.asked);
+          if (each.do === 'settle' || each.do === 'release') running = running.filter((other) => other !== chosen);
+        }
+        const after = await figures();
+        for (const [id, sum] of after) {
+          const limit = limits.get(id) ?? null;
+          const was = before.get(id) ?? 0n;
+          // One that was lowered is passed by no more than before.
+          if (limit !== null && sum > limit && sum > was) beyond.push({ each, id, limit, sum });
+        }
+        before = after;
+      }
+      expect(beyond).toEqual([]);
+      await expectSound(db.pool, [accountId]);
+    }),
+    { numRuns: 12 },
+  );
+});
