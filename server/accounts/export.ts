@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { readAttributions } from '../billing/attributed-usage.ts';
+import { listArchivedMonths } from '../billing/archived-months.ts';
 import { readLedger } from '../billing/usage.ts';
 import { formatPrice, formatUsd } from '../core/money.ts';
 
@@ -91,6 +92,8 @@ export async function* exportAccount(
     const { rows } = await pool.query<Record<string, unknown>>(text, [accountId]);
     if (rows.length > 0) yield rows.map((row) => lineOf(type, row)).join('');
   }
+  for (const { month, archivedAt } of await listArchivedMonths(pool))
+    yield lineOf('archived_month', { month, archived_at: archivedAt, note: 'entries of the ledger are in an archive' });
   let after: string | null = null;
   do {
     const page: Awaited<ReturnType<typeof readLedger>> = await readLedger(pool, { accountId, limit: pageSize, after });

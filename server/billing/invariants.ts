@@ -49,7 +49,11 @@ interface Reading {
 const everything: Reading = {
   written: () => 'true',
   hours: 'true',
-  charged: { from: 'ledger_entry', at: 'created_at' },
+  charged: {
+    from: `(SELECT account_id, key_id, charged, created_at FROM ledger_entry
+            UNION ALL SELECT account_id, key_id, charged, hour FROM archived_sum) AS entry`,
+    at: 'created_at',
+  },
 };
 
 /**
@@ -81,9 +85,12 @@ function invariantsOfAmounts({ written }: Reading): Record<string, string> {
 
     // The figures of a grant are the sums of its movements.
     I2: `WITH posted AS (
-           SELECT account_id, grant_id, coalesce(sum(amount) FILTER (WHERE kind = 'charge'), 0) AS spent,
-                  coalesce(sum(amount) FILTER (WHERE kind = 'expire'), 0) AS expired
-           FROM posting WHERE ${inScope('account_id')} GROUP BY account_id, grant_id
+           SELECT account_id, grant_id, sum(spent) AS spent, sum(expired) AS expired FROM (
+             SELECT account_id, grant_id, coalesce(sum(amount) FILTER (WHERE kind = 'charge'), 0) AS spent,
+                    coalesce(sum(amount) FILTER (WHERE kind = 'expire'), 0) AS expired
+             FROM posting WHERE ${inScope('account_id')} GROUP BY account_id, grant_id
+             UNION ALL SELECT account_id, grant_id, amount, 0 FROM archived_charge WHERE ${inScope('account_id')}) AS part
+           GROUP BY account_id, grant_id
          ), reserved AS (
            SELECT account_id, part.grant_id, sum(part.amount) AS held
            FROM hold, unnest(grant_ids, grant_amounts) AS part (grant_id, amount)
@@ -121,12 +128,31 @@ function invariantsOfAmounts({ written }: Reading): Record<string, string> {
                        + e.cache_write_1h * e.price_cache_write_1h + e.output * e.price_output
                        + CASE WHEN e.units IS NULL THEN 0 ELSE coalesce(units_cost(e.units), -1) END`,
 
+    // The same of the sums that stand for archived months: their costs follow from their own rows, and their charges are
+    // those of the grants. Every single request was checked when its month was archived.
+    I4_archived: `WITH entry AS (
+           SELECT account_id, month, sum(charged) AS charged, sum(requests) AS requests,
+                  bool_and(cost = input::numeric * price_input + cache_hit::numeric * price_cache_hit
+                           + cache_write_5m::numeric * price_cache_write_5m + cache_write_1h::numeric * price_cache_write_1h
+                           + output::numeric * price_output + units_cost) AS follows
+           FROM archived_sum WHERE ${inScope('account_id')} GROUP BY account_id, month
+         ), posted AS (
+           SELECT account_id, month, sum(amount) AS amount FROM archived_charge WHERE ${inScope('account_id')}
+           GROUP BY account_id, month
+         )
+         SELECT account_id, month::text, entry.charged::text, posted.amount::text AS posted
+         FROM entry FULL JOIN posted USING (account_id, month)
+         WHERE coalesce(entry.charged, 0) <> coalesce(posted.amount, 0) OR entry.follows IS NOT TRUE`,
+
     // Per account: what was granted, less what was charged and what expired, is what is free or held.
     I5: `WITH granted AS (
            SELECT account_id, sum(amount) AS amount, sum(amount - spent - held - expired) AS free FROM "grant"
            WHERE ${inScope('account_id')} GROUP BY account_id
          ), charged AS (
-           SELECT account_id, sum(charged) AS amount FROM ledger_entry WHERE ${inScope('account_id')} GROUP BY account_id
+           SELECT account_id, sum(charged) AS amount FROM (
+             SELECT account_id, charged FROM ledger_entry WHERE ${inScope('account_id')}
+             UNION ALL SELECT account_id, charged FROM archived_sum WHERE ${inScope('account_id')}) AS entry
+           GROUP BY account_id
          ), expired AS (
            SELECT account_id, sum(amount) AS amount FROM posting WHERE kind = 'expire' AND ${inScope('account_id')}
            GROUP BY account_id
@@ -152,7 +178,12 @@ function invariantsOfRules({ written }: Reading): Record<string, string> {
     I7: `SELECT p.account_id, p.request_id, p.grant_id, p.held_at, p.created_at, g.expires_at
          FROM (SELECT * FROM posting WHERE ${inScope('account_id')} AND ${written('id')} AND kind = 'charge') AS p
          JOIN "grant" g ON g.account_id = p.account_id AND g.id = p.grant_id
-         WHERE coalesce(p.held_at, p.created_at) >= g.expires_at`,
+         WHERE coalesce(p.held_at, p.created_at) >= g.expires_at
+         UNION ALL
+         SELECT c.account_id, NULL, c.grant_id, c.last_held_at, NULL, g.expires_at
+         FROM (SELECT * FROM archived_charge WHERE ${inScope('account_id')}) AS c
+         JOIN "grant" g ON g.account_id = c.account_id AND g.id = c.grant_id
+         WHERE c.last_held_at >= g.expires_at`,
 
     // One grant for each paid order, and enough money for it at the bank.
     I8: `WITH paid AS (
@@ -221,24 +252,49 @@ const startOf = (period: string): string =>
 const starts = `${startOf('day')} AS day, ${startOf('week')} AS week, ${startOf('month')} AS month,
   extract(minute FROM ${startOf('day')}) = 0 AS whole_hours`;
 
+const usageAmounts = [
+  'input',
+  'cache_hit',
+  'cache_write_5m',
+  'cache_write_1h',
+  'output',
+  'cost',
+  'charged',
+  'upstream_cost',
+] as const;
+/** The sums of one side of the comparison; those of the other side are negative. */
+const amounts = (sign: '' | '-'): string =>
+  usageAmounts
+    .map((name) => `${sign}${name === 'upstream_cost' ? 'coalesce(upstream_cost, 0)' : name} AS ${name}`)
+    .join(', ');
+
+/**
+ * The period in which the hourly sums of a moment are compared: its hour, or its month if that is archived, since the
+ * archive's sums are by month.
+ */
+const compared = (hour: string): string => `CASE
+  WHEN ${hour} < (SELECT (max(month)::timestamp + interval '1 month') AT TIME ZONE 'UTC' FROM archived_month)
+   AND date_trunc('month', ${hour}, 'UTC') = ANY (ARRAY(SELECT month::timestamp AT TIME ZONE 'UTC' FROM archived_month))
+  THEN date_trunc('month', ${hour}, 'UTC') ELSE ${hour} END`;
+
 /** The sums that are kept are those of the ledger. */
 function invariantsOfSums({ written, hours, charged }: Reading): Record<string, string> {
   return {
     // The hourly sums are those of the ledger.
-    usage_hour: `WITH entries AS (
-           SELECT account_id, date_trunc('hour', created_at, 'UTC') AS hour, model, key_id, outcome, count(*) AS requests,
-                  sum(input) AS input, sum(cache_hit) AS cache_hit, sum(cache_write_5m) AS cache_write_5m,
-                  sum(cache_write_1h) AS cache_write_1h, sum(output) AS output, sum(cost) AS cost, sum(charged) AS charged,
-                  coalesce(sum(upstream_cost), 0) AS upstream_cost
-           FROM ledger_entry WHERE ${inScope('account_id')} AND ${written('request_id')} GROUP BY 1, 2, 3, 4, 5
-         )
-         SELECT account_id, hour, model, key_id, outcome, u.requests::text, e.requests::text AS entries, u.charged::text,
-                e.charged::text AS entries_charged
-         FROM (SELECT * FROM usage_hour WHERE ${inScope('account_id')} AND ${hours}) AS u
-         FULL JOIN entries e USING (account_id, hour, model, key_id, outcome)
-         WHERE (u.requests, u.input, u.cache_hit, u.cache_write_5m, u.cache_write_1h, u.output, u.cost, u.charged, u.upstream_cost)
-               IS DISTINCT FROM
-               (e.requests, e.input, e.cache_hit, e.cache_write_5m, e.cache_write_1h, e.output, e.cost, e.charged, e.upstream_cost)`,
+    usage_hour: `SELECT account_id, hour, model, key_id, outcome, sum(requests) FILTER (WHERE kept)::text AS requests,
+                (-sum(requests) FILTER (WHERE NOT kept))::text AS entries, sum(charged) FILTER (WHERE kept)::text AS charged,
+                (-sum(charged) FILTER (WHERE NOT kept))::text AS entries_charged
+         FROM (
+           SELECT account_id, ${compared('hour')} AS hour, model, key_id, outcome, true AS kept, requests, ${amounts('')}
+           FROM usage_hour WHERE ${inScope('account_id')} AND ${hours}
+           UNION ALL
+           SELECT account_id, ${compared(`date_trunc('hour', created_at, 'UTC')`)}, model, key_id, outcome, false, -1, ${amounts('-')}
+           FROM ledger_entry WHERE ${inScope('account_id')} AND ${written('request_id')}
+           UNION ALL
+           SELECT account_id, ${compared('hour')}, model, key_id, outcome, false, -requests, ${amounts('-')}
+           FROM archived_sum WHERE ${inScope('account_id')} AND ${hours}) AS side
+         GROUP BY account_id, hour, model, key_id, outcome
+         HAVING sum(requests) <> 0 OR ${usageAmounts.map((name) => `sum(${name}) <> 0`).join(' OR ')}`,
 
     // The figures of a key are the sums of its requests' charges and holds, by the days of its account's time zone.
     key_spend: `WITH zone AS MATERIALIZED (
@@ -360,6 +416,8 @@ export async function checkInvariants(
       : { ...invariantsOf(newSince(since, maxHoldMs)), ...withoutPostings };
   return transaction(pool, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    // Before the snapshot is taken: a month that is archived meanwhile would be missing from both sides of it.
+    await client.query('LOCK TABLE ledger_entry IN ACCESS SHARE MODE');
     await client.query(`SELECT set_config('statement_timeout', $1, true)`, [`${limitMs}ms`]);
     const { rows: self } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
     const cancel = (): void => {

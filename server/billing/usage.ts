@@ -40,12 +40,13 @@ const maxSavingsEntries = 200_000;
 /**
  * What caching saved since a moment, in pico-USD, from the tokens and prices that are frozen in each entry: context that
  * was read from a cache at the price of new context, less what writing to caches cost beyond it. Requests that were not
- * charged in full are left out. Null: more requests than are added up at once.
+ * charged in full are left out. Null: more requests than are added up at once, or some are in an archive.
  */
 export async function readCacheSavings(db: Queryable, accountId: string, from: Date): Promise<PicoUsd | null> {
   const { rows } = await db.query({
     name: 'usage_cache_savings',
     text: `SELECT CASE WHEN (SELECT sum(requests) FROM usage_hour WHERE account_id = $1 AND hour >= date_trunc('hour', $2::timestamptz, 'UTC')) > $3
+               OR EXISTS (SELECT FROM archived_month WHERE high > uuid_at($2::timestamptz))
              THEN NULL
              ELSE (SELECT coalesce(sum(cache_hit::numeric * (price_input - price_cache_hit)
                                        - cache_write_5m::numeric * (price_cache_write_5m - price_input)

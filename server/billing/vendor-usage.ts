@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { transaction } from '../database/lane.ts';
 import { appendAudit } from '../shared/audit.ts';
+import { listArchivedMonths, MonthArchived } from './archived-months.ts';
 import type { Queryable } from './usage.ts';
 import { readVendorFile, type VendorFormat } from './vendor-csv.ts';
 
@@ -131,6 +132,10 @@ export async function compareVendorUsage(
   db: Queryable,
   { from, to, upstream, percent }: ComparisonQuery,
 ): Promise<VendorComparison[]> {
+  // Upstreams are known by single requests alone: a comparison with an archived month would be one with nothing.
+  const range = { from: new Date(from), to: new Date(Date.parse(to) + 86_400_000) };
+  const [archived] = await listArchivedMonths(db, range);
+  if (archived !== undefined) throw new MonthArchived(archived);
   const { rows } = await db.query<Row>(
     `WITH told AS (
        SELECT upstream, day, ${withoutDate('model')} AS model, sum(requests)::bigint AS requests, sum(input)::bigint AS input,

@@ -7,7 +7,7 @@ import { isRequestId, requestIdHeaders } from '../runtime/http.ts';
 import { RefusalError } from './model-routes.ts';
 import { callableModels, presentModel } from './models.ts';
 import type { Refusals } from './refusals.ts';
-import { findEntry, principalOf } from './usage.ts';
+import { findEntry, principalOf, whyNoEntry } from './usage.ts';
 
 /**
  * Addresses that only OpenRouter's clients ask for, in the shapes that its published SDK requires (`@openrouter/sdk` 1.3,
@@ -37,7 +37,7 @@ export function registerOpenRouterRoutes(app: FastifyInstance, { pool, catalog, 
       );
     }
     const entry = await findEntry(pool, principalOf(request).accountId, requestId);
-    if (entry === null) throw new RefusalError(refusals.notFound('There is no ledger entry of this request.'));
+    if (entry === null) throw new RefusalError(refusals.notFound(await whyNoEntry(pool, requestId)));
     const model = await catalog.resolve(entry.model);
     return answer(request, response, {
       ...presentGeneration(entry),

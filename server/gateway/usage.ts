@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
+import { archivedMonthOf, archivedSentence, listArchivedMonths } from '../billing/archived-months.ts';
 import { readAttributedUsage, readAttributions } from '../billing/attributed-usage.ts';
 import {
   BadCursor,
@@ -97,7 +98,7 @@ function createUsageAnswers({ pool, refusals, digest }: UsageParts) {
 
   const entryOf = async (accountId: string, requestId: string): Promise<Record<string, unknown>> => {
     const entry = await findEntry(pool, accountId, requestId);
-    if (entry === null) throw new RefusalError(refusals.notFound('There is no ledger entry of this request.'));
+    if (entry === null) throw new RefusalError(refusals.notFound(await whyNoEntry(pool, requestId)));
     const noted = await readAttributions(pool, accountId, [requestId]);
     return presentEntry(entry, noted.get(requestId));
   };
@@ -107,11 +108,15 @@ function createUsageAnswers({ pool, refusals, digest }: UsageParts) {
       throw new RefusalError(refusals.invalidRequest(`${one.kind}: requests can be listed by session only`, one.kind));
     const sessions = one === null ? null : storedLabels(digest, accountId, one.kind, one.given);
     const { items, next } = await readLedger(pool, { accountId, sessions, ...range }).catch(badRange);
+    const archived = await listArchivedMonths(pool, range);
     const ids = items.map(({ requestId }) => requestId);
     const noted = await readAttributions(pool, accountId, ids);
     return {
       object: 'usage.requests',
       data: items.map((entry) => presentEntry(entry, noted.get(entry.requestId))),
+      ...(archived.length === 0
+        ? {}
+        : { archived: archived.map(({ month, archivedAt }) => ({ month, archived_at: archivedAt.toISOString() })) }),
       has_more: next !== null,
       next_cursor: next,
     };
@@ -295,6 +300,12 @@ export async function findEntry(pool: Pool, accountId: string, requestId: string
     if (entry !== null) return entry;
   }
   return null;
+}
+
+/** Why there is no entry of a request: a sentence for its client. */
+export async function whyNoEntry(pool: Pool, requestId: string): Promise<string> {
+  const archived = await archivedMonthOf(pool, requestId);
+  return archived === null ? 'There is no ledger entry of this request.' : archivedSentence(archived);
 }
 
 function presentGroups(

@@ -41,6 +41,8 @@ export type CloseOutcome =
   /** It was closed before: those figures stand. */
   | { kind: 'closed_before'; month: ClosedMonth }
   | { kind: 'not_over' }
+  /** Some of the charges before the month are in an archive, added up, so they cannot be told apart by its first moment. */
+  | { kind: 'archived'; message: string }
   /** PostgreSQL has no such zone. */
   | { kind: 'bad_zone' }
   /** Months are closed one after the other: this one is next. */
@@ -80,8 +82,11 @@ async function readTotals(client: ClientBase, before: Date): Promise<Totals & { 
        SELECT coalesce(sum(p.amount) FILTER (WHERE p.kind = 'charge' AND g.kind = 'purchase'), 0)::text AS "chargedPaid",
               coalesce(sum(p.amount) FILTER (WHERE p.kind = 'charge' AND g.kind = 'trial'), 0)::text AS "trialCost",
               coalesce(sum(p.amount) FILTER (WHERE p.kind = 'expire' AND g.kind = 'purchase'), 0)::text AS expired
-       FROM posting p JOIN "grant" g ON g.account_id = p.account_id AND g.id = p.grant_id
-       WHERE p.created_at < $1 AND p.account_id IN (SELECT id FROM customer)
+       FROM (
+         SELECT account_id, grant_id, kind, amount FROM posting WHERE created_at < $1
+         UNION ALL SELECT account_id, grant_id, 'charge', amount FROM archived_charge) AS p
+       JOIN "grant" g ON g.account_id = p.account_id AND g.id = p.grant_id
+       WHERE p.account_id IN (SELECT id FROM customer)
      ), bought AS (
        SELECT coalesce(sum(amount), 0)::text AS bought FROM "grant"
        WHERE kind = 'purchase' AND created_at < $1 AND account_id IN (SELECT id FROM customer)

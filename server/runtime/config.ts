@@ -155,6 +155,8 @@ const variables = z.object({
   RETAIN_SESSIONS_DAYS: days(1, 30),
   RETAIN_AUDIT_DAYS: days(30, 3_653),
   RETAIN_ATTRIBUTION_DAYS: days(1, 400),
+  LEDGER_KEEP_MONTHS: z.coerce.number('must be a number of months').int().min(1).max(1_200).optional(),
+  LEDGER_ARCHIVE_DIR: z.string().min(1).optional(),
 
   PROBES: z
     .enum(['0', '1'], 'must be 0 or 1')
@@ -294,6 +296,9 @@ export interface Config {
   };
   /** How long sessions that nobody uses and entries of the audit log are kept, in days. */
   retention: { sessionDays: number; auditDays: number; attributionDays: number };
+  retention: { sessionDays: number; auditDays: number };
+  /** Whole months before the present one that stay in the ledger, and the folder of the archives; null: not said. */
+  ledgerArchive: { keepMonths: number | null; directory: string | null };
   /** Where e-invoices of paid orders are issued; null: none are issued. */
   einvoice: EinvoiceConfig | null;
   /** The vendor key that an environment variable carries, for `apiKeyEnv` of the catalog file. */
@@ -548,6 +553,8 @@ export function loadConfig(
       auditDays: v.RETAIN_AUDIT_DAYS,
       attributionDays: v.RETAIN_ATTRIBUTION_DAYS,
     },
+    retention: { sessionDays: v.RETAIN_SESSIONS_DAYS, auditDays: v.RETAIN_AUDIT_DAYS },
+    ledgerArchive: { keepMonths: v.LEDGER_KEEP_MONTHS ?? null, directory: v.LEDGER_ARCHIVE_DIR ?? null },
     einvoice: einvoiceOf(v),
     vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),
   };

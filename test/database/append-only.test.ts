@@ -23,6 +23,9 @@ describe.each([
   ['bank_transfer', 'created_at'],
   ['transfer_match', 'created_at'],
   ['audit_entry', 'created_at'],
+  ['archived_month', 'archived_at'],
+  ['archived_sum', 'hour'],
+  ['archived_charge', 'last_held_at'],
   ['closed_month', 'closed_at'],
 ])('%s', (table, moment) => {
   it.each([`UPDATE %s SET ${moment} = now()`, 'DELETE FROM %s', 'TRUNCATE %s CASCADE'])(

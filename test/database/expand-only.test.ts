@@ -104,6 +104,13 @@ const justified: Record<string, Record<string, string>> = {
     'CREATE TRIGGER time_zone_changed_shared ': 'It changes a table that is new.',
     'UPDATE key_spend s SET project_id = ': 'The column is new.',
   },
+  '20261122211900_ledger_archive': {
+    'DROP TRIGGER append_only ON posting': 'It is replaced by the next statement.',
+    'CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON posting':
+      'It allows one thing more, and the previous version deletes no posting.',
+    'CREATE TRIGGER refuse_archived BEFORE INSERT ON ledger_partition.ledger_elsewhere':
+      'It refuses entries of archived months, and months are archived by a command that the previous version does not have.',
+  },
   '20261122185300_pace_limits': {
     'CREATE TRIGGER announce AFTER INSERT OR UPDATE OF requests_per_minute':
       'It tells the processes of a change that the previous version does not make.',

@@ -42,8 +42,14 @@ export const moneyCommands: readonly Command[] = [
       const { readLedger } = await import('../../billing/usage.ts');
       const limit = given.whole('limit', 1, maxEntries) ?? defaultEntries;
       const { id: accountId } = await accountOf(surroundings, given);
-      const { items } = await readLedger(surroundings.pool, { accountId, limit });
-      return { json: { entries: items.map(presentEntry) }, text: items.map(lineOf).join('\n') };
+      const { items, next } = await readLedger(surroundings.pool, { accountId, limit });
+      const { listArchivedMonths } = await import('../../billing/archived-months.ts');
+      // Older requests may be in archives: said where the list ends.
+      const archived = next === null ? (await listArchivedMonths(surroundings.pool)).map(({ month }) => month) : [];
+      return {
+        json: { entries: items.map(presentEntry), ...(archived.length === 0 ? {} : { archived }) },
+        text: [...items.map(lineOf), ...archived.map((month) => `${month} is in an archive`)].join('\n'),
+      };
     },
   },
   {

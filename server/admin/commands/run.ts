@@ -45,6 +45,7 @@ async function allCommands(): Promise<readonly Command[]> {
     import('./accounts.ts').then((part) => part.accountCommands),
     import('./keys.ts').then((part) => part.keyCommands),
     import('./money.ts').then((part) => part.moneyCommands),
+    import('./archive.ts').then((part) => part.archiveCommands),
     import('./people.ts').then((part) => part.peopleCommands),
     import('./catalog.ts').then((part) => part.catalogCommands),
     import('./uptime.ts').then((part) => part.uptimeCommands),

@@ -620,6 +620,10 @@ export const ledgerEntry = open({
 export const usageRequests = open({
   object: z.literal('usage.requests'),
   data: z.array(ledgerEntry),
+  archived: z
+    .array(open({ month: text, archived_at: z.iso.datetime() }))
+    .optional()
+    .describe('Months (UTC) of the range whose requests are in an archive, and not in this list.'),
   has_more: z.boolean(),
   next_cursor: text.nullable(),
 }).meta({ id: 'UsageRequests', description: 'Requests one by one, the newest first.' });

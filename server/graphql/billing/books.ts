@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 import type { VendorBills } from '../../billing/vendor-bills.ts';
+=======
+import { MonthArchived } from '../../billing/archived-months.ts';
+>>>>>>> 4a1b8be (billing: archive months of the ledger, and restore them)
 import { maxComparedDays, type UsageSide, type VendorComparison } from '../../billing/vendor-usage.ts';
 import { actorOf } from '../../people/principal.ts';
 import type { ClosedMonth, MonthPreview } from '../../plans/month-close.ts';
@@ -200,7 +204,9 @@ builder.objectFields(OperatorType, (t) => ({
       if (limit < 1 || limit > maxRows) throw badInput('first', `first must be between 1 and ${maxRows}.`);
       const after = args.after ?? '0';
       if (!/^[0-9]{1,9}$/.test(after)) throw badInput('after', 'This is not a cursor of this list.');
-      const all = await domains.books.compare({ from, to, upstream: upstream ?? null });
+      const all = await domains.books.compare({ from, to, upstream: upstream ?? null }).catch((error: Error) => {
+        throw error instanceof MonthArchived ? badInput('from', error.message) : error;
+      });
       const differ = all.filter((row) => row.differs);
       const rows = differing === true ? differ : all;
       const end = Number(after) + limit;
@@ -314,7 +320,13 @@ builder.mutationField('closeMonth', (t) =>
         timeZone: timeZone ?? defaultZone,
         actor: actorOf(principal),
       });
+<<<<<<< HEAD
       if (outcome.kind === 'bad_zone') return refuseZone();
+=======
+      if (outcome.kind === 'bad_zone')
+        throw badInput('timeZone', 'timeZone is an IANA name whose months begin at a full hour of UTC.');
+      if (outcome.kind === 'archived') throw new ConflictError(outcome.message);
+>>>>>>> 4a1b8be (billing: archive months of the ledger, and restore them)
       if (outcome.kind === 'not_over') throw new ConflictError(`${month} is not over yet.`);
       if (outcome.kind === 'out_of_order')
         throw new ConflictError(`Months are closed one after the other; the next is ${outcome.next}.`);

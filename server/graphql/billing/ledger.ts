@@ -1,4 +1,10 @@
 import {
+  type ArchivedMonth,
+  archivedMonthOf,
+  archivedSentence,
+  listArchivedMonths,
+} from '../../billing/archived-months.ts';
+import {
   BadCursor,
   type LedgerRecord,
   ledgerCursor,
@@ -382,16 +388,45 @@ builder.prismaObjectFields(AccountType, (t) => ({
   }),
 }));
 
+const ArchivedMonthType = builder.objectRef<ArchivedMonth>('ArchivedMonth').implement({
+  description: 'A month whose single requests are no longer here, but in an archive. Its sums stay.',
+  authScopes: { reader: true },
+  fields: (t) => ({
+    month: t.exposeString('month', { description: 'Such as `2026-01`, in UTC, by the time requests arrived.' }),
+    from: t.expose('from', { type: 'DateTime', description: 'Its first moment.' }),
+    to: t.expose('to', { type: 'DateTime', description: 'The first moment after it.' }),
+    archivedAt: t.expose('archivedAt', { type: 'DateTime', description: 'When it was archived.' }),
+  }),
+});
+
 builder.prismaObjectFields(AccountType, (t) => ({
+  archivedMonths: t.field({
+    type: [ArchivedMonthType],
+    description: 'Months without single requests in `ledger`, because they were archived; the oldest first.',
+    complexity: { field: 1, multiplier: 12 },
+    args: {
+      from: t.arg({ type: 'DateTime', description: 'Months that end after this moment.' }),
+      to: t.arg({ type: 'DateTime', description: 'Months that begin before this moment.' }),
+    },
+    resolve: (_account, { from, to }, { db }) => {
+      checkRange({ from, to }, ['to']);
+      return listArchivedMonths(db, { from: from ?? null, to: to ?? null });
+    },
+  }),
   ledgerEntry: t.field({
     type: LedgerEntryType,
     nullable: true,
-    description: 'The entry of one request; null when there is none (yet).',
+    description:
+      'The entry of one request; null when there is none (yet). A request of an archived month is refused with a sentence.',
     select: { id: true },
     args: { requestId: t.arg.string({ required: true, description: 'From the `x-request-id` of the answer.' }) },
     resolve: async ({ id: accountId }, { requestId }, { db }) => {
-      const entry = isRequestId(requestId) ? await readEntry(db, accountId, requestId) : null;
-      return entry === null ? null : { ...entry, accountId };
+      if (!isRequestId(requestId)) return null;
+      const entry = await readEntry(db, accountId, requestId);
+      if (entry !== null) return { ...entry, accountId };
+      const archived = await archivedMonthOf(db, requestId);
+      if (archived !== null) throw badInput('requestId', archivedSentence(archived));
+      return null;
     },
   }),
 }));

@@ -1,3 +1,4 @@
+import { archivedMonthOf, archivedSentence } from '../../billing/archived-months.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
@@ -134,6 +135,13 @@ async function findRequest(db: GraphqlContext['db'], requestId: string): Promise
     `SELECT account_id AS "accountId", model FROM ledger_entry WHERE request_id = $1 LIMIT 1`,
     [requestId],
   );
+  if (rows.length === 0) {
+    const archived = await archivedMonthOf(db, requestId);
+    if (archived !== null)
+      return [
+        { kind: 'request', id: requestId, title: requestId, detail: archivedSentence(archived), accountId: null },
+      ];
+  }
   return rows.map(({ accountId, model }) => ({
     kind: 'request',
     id: requestId,

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import { readAttributions } from '../../billing/attributed-usage.ts';
+import { listArchivedMonths } from '../../billing/archived-months.ts';
 import { type LedgerRecord, readLedger } from '../../billing/usage.ts';
 import type { Attribution } from '../../core/attribution.ts';
 import { formatUsd } from '../../core/money.ts';
@@ -73,7 +74,7 @@ export function registerDownloads(
     }
   }
 
-  app.get<{ Querystring: { grant?: unknown } }>(path, (request, reply) => {
+  app.get<{ Querystring: { grant?: unknown } }>(path, async (request, reply) => {
     const refused = limits.refuse(request, reply);
     if (refused !== null) return refused;
     const selection = downloads.open(request.query.grant);
@@ -81,14 +82,22 @@ export function registerDownloads(
       return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
     const ofAccount = running.filter((accountId) => accountId === selection.accountId).length;
     if (ofAccount >= maxOfAccount || running.length >= maxRunning) return tryAgain(reply, 429, busyRetryAfterS);
+    const archived = await listArchivedMonths(db, selection);
     return reply
       .headers({
         ...linkHeaders,
         'content-type': 'text/csv; charset=utf-8',
-        'content-disposition': 'attachment; filename="ledger.csv"',
+        'content-disposition': `attachment; filename="${fileName(archived.map(({ month }) => month))}"`,
       })
       .send(Readable.from(counted(selection)));
   });
+}
+
+/** Of a range with archived months, the name says what the file lacks: a CSV has no place for remarks. */
+function fileName(archived: readonly string[]): string {
+  const [first, last] = [archived[0], archived.at(-1)];
+  if (first === undefined) return 'ledger.csv';
+  return first === last ? `ledger-without-${first}.csv` : `ledger-without-${first}-to-${last}.csv`;
 }
 
 async function* csvOf(db: Pool, selection: LedgerSelection, nextTurn: () => Promise<void>): AsyncGenerator<string> {

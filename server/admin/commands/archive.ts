@@ -1,0 +1,78 @@
+/** The commands that take whole months out of the ledger, and put them back. */
+
+import { commandLine } from '../../shared/audit.ts';
+import { type Command, CommandError } from './command.ts';
+
+const monthName = /^\d{4}-(0[1-9]|1[0-2])$/;
+
+export const archiveCommands: readonly Command[] = [
+  {
+    name: 'ledger archive',
+    usage: '[--before MONTH] [--to FOLDER] [--dry-run]',
+    summary:
+      'write the months before MONTH (2026-01) as CSV with checksums, read them back, and only then take them out of the database',
+    options: { before: 'text', to: 'text', 'dry-run': 'flag' },
+    async run({ pool, config }, given) {
+      const { archiveMonth, listArchivable } = await import('../../billing/archive.ts');
+      const { keepMonths, directory } = config.ledgerArchive;
+      const before = given.text('before') ?? (keepMonths === null ? given.required('before') : monthsAgo(keepMonths));
+      if (!monthName.test(before)) throw new CommandError('usage', '--before is a month: 2026-01');
+      const to = given.text('to') ?? directory;
+      const months = await listArchivable(pool, before);
+      if (given.flag('dry-run')) return { json: { before, months }, text: months.join('\n') || 'No month is due.' };
+      if (to === null && months.length > 0)
+        throw new CommandError('usage', '--to is missing: the folder of the archives, or LEDGER_ARCHIVE_DIR');
+      const archived = [];
+      for (const month of months)
+        archived.push(await understood(archiveMonth(pool, { month, directory: to ?? '', actor: commandLine })));
+      return {
+        json: { before, archived },
+        text:
+          archived.map(({ month, entries, folder }) => `${month}: ${entries} requests in ${folder}`).join('\n') ||
+          'No month is due.',
+      };
+    },
+  },
+  {
+    name: 'ledger verify',
+    usage: 'ARCHIVE',
+    summary: 'read an archive back: checksums, every cost and charge, and the sums that the database has kept of it',
+    options: {},
+    words: 1,
+    async run({ pool }, given) {
+      const { verifyArchive } = await import('../../billing/archive.ts');
+      return { json: { ...(await understood(verifyArchive(pool, given.words[0] ?? ''))) } };
+    },
+  },
+  {
+    name: 'ledger restore',
+    usage: 'ARCHIVE',
+    summary: 'put the month of an archive back into the database; the archive stays',
+    options: {},
+    words: 1,
+    async run({ pool }, given) {
+      const { restoreMonth } = await import('../../billing/archive.ts');
+      const folder = given.words[0] ?? '';
+      return { json: { ...(await understood(restoreMonth(pool, { folder, actor: commandLine }))) } };
+    },
+  },
+];
+
+/** The first month that is kept, so many whole months before the present one. */
+function monthsAgo(months: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)).toISOString().slice(0, 7);
+}
+
+async function understood<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const { name, message, code } = error as Error & { code?: string };
+    if (name === 'ArchiveDamaged') throw new CommandError('archive_damaged', message);
+    if (name === 'ArchiveRefused') throw new CommandError(code ?? 'refused', message);
+    // PostgreSQL: a lock was not to be had in time.
+    if (code === '55P03') throw new CommandError('busy', 'Something has locked the ledger. Try again later.');
+    throw error;
+  }
+}

@@ -1,0 +1,319 @@
+/** Months of the ledger leave the database only when their archive is whole and proven, and every invariant holds on. */
+
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import type { PoolClient } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommandLine } from '../../server/admin/commands/run.ts';
+import { ArchiveDamaged, readManifest, readTable, writeArchive } from '../../server/billing/archive-files.ts';
+import { checkInvariants } from '../../server/billing/invariants.ts';
+import { busiestOf, seedAccounts, seedEntries } from '../bench/seed.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createDirectory } from '../support/directory.ts';
+
+let database: TestDatabase;
+let folder: string;
+/** The months that can be archived, oldest first, as `2026-01`. */
+let months: string[];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  folder = createDirectory('steyg-archive-');
+  await seedAccounts(database.pool, 30);
+  await seedEntries(database.pool, { accounts: 30, from: 0, to: 3_000, total: 3_000, days: 200 });
+  const { json } = await admin('ledger', 'archive', '--before', '9999-12', '--dry-run');
+  months = json.months;
+  expect(months.length).toBeGreaterThanOrEqual(4);
+}, 120_000);
+afterAll(() => database.drop());
+
+const env = () => ({ DATABASE_URL: database.url, DATA_DIR: folder });
+
+// oxlint-disable-next-line typescript/no-explicit-any
+async function admin(...args: string[]): Promise<{ code: number; json: any }> {
+  let out = '';
+  const code = await runCommandLine([...args, '--json'], {
+    env: env(),
+    out: (text) => {
+      out += text;
+    },
+    err: () => {},
+  });
+  return { code, json: JSON.parse(out) };
+}
+
+const month = (index: number): string => months[index] ?? '';
+/** The month after, as `--before` wants it. */
+const after = (name: string): string =>
+  new Date(Date.UTC(Number(name.slice(0, 4)), Number(name.slice(5)), 1)).toISOString().slice(0, 7);
+const folderOf = (name: string): string => join(folder, 'archives', `ledger-${name}`);
+const archive = (name: string) => admin('ledger', 'archive', '--before', after(name), '--to', join(folder, 'archives'));
+
+async function isAttached(name: string): Promise<boolean> {
+  const { rows } = await database.pool.query(
+    `SELECT FROM pg_inherits WHERE inhparent = 'ledger_entry'::regclass AND inhrelid = to_regclass($1)`,
+    [`ledger_partition.ledger_${name.replace('-', '_')}`],
+  );
+  return rows.length === 1;
+}
+
+/** Everything that the ledger and its sums say, as one digest. */
+async function digestOf(...tables: string[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const table of tables) {
+    const { rows } = await database.pool.query(`SELECT t::text AS row FROM ${table} AS t ORDER BY 1`);
+    for (const { row } of rows) hash.update(`${row}\n`);
+  }
+  return hash.digest('hex');
+}
+
+const count = async (text: string): Promise<number> =>
+  Number((await database.pool.query(`SELECT count(*) AS n FROM ${text}`)).rows[0].n);
+
+describe('an archived month', () => {
+  it('is out of the database as a whole, and every invariant of money holds over what is carried forward', async () => {
+    const [entries, postings] = [await count('ledger_entry'), await count('posting')];
+    const sums = await digestOf('usage_hour', 'margin_hour', '"grant"', 'key_spend');
+    const { code, json } = await archive(month(1));
+    expect({ code, months: json.archived.map((each: { month: string }) => each.month) }).toEqual({
+      code: 0,
+      months: [month(0), month(1)],
+    });
+    const gone = json.archived.reduce((sum: number, each: { entries: number }) => sum + each.entries, 0);
+    expect(gone).toBeGreaterThan(500);
+    expect([await count('ledger_entry'), await count('posting')]).toEqual([entries - gone, postings - gone]);
+    expect(await isAttached(month(0))).toBe(false);
+    expect(await count(`pg_class WHERE relname = 'ledger_${month(0).replace('-', '_')}'`)).toBe(0);
+    expect(await digestOf('usage_hour', 'margin_hour', '"grant"', 'key_spend')).toBe(sums);
+    expect((await admin('invariants')).json).toEqual({ invariants: 'ok' });
+    const { accountId } = await busiestOf(database.pool);
+    expect(await checkInvariants(database.pool, { accounts: [accountId] })).toEqual([]);
+    expect(await checkInvariants(database.pool, { accounts: [accountId], since: new Date() })).toEqual([]);
+  });
+
+  it('is proven by its archive, which is read back', async () => {
+    const { code, json } = await admin('ledger', 'verify', folderOf(month(0)));
+    expect({ code, month: json.month, archived: typeof json.archivedAt }).toEqual({
+      code: 0,
+      month: month(0),
+      archived: 'string',
+    });
+  });
+
+  it('is archived once: the next call goes on with the months after it', async () => {
+    expect((await archive(month(1))).json.archived).toEqual([]);
+  });
+
+  it('takes no entry any more, so no request of it is charged twice', async () => {
+    const { rows } = await database.pool.query(
+      `SELECT low, uuid_at(month + interval '9 days') AS within, high FROM archived_month ORDER BY month DESC LIMIT 1`,
+    );
+    const copy = `INSERT INTO ledger_entry SELECT (jsonb_populate_record(e, jsonb_build_object('request_id', $1::uuid))).*
+                  FROM ledger_entry AS e LIMIT 1`;
+    for (const id of [rows[0].low, rows[0].within])
+      await expect(database.pool.query(copy, [id])).rejects.toMatchObject({ code: '23001' });
+  });
+
+  /** Changes rows although they are append-only, looks at what is broken, and takes the changes back. */
+  async function brokenBy(change: string): Promise<string[]> {
+    const client: PoolClient = await database.pool.connect();
+    try {
+      await client.query(`SET session_replication_role = replica`);
+      await client.query(`CREATE TEMP TABLE kept AS SELECT 1`);
+      await client.query(change);
+      const broken = await checkInvariants(database.pool);
+      return broken.map(({ invariant }) => invariant).sort();
+    } finally {
+      await client.query('RESET session_replication_role');
+      client.release(true);
+    }
+  }
+
+  it.each([
+    ['a charge of a grant', 'archived_charge', 'amount = amount + 1', ['I2', 'I4_archived']],
+    ['what was charged', 'archived_sum', 'charged = charged - 1', ['I4_archived', 'I5', 'key_spend', 'usage_hour']],
+    ['the end of a hold', 'archived_charge', "last_held_at = '2099-01-01'", []],
+    ['tokens', 'archived_sum', 'output = output + 1, cost = cost + price_output', ['usage_hour']],
+  ])('%s that is changed in its sums is noticed', async (_what, table, change, broken) => {
+    const before = await digestOf(table);
+    const { rows } = await database.pool.query(`SELECT ctid::text AS place FROM ${table} LIMIT 1`);
+    const undo = change.replace(/ [+-] /g, (sign) => (sign === ' + ' ? ' - ' : ' + '));
+    const { rows: kept } = await database.pool.query(`SELECT to_jsonb(t) AS row FROM ${table} t WHERE ctid = $1`, [
+      rows[0].place,
+    ]);
+    const found = await brokenBy(`UPDATE ${table} SET ${change} WHERE ctid = '${rows[0].place}'`);
+    expect(found).toEqual(broken);
+    const restored = undo.includes('2099') ? `last_held_at = '${kept[0].row.last_held_at}'` : undo;
+    const where = Object.entries(kept[0].row as Record<string, unknown>)
+      .filter(([name]) => /_id$|month|hour|model|outcome|^price_/.test(name))
+      .map(([name, value]) => `${name} = '${value}'`)
+      .join(' AND ');
+    await brokenBy(`UPDATE ${table} SET ${restored} WHERE ${where}`);
+    expect(await digestOf(table)).toBe(before);
+  });
+
+  it('keeps its sums as long as it is away: they cannot be changed or deleted', async () => {
+    for (const table of ['archived_month', 'archived_sum', 'archived_charge'])
+      for (const statement of [
+        `DELETE FROM ${table}`,
+        `UPDATE ${table} SET month = month`,
+        `TRUNCATE ${table} CASCADE`,
+      ])
+        await expect(database.pool.query(statement)).rejects.toMatchObject({ code: '23001' });
+    // Charges of the months that are still here stay append-only, too.
+    await expect(database.pool.query('DELETE FROM posting')).rejects.toMatchObject({ code: '23001' });
+  });
+
+  it('comes back as it was, to the last column', async () => {
+    const { code, json } = await admin('ledger', 'restore', folderOf(month(0)));
+    expect({ code, month: json.month }).toEqual({ code: 0, month: month(0) });
+    expect(await isAttached(month(0))).toBe(true);
+    expect(await count('archived_month')).toBe(1);
+    expect((await admin('invariants')).json).toEqual({ invariants: 'ok' });
+    const before = await digestOf('ledger_entry', 'posting');
+    // Archived again from what was restored, and restored again: the same rows.
+    expect((await archive(month(0))).code).toBe(0);
+    expect((await admin('ledger', 'restore', folderOf(month(0)))).code).toBe(0);
+    expect((await admin('ledger', 'restore', folderOf(month(1)))).code).toBe(0);
+    expect((await admin('ledger', 'restore', folderOf(month(1)))).json.error.code).toBe('not_archived');
+    expect(await count('archived_sum')).toBe(0);
+    expect((await archive(month(1))).code).toBe(0);
+    expect((await admin('ledger', 'restore', folderOf(month(0)))).code).toBe(0);
+    expect(await digestOf('ledger_entry', 'posting')).toBe(before);
+  });
+});
+
+describe('an archive that is damaged', () => {
+  it('is refused by verify and by restore, whatever byte it is', async () => {
+    const name = 'ledger_entry.csv.gz';
+    const path = join(folderOf(month(1)), name);
+    const whole = await readFile(path);
+    for (const at of [0, 20, Math.floor(whole.length / 2), whole.length - 3]) {
+      const broken = Buffer.from(whole);
+      broken[at] = (broken[at] ?? 0) ^ 0x10;
+      await writeFile(path, broken);
+      for (const command of ['verify', 'restore'])
+        expect((await admin('ledger', command, folderOf(month(1)))).json.error?.code).toBe('archive_damaged');
+    }
+    await writeFile(path, whole.subarray(0, whole.length - 10));
+    expect((await admin('ledger', 'verify', folderOf(month(1)))).json.error?.code).toBe('archive_damaged');
+    await writeFile(path, whole);
+    const manifest = join(folderOf(month(1)), 'manifest.json');
+    const text = await readFile(manifest, 'utf8');
+    await writeFile(manifest, text.replace(/"createdAt": "\d{4}/, '"createdAt": "2019'));
+    expect((await admin('ledger', 'restore', folderOf(month(1)))).json.error?.code).toBe('other_archive');
+    await writeFile(manifest, text);
+    expect((await admin('ledger', 'verify', folderOf(month(1)))).code).toBe(0);
+  });
+
+  it('gives back every cell that was written, and nothing else', async () => {
+    const cell = fc.oneof(
+      fc.constant(null),
+      fc.string({ unit: 'grapheme' }),
+      fc.constantFrom('', '"', ',', '\n', '\r\n', '","', 'a\n"b"'),
+    );
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { maxLength: 40 }), async (rows) => {
+        run += 1;
+        const path = join(folder, `cells-${run}`);
+        await writeArchive(path, '2026-01', async (writer) => {
+          for (const table of ['ledger_entry', 'posting'] as const)
+            await writer.table(
+              table,
+              ['a', 'b', 'c'],
+              (async function* pages() {
+                for (const row of rows) yield [row];
+              })(),
+            );
+        });
+        const { manifest } = await readManifest(path);
+        const read: (string | null)[][] = [];
+        for await (const { a = null, b = null, c = null } of readTable(path, manifest.tables.posting))
+          read.push([a, b, c]);
+        expect(read).toEqual(rows);
+      }),
+      { numRuns: 40 },
+    );
+    await expect(readManifest(join(folder, 'nothing'))).rejects.toBeInstanceOf(ArchiveDamaged);
+  });
+});
+
+describe('kill -9', () => {
+  const program = fileURLToPath(new URL('../../server/admin.ts', import.meta.url));
+
+  /** Starts the command while `lock` is held, kills it when `reached` says so, and lets go. */
+  async function killedWhen(lock: string, reached: () => Promise<boolean>): Promise<void> {
+    const holder = await database.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query(lock);
+    const ended = Promise.withResolvers<NodeJS.Signals | null>();
+    const { PATH, HOME } = process.env;
+    const child = execFile(
+      process.execPath,
+      [program, 'ledger', 'archive', '--before', after(month(2)), '--to', join(folder, 'archives')],
+      { env: { PATH, HOME, ...env() } },
+    );
+    child.on('exit', (_code, signal) => ended.resolve(signal));
+    try {
+      await expect.poll(reached, { timeout: 60_000, interval: 20 }).toBe(true);
+    } finally {
+      child.kill('SIGKILL');
+      await ended.promise;
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
+    expect(await ended.promise).toBe('SIGKILL');
+    // PostgreSQL notices that its client is gone, and rolls back.
+    await expect
+      .poll(() => count(`pg_stat_activity WHERE application_name = 'steyg admin' AND datname = current_database()`), {
+        timeout: 60_000,
+      })
+      .toBe(0);
+  }
+
+  const partition = () => `ledger_partition.ledger_${month(2).replace('-', '_')}`;
+
+  async function expectAttached(): Promise<void> {
+    expect(await isAttached(month(2))).toBe(true);
+    expect(await count(`archived_month WHERE to_char(month, 'YYYY-MM') = '${month(2)}'`)).toBe(0);
+    expect((await admin('invariants')).json).toEqual({ invariants: 'ok' });
+  }
+
+  it('leaves the month attached or archived as a whole, at each step, and the next call goes on', async () => {
+    expect((await archive(month(1))).code).toBe(0);
+    // While the files are written: nothing of that name is there yet.
+    await killedWhen('LOCK TABLE posting IN ACCESS EXCLUSIVE MODE', async () =>
+      existsSync(join(`${folderOf(month(2))}.unfinished`, 'posting.csv.gz')),
+    );
+    expect(existsSync(folderOf(month(2)))).toBe(false);
+    await expectAttached();
+
+    // The archive is whole, and the database unchanged.
+    await killedWhen(`LOCK TABLE ${partition()} IN ROW EXCLUSIVE MODE`, async () => existsSync(folderOf(month(2))));
+    const { manifest } = await readManifest(folderOf(month(2)));
+    expect((await admin('ledger', 'verify', folderOf(month(2)))).json.archivedAt).toBe(null);
+    await expectAttached();
+
+    // The sums are carried forward and the charges deleted, but nothing is committed.
+    await killedWhen(
+      'SELECT FROM ledger_entry LIMIT 1',
+      async () =>
+        (await count(
+          `pg_locks WHERE relation = 'ledger_entry'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted`,
+        )) > 0,
+    );
+    await expectAttached();
+
+    const { code, json } = await archive(month(2));
+    expect({ code, archived: json.archived.length }).toEqual({ code: 0, archived: 1 });
+    expect(await isAttached(month(2))).toBe(false);
+    expect((await readManifest(folderOf(month(2)))).manifest.createdAt).toBe(manifest.createdAt);
+    expect((await admin('invariants')).json).toEqual({ invariants: 'ok' });
+  }, 240_000);
+});
