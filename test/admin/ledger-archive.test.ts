@@ -6,8 +6,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import fc from 'fast-check';
-import type { PoolClient } from 'pg';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { ArchiveDamaged, readManifest, readTable, writeArchive } from '../../server/billing/archive-files.ts';
@@ -28,7 +27,7 @@ beforeAll(async () => {
   await seedEntries(database.pool, { accounts: 30, from: 0, to: 3_000, total: 3_000, days: 200 });
   const { json } = await admin('ledger', 'archive', '--before', '9999-12', '--dry-run');
   months = json.months;
-  expect(months.length).toBeGreaterThanOrEqual(4);
+  if (months.length < 4) throw new Error('too few months');
 }, 120_000);
 afterAll(() => database.drop());
 
@@ -119,12 +118,11 @@ describe('an archived month', () => {
       await expect(database.pool.query(copy, [id])).rejects.toMatchObject({ code: '23001' });
   });
 
-  /** Changes rows although they are append-only, looks at what is broken, and takes the changes back. */
+  /** Changes rows although they are append-only, and names what is broken then. */
   async function brokenBy(change: string): Promise<string[]> {
-    const client: PoolClient = await database.pool.connect();
+    const client = await database.pool.connect();
     try {
-      await client.query(`SET session_replication_role = replica`);
-      await client.query(`CREATE TEMP TABLE kept AS SELECT 1`);
+      await client.query('SET session_replication_role = replica');
       await client.query(change);
       const broken = await checkInvariants(database.pool);
       return broken.map(({ invariant }) => invariant).sort();
@@ -137,24 +135,30 @@ describe('an archived month', () => {
   it.each([
     ['a charge of a grant', 'archived_charge', 'amount = amount + 1', ['I2', 'I4_archived']],
     ['what was charged', 'archived_sum', 'charged = charged - 1', ['I4_archived', 'I5', 'key_spend', 'usage_hour']],
-    ['the end of a hold', 'archived_charge', "last_held_at = '2099-01-01'", []],
     ['tokens', 'archived_sum', 'output = output + 1, cost = cost + price_output', ['usage_hour']],
   ])('%s that is changed in its sums is noticed', async (_what, table, change, broken) => {
     const before = await digestOf(table);
-    const { rows } = await database.pool.query(`SELECT ctid::text AS place FROM ${table} LIMIT 1`);
-    const undo = change.replace(/ [+-] /g, (sign) => (sign === ' + ' ? ' - ' : ' + '));
-    const { rows: kept } = await database.pool.query(`SELECT to_jsonb(t) AS row FROM ${table} t WHERE ctid = $1`, [
-      rows[0].place,
-    ]);
-    const found = await brokenBy(`UPDATE ${table} SET ${change} WHERE ctid = '${rows[0].place}'`);
-    expect(found).toEqual(broken);
-    const restored = undo.includes('2099') ? `last_held_at = '${kept[0].row.last_held_at}'` : undo;
-    const where = Object.entries(kept[0].row as Record<string, unknown>)
+    const { rows } = await database.pool.query<{ row: Record<string, unknown> }>(
+      `SELECT to_jsonb(t) AS row FROM ${table} t LIMIT 1`,
+    );
+    const where = Object.entries(rows[0]?.row ?? {})
       .filter(([name]) => /_id$|month|hour|model|outcome|^price_/.test(name))
-      .map(([name, value]) => `${name} = '${value}'`)
+      .map(([name, value]) => `${name} = '${String(value)}'`)
       .join(' AND ');
-    await brokenBy(`UPDATE ${table} SET ${restored} WHERE ${where}`);
+    expect(await brokenBy(`UPDATE ${table} SET ${change} WHERE ${where}`)).toEqual(broken);
+    const back = change.replace(/ [+-] /g, (sign) => (sign === ' + ' ? ' - ' : ' + '));
+    expect(await brokenBy(`UPDATE ${table} SET ${back} WHERE ${where}`)).toEqual([]);
     expect(await digestOf(table)).toBe(before);
+  });
+
+  it('is paid for by grants only as long as they ran', async () => {
+    const end = (at: string) =>
+      `UPDATE "grant" SET expires_at = ${at} WHERE (account_id, id) IN (SELECT account_id, grant_id FROM archived_charge)`;
+    expect(await brokenBy(end("'2098-01-01'"))).toEqual([]);
+    const held = (by: string) => `UPDATE archived_charge SET last_held_at = last_held_at ${by} interval '100 years'`;
+    expect(await brokenBy(held('+'))).toEqual(['I7']);
+    expect(await brokenBy(held('-'))).toEqual([]);
+    expect(await brokenBy(end('NULL'))).toEqual([]);
   });
 
   it('keeps its sums as long as it is away: they cannot be changed or deleted', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insertion, type Row, rows } from '../database/rows.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, protocols, send, settled } from './support.ts';
 
@@ -161,4 +162,16 @@ describe('a query that makes no sense is told what is wrong with it', () => {
     const error = await errorOf(response, 'chat-completions');
     expect(error).toMatchObject({ param, message: expect.stringMatching(sentence) });
   });
+});
+
+it('an archived month is named where its requests are asked for, one by one or in a list', async () => {
+  await app.pool.query(insertion('archived_month', (rows['archived_month'] as () => Row)()));
+  const answer = await ask('request_id=016f7a00-0000-7000-8000-000000000000');
+  expect(answer.status).toBe(404);
+  expect(JSON.stringify(await answer.json())).toMatch(/requests of 2020-01 were archived on/);
+  expect(await (await ask('list=requests&from=2020-01-01&to=2020-03-01')).json()).toMatchObject({
+    data: [],
+    archived: [{ month: '2020-01', archived_at: expect.any(String) }],
+  });
+  expect(await (await ask('list=requests&from=2020-02-01&to=2020-03-01')).json()).not.toHaveProperty('archived');
 });

@@ -31,8 +31,8 @@ export function LedgerDownload({ filter, expected }: { filter: LedgerFilter; exp
       const link = orThrow(
         await steyg.console.ledger.createLedgerDownload({ accountId, filter }, { signal: abort.signal }),
       );
-      const pieces = await download(link.url, abort.signal, (rows) => setState({ kind: 'loading', rows }));
-      save(new Blob(pieces, { type: 'text/csv' }), 'ledger.csv');
+      const { pieces, name } = await download(link.url, abort.signal, (rows) => setState({ kind: 'loading', rows }));
+      save(new Blob(pieces, { type: 'text/csv' }), name);
       setState({ kind: 'idle' });
     } catch (error) {
       if (!abort.signal.aborted) setState({ kind: 'failed', error });
@@ -70,17 +70,19 @@ async function download(
   url: string,
   signal: AbortSignal,
   onRows: (rows: number) => void,
-): Promise<Uint8Array<ArrayBuffer>[]> {
+): Promise<{ pieces: Uint8Array<ArrayBuffer>[]; name: string }> {
   const { pathname, search } = new URL(url);
   const response = await fetch(`${pathname}${search}`, { signal });
   if (!response.ok || response.body === null) throw new Error(`the download was answered with ${response.status}`);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
+  // The server's name of the file says which months are not in it.
+  const [, name = 'ledger.csv'] = /filename="([\w.-]+)"/.exec(response.headers.get('content-disposition') ?? '') ?? [];
   // The first line names the columns.
   let rows = -1;
   const reader = response.body.getReader();
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return pieces;
+    if (done) return { pieces, name };
     pieces.push(value);
     for (const byte of value) if (byte === 10) rows += 1;
     onRows(Math.max(0, rows));

@@ -430,6 +430,8 @@ export const vi: Texts = {
     tooManyToSort:
       'Khoảng thời gian này có quá nhiều yêu cầu để sắp xếp như vậy. Hãy chọn khoảng ngắn hơn hoặc xếp theo thời gian.',
     csv: 'Tải CSV',
+    archived:
+      'Các yêu cầu của {months} không còn trong danh sách vì đã được lưu trữ. Tổng của chúng vẫn có trong biểu đồ.',
     csvTitle: 'Đang chuẩn bị tệp CSV',
     csvRows: 'đã có {n} dòng',
     title: 'Hoạt động',

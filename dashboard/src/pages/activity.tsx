@@ -367,6 +367,19 @@ function Entries({
         }
       </Loaded>
       <More query={entries} />
+      <Archived accountId={accountId} filter={filter} />
     </Card>
   );
+}
+
+/** Names the months of the range whose requests cannot be listed; nothing while there are none. */
+function Archived({ accountId, filter: { from, to } }: { accountId: string; filter: LedgerFilter }) {
+  const { t } = useLanguage();
+  const { data } = useAsk({
+    key: ['archivedMonths', accountId, from, to],
+    ask: (steyg, signal) =>
+      steyg.console.ledger.archivedMonths({ accountId, from: from ?? null, to: to ?? null }, { signal }),
+  });
+  if (data === undefined || data === null || data.length === 0) return null;
+  return <p className="muted">{fill(t.activity.archived, { months: data.map(({ month }) => month).join(', ') })}</p>;
 }

@@ -57,6 +57,7 @@ export const consoleOperations = {
     'createLedgerDownload',
     'budgetChanged~',
     'ledgerAppended~',
+    'archivedMonths',
   ],
   operator: [
     'accountForOperator',

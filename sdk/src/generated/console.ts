@@ -26,6 +26,8 @@ import type {
   AddVendorMutationVariables,
   AnnounceMutation,
   AnnounceMutationVariables,
+  ArchivedMonthsQuery,
+  ArchivedMonthsQueryVariables,
   AuditLogQuery,
   AuditLogQueryVariables,
   BeginSecondFactorMutation,
@@ -172,8 +174,6 @@ import type {
   MatchTransferMutationVariables,
   MeQuery,
   MeQueryVariables,
-  MemberSpendQuery,
-  MemberSpendQueryVariables,
   ModelQuery,
   ModelQueryVariables,
   ModelsQuery,
@@ -194,8 +194,6 @@ import type {
   PlansQueryVariables,
   ProbingQuery,
   ProbingQueryVariables,
-  ProjectQuery,
-  ProjectQueryVariables,
   ReceiptQuery,
   ReceiptQueryVariables,
   RecordTransferMutation,
@@ -264,8 +262,6 @@ import type {
   SetAccountLimitsMutationVariables,
   SetAccountStatusMutation,
   SetAccountStatusMutationVariables,
-  SetMemberBudgetMutation,
-  SetMemberBudgetMutationVariables,
   SetMemberRoleMutation,
   SetMemberRoleMutationVariables,
   SetModelEnabledMutation,
@@ -444,15 +440,6 @@ export type DeleteKeyAnswer = DeleteKeyMutation['deleteKey'];
 /** What `listProjects` answers. */
 export type ListProjectsAnswer = Below<ListProjectsQuery['account'], 'projects'>;
 
-/** What `project` answers. */
-export type ProjectAnswer = ProjectQuery['node'];
-
-/** What `memberSpend` answers. */
-export type MemberSpendAnswer = Below<MemberSpendQuery['account'], 'memberSpend'>;
-
-/** What `setMemberBudget` answers. */
-export type SetMemberBudgetAnswer = SetMemberBudgetMutation['setMemberBudget'];
-
 /** What `createProject` answers. */
 export type CreateProjectAnswer = CreateProjectMutation['createProject'];
 
@@ -482,6 +469,9 @@ export type BudgetChangedAnswer = BudgetChangedSubscription['budgetChanged'];
 
 /** What `ledgerAppended` answers. */
 export type LedgerAppendedAnswer = LedgerAppendedSubscription['ledgerAppended'];
+
+/** What `archivedMonths` answers. */
+export type ArchivedMonthsAnswer = Below<ArchivedMonthsQuery['account'], 'archivedMonths'>;
 
 /** What `accountForOperator` answers. */
 export type AccountForOperatorAnswer = AccountForOperatorQuery['operator']['account'];
@@ -1160,33 +1150,6 @@ export interface ConsoleKeys {
    */
   listProjects(variables?: ListProjectsQueryVariables, options?: RequestOptions): Pending<ListProjectsAnswer>;
   /**
-   * Any object by its global id; null when there is none that you may see.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.keys.project({ id: id });
-   * ```
-   */
-  project(variables: ProjectQueryVariables, options?: RequestOptions): Pending<ProjectAnswer>;
-  /**
-   * What its people have spent through the keys that they made: everybody’s for owners, admins and tokens with the scope `BILLING`; one’s own for others.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.keys.memberSpend();
-   * ```
-   */
-  memberSpend(variables?: MemberSpendQueryVariables, options?: RequestOptions): Pending<MemberSpendAnswer>;
-  /**
-   * Sets what the keys that a person made may spend in a month together. It counts from the very next request on, and stays when they leave, for the keys that stay.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.keys.setMemberBudget({ input: { id: id } });
-   * ```
-   */
-  setMemberBudget(variables: SetMemberBudgetMutationVariables, options?: RequestOptions): Pending<SetMemberBudgetAnswer>;
-  /**
    * Makes a project.
    *
    * @example
@@ -1196,7 +1159,7 @@ export interface ConsoleKeys {
    */
   createProject(variables: CreateProjectMutationVariables, options?: RequestOptions): Pending<CreateProjectAnswer>;
   /**
-   * Renames, limits or archives a project, or takes it into use again.
+   * Renames or archives a project, or takes it into use again.
    *
    * @example
    * ```ts
@@ -1218,7 +1181,7 @@ export interface ConsoleLedger {
    */
   listEntries(variables?: ListEntriesQueryVariables, options?: RequestOptions): Paged<ListEntriesAnswer>;
   /**
-   * The entry of one request; null when there is none (yet).
+   * The entry of one request; null when there is none (yet). A request of an archived month is refused with a sentence.
    *
    * @example
    * ```ts
@@ -1280,6 +1243,15 @@ export interface ConsoleLedger {
    * ```
    */
   ledgerAppended(variables?: LedgerAppendedSubscriptionVariables, options?: RequestOptions): Subscription<LedgerAppendedAnswer>;
+  /**
+   * Months without single requests in `ledger`, because they were archived; the oldest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.ledger.archivedMonths();
+   * ```
+   */
+  archivedMonths(variables?: ArchivedMonthsQueryVariables, options?: RequestOptions): Pending<ArchivedMonthsAnswer>;
 }
 
 /** Operations on operator. */

@@ -5,7 +5,7 @@ const account = 'fragment Account on Account{budget{...Budget}createdAt email id
 const accountLimits = 'fragment AccountLimits on AccountLimits{addresses maxConcurrent requestsPerMinute tokensPerMinute spend{...SpendLimits}spent{...AccountSpend}timeZone}';
 const accountSpend = 'fragment AccountSpend on AccountSpend{held lifetime thisMonth thisWeek today}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
-const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}maker{isMember name}models name owner prefix project{...Project}replaces requestsPerMinute spend{...KeySpend}status}';
+const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}models name prefix replaces requestsPerMinute spend{...KeySpend}status}';
 const backupCodes = 'fragment BackupCodes on BackupCodes{backupCodes}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
 const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
@@ -21,30 +21,24 @@ const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt 
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
 const member = 'fragment Member on Member{createdAt email id name role}';
-const memberSpend = 'fragment MemberSpend on MemberSpend{held isMember keys lifetime memberId monthlyBudget months{...MonthSpend}name personalKeys thisMonth}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}kind markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceClock{...ModelPriceClock}priceTiers{...ModelPriceTier}protocols simulated}';
 const modelPriceClock = 'fragment ModelPriceClock on ModelPriceClock{exceptDates timeZone windows{...ModelPriceWindow}}';
 const modelPriceTier = 'fragment ModelPriceTier on ModelPriceTier{abovePromptTokens cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}input{...TokenPrice}output{...TokenPrice}}';
 const modelPriceWindow = 'fragment ModelPriceWindow on ModelPriceWindow{cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}days hours input{...TokenPrice}output{...TokenPrice}priceTiers{...ModelPriceTier}}';
 const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName everyMinutes last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}measuredSince modelId requests{...RequestShare}requestsSucceeded simulated state ways{...ProbedWay}}';
-const monthSpend = 'fragment MonthSpend on MonthSpend{charged month}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
 const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{burnAmount burnMinutes keyPercent lowBalance mail muted quietFrom quietTo timeZone}';
-const order = 'fragment Order on Order{bonus budget createdAt expiresAt freeAmount giftTo id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}plan{planId}planName priceVnd receiptUrl receivedVnd status upgradedOrder{id}validDays}';
+const order = 'fragment Order on Order{bonus budget createdAt expiresAt freeAmount giftTo id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}planId planName priceVnd receiptUrl receivedVnd status upgrades validDays}';
 const orderInvoice = 'fragment OrderInvoice on OrderInvoice{issuedAt nextAt number problem state url}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
-const passkey = 'fragment Passkey on Passkey{backedUp createdAt id lastUsedAt name}';
-const passkeyOptions = 'fragment PasskeyOptions on PasskeyOptions{json}';
 const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions{amountVnd bank{...BankAccount}memo qrPayload qrPng qrSvg}';
 const plan = 'fragment Plan on Plan{budget id name onSale planId priceVnd validDays vndPerUsd}';
 const priceHours = 'fragment PriceHours on PriceHours{days period timeZone}';
 const priceMoment = 'fragment PriceMoment on PriceMoment{pricedAt window{...PriceHours}}';
 const probedWay = 'fragment ProbedWay on ProbedWay{checkedAt latencyMs mode outcome protocol reason timeToFirstByteMs}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
-const project = 'fragment Project on Project{archivedAt createdAt id name}';
-const projectSpend = 'fragment ProjectSpend on ProjectSpend{held keys lifetime limits{lifetime month}thisMonth}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
 const receipt = 'fragment Receipt on Receipt{accountEmail accountName budget issuedAt number payments{...OrderPayment}planName priceVnd receivedVnd}';
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
@@ -53,7 +47,7 @@ const secondFactorSetup = 'fragment SecondFactorSetup on SecondFactorSetup{backu
 const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
 const serviceAbsence = 'fragment ServiceAbsence on ServiceAbsence{from to}';
 const serviceStatus = 'fragment ServiceStatus on ServiceStatus{absences{...ServiceAbsence}announcements{...Announcement}generatedAt incidents{...Incident}measuredSince models{...ModelStatus}observers{...UptimeObserver}state}';
-const session = 'fragment Session on Session{createdAt current device expiresAt id ipAddress lastUsedAt passkey userAgent}';
+const session = 'fragment Session on Session{createdAt current device expiresAt id ipAddress lastUsedAt userAgent}';
 const signedIn = 'fragment SignedIn on SignedIn{secondFactorRequired}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
 const statement = 'fragment Statement on Statement{charged closing expired granted month opening url}';
@@ -67,7 +61,7 @@ const uptime = 'fragment Uptime on Uptime{down latencyMs maintenance noData rati
 const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
 const uptimeObserver = 'fragment UptimeObserver on UptimeObserver{agent measuredAt name region}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
-const usageRow = 'fragment UsageRow on UsageRow{charged cost failures key{id name}model outcome requests start tokens{...Tokens}}';
+const usageRow = 'fragment UsageRow on UsageRow{charged cost failures keyId model outcome requests start tokens{...Tokens}}';
 const user = 'fragment User on User{createdAt email emailVerified hasPassword id locale name operator secondFactor}';
 const viewer = 'fragment Viewer on Viewer{accounts{id name status}scopes sessions{...Session}user{...User}}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
@@ -83,52 +77,47 @@ export const documents = {
   node: { kind: 'query', path: 'node', text: 'query node($id:ID!){node(id:$id){__typename id}}' },
   listMembers: { kind: 'query', path: 'account.members', text: 'query listMembers($accountId:ID){account(id:$accountId){members{...Member}}}' + member },
   listInvitations: { kind: 'query', path: 'account.invitations', text: 'query listInvitations($accountId:ID){account(id:$accountId){invitations{...Invitation}}}' + invitation },
-  inviteMember: { kind: 'mutation', path: 'inviteMember', text: 'mutation inviteMember($accountId:ID$email:String!$role:InvitedRole!){inviteMember(input:{accountId:$accountId email:$email role:$role}){__typename ...Invitation ...Problem}}' + invitation + problem },
-  acceptInvitation: { kind: 'mutation', path: 'acceptInvitation', text: 'mutation acceptInvitation($token:String!){acceptInvitation(input:{token:$token}){__typename ...Account ...Problem}}' + account + budget + grant + problem },
-  revokeInvitation: { kind: 'mutation', path: 'revokeInvitation', text: 'mutation revokeInvitation($id:ID!){revokeInvitation(input:{id:$id}){__typename ...Done ...Problem}}' + done + problem },
-  setMemberRole: { kind: 'mutation', path: 'setMemberRole', text: 'mutation setMemberRole($id:ID!$role:Role!){setMemberRole(input:{id:$id role:$role}){__typename ...Done ...Problem}}' + done + problem },
-  removeMember: { kind: 'mutation', path: 'removeMember', text: 'mutation removeMember($id:ID!){removeMember(input:{id:$id}){__typename ...Done ...Problem}}' + done + problem },
+  inviteMember: { kind: 'mutation', path: 'inviteMember', text: 'mutation inviteMember($accountId:ID$email:String!$role:InvitedRole!){inviteMember(accountId:$accountId email:$email role:$role){__typename ...Invitation ...Problem}}' + invitation + problem },
+  acceptInvitation: { kind: 'mutation', path: 'acceptInvitation', text: 'mutation acceptInvitation($token:String!){acceptInvitation(token:$token){__typename ...Account ...Problem}}' + account + budget + grant + problem },
+  revokeInvitation: { kind: 'mutation', path: 'revokeInvitation', text: 'mutation revokeInvitation($id:ID!){revokeInvitation(id:$id){__typename ...Done ...Problem}}' + done + problem },
+  setMemberRole: { kind: 'mutation', path: 'setMemberRole', text: 'mutation setMemberRole($id:ID!$role:Role!){setMemberRole(id:$id role:$role){__typename ...Done ...Problem}}' + done + problem },
+  removeMember: { kind: 'mutation', path: 'removeMember', text: 'mutation removeMember($id:ID!){removeMember(id:$id){__typename ...Done ...Problem}}' + done + problem },
   listNotices: { kind: 'query', path: 'account.notices', text: 'query listNotices($accountId:ID){account(id:$accountId){notices{...Notice}}}' + notice },
   noticeSettings: { kind: 'query', path: 'account.noticeSettings', text: 'query noticeSettings($accountId:ID){account(id:$accountId){noticeSettings{...NoticeSettings}}}' + noticeSettings },
   updateNoticeSettings: { kind: 'mutation', path: 'updateNoticeSettings', text: 'mutation updateNoticeSettings($input:NoticeSettingsInput!){updateNoticeSettings(input:$input){__typename ...NoticeSettings ...Problem}}' + noticeSettings + problem },
   listNoticeChannels: { kind: 'query', path: 'account.noticeChannels', text: 'query listNoticeChannels($accountId:ID){account(id:$accountId){noticeChannels{...NoticeChannel}}}' + noticeChannel },
   createNoticeChannel: { kind: 'mutation', path: 'createNoticeChannel', text: 'mutation createNoticeChannel($input:CreateNoticeChannelInput!){createNoticeChannel(input:$input){__typename ...on CreatedNoticeChannel{channel{...NoticeChannel}signing}...Problem}}' + noticeChannel + problem },
   updateNoticeChannel: { kind: 'mutation', path: 'updateNoticeChannel', text: 'mutation updateNoticeChannel($input:UpdateNoticeChannelInput!){updateNoticeChannel(input:$input){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem },
-  deleteNoticeChannel: { kind: 'mutation', path: 'deleteNoticeChannel', text: 'mutation deleteNoticeChannel($id:ID!){deleteNoticeChannel(input:{id:$id}){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem },
-  testNoticeChannel: { kind: 'mutation', path: 'testNoticeChannel', text: 'mutation testNoticeChannel($id:ID!){testNoticeChannel(input:{id:$id}){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem },
-  listAccessTokens: { kind: 'query', path: 'account.accessTokens', text: 'query listAccessTokens($accountId:ID$after:String$first:Int){account(id:$accountId){accessTokens(after:$after first:$first){edges{cursor node{...AccessToken}}pageInfo{...PageInfo}totalCount}}}' + accessToken + pageInfo },
+  deleteNoticeChannel: { kind: 'mutation', path: 'deleteNoticeChannel', text: 'mutation deleteNoticeChannel($id:ID!){deleteNoticeChannel(id:$id){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem },
+  testNoticeChannel: { kind: 'mutation', path: 'testNoticeChannel', text: 'mutation testNoticeChannel($id:ID!){testNoticeChannel(id:$id){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem },
+  listAccessTokens: { kind: 'query', path: 'account.accessTokens', text: 'query listAccessTokens($accountId:ID$after:String$first:Int){account(id:$accountId){accessTokens(after:$after first:$first){edges{cursor node{...AccessToken}}pageInfo{...PageInfo}}}}' + accessToken + pageInfo },
   createAccessToken: { kind: 'mutation', path: 'createAccessToken', text: 'mutation createAccessToken($input:CreateAccessTokenInput!){createAccessToken(input:$input){__typename ...CreatedAccessToken ...Problem}}' + accessToken + createdAccessToken + problem },
-  deleteAccessToken: { kind: 'mutation', path: 'deleteAccessToken', text: 'mutation deleteAccessToken($id:ID!){deleteAccessToken(input:{id:$id}){__typename ...Done ...Problem}}' + done + problem },
-  createAccountExport: { kind: 'mutation', path: 'createAccountExport', text: 'mutation createAccountExport($accountId:ID){createAccountExport(input:{accountId:$accountId}){__typename ...on AccountExport{expiresAt url}...Problem}}' + problem },
-  eraseAccount: { kind: 'mutation', path: 'eraseAccount', text: 'mutation eraseAccount($accountId:ID!$code:String$email:String!$password:String){eraseAccount(input:{accountId:$accountId code:$code email:$email password:$password}){__typename ...on AccountErased{people}...Problem}}' + problem },
+  deleteAccessToken: { kind: 'mutation', path: 'deleteAccessToken', text: 'mutation deleteAccessToken($id:ID!){deleteAccessToken(id:$id){__typename ...Done ...Problem}}' + done + problem },
+  createAccountExport: { kind: 'mutation', path: 'createAccountExport', text: 'mutation createAccountExport($accountId:ID){createAccountExport(accountId:$accountId){__typename ...on AccountExport{expiresAt url}...Problem}}' + problem },
+  eraseAccount: { kind: 'mutation', path: 'eraseAccount', text: 'mutation eraseAccount($accountId:ID!$code:String$email:String!$password:String){eraseAccount(accountId:$accountId code:$code email:$email password:$password){__typename ...on AccountErased{people}...Problem}}' + problem },
   models: { kind: 'query', path: 'models', text: 'query models{models{...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices },
   model: { kind: 'query', path: 'model', text: 'query model($modelId:String!){model(modelId:$modelId){...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices },
-  listKeys: { kind: 'query', path: 'account.keys', text: 'query listKeys($accountId:ID$after:String$deleted:Boolean$first:Int){account(id:$accountId){keys(after:$after deleted:$deleted first:$first){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}totalCount}}}' + apiKey + burnLimit + keySpend + pageInfo + project + spendLimits },
-  createKey: { kind: 'mutation', path: 'createKey', idempotencyKey: 'input', text: 'mutation createKey($input:CreateKeyInput!){createKey(input:$input){__typename ...CreatedKey ...Problem}}' + apiKey + burnLimit + createdKey + keySpend + problem + project + spendLimits },
-  updateKey: { kind: 'mutation', path: 'updateKey', text: 'mutation updateKey($input:UpdateKeyInput!){updateKey(input:$input){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + project + spendLimits },
-  rotateKey: { kind: 'mutation', path: 'rotateKey', text: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateKey(input:{graceSeconds:$graceSeconds id:$id}){__typename ...CreatedKey ...Problem}}' + apiKey + burnLimit + createdKey + keySpend + problem + project + spendLimits },
-  deleteKey: { kind: 'mutation', path: 'deleteKey', text: 'mutation deleteKey($id:ID!){deleteKey(input:{id:$id}){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + project + spendLimits },
-  listProjects: { kind: 'query', path: 'account.projects', text: 'query listProjects($accountId:ID$archived:Boolean){account(id:$accountId){projects(archived:$archived){...Project spend{...ProjectSpend}}}}' + project + projectSpend },
-  project: { kind: 'query', path: 'node', text: 'query project($id:ID!$months:Int){node(id:$id){__typename ...on Project{...Project months(count:$months){...MonthSpend}spend{...ProjectSpend}}}}' + monthSpend + project + projectSpend },
-  memberSpend: { kind: 'query', path: 'account.memberSpend', text: 'query memberSpend($accountId:ID$months:Int){account(id:$accountId){memberSpend(months:$months){...MemberSpend}}}' + memberSpend + monthSpend },
-  setMemberBudget: { kind: 'mutation', path: 'setMemberBudget', text: 'mutation setMemberBudget($input:SetMemberBudgetInput!){setMemberBudget(input:$input){__typename ...MemberSpend ...Problem}}' + memberSpend + monthSpend + problem },
-  createProject: { kind: 'mutation', path: 'createProject', text: 'mutation createProject($input:CreateProjectInput!){createProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
-  updateProject: { kind: 'mutation', path: 'updateProject', text: 'mutation updateProject($input:UpdateProjectInput!){updateProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
-  listEntries: { kind: 'query', path: 'account.ledger', text: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + project + promptTier + receiptLine + spendLimits + tokens + unitLine },
-  entry: { kind: 'query', path: 'account.ledgerEntry', text: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + spendLimits + tokens + unitLine },
+  listKeys: { kind: 'query', path: 'account.keys', text: 'query listKeys($accountId:ID$after:String$deleted:Boolean$first:Int){account(id:$accountId){keys(after:$after deleted:$deleted first:$first){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + pageInfo + spendLimits },
+  createKey: { kind: 'mutation', path: 'createKey', idempotencyKey: 'input', text: 'mutation createKey($input:CreateKeyInput!){createKey(input:$input){__typename ...CreatedKey ...Problem}}' + apiKey + burnLimit + createdKey + keySpend + problem + spendLimits },
+  updateKey: { kind: 'mutation', path: 'updateKey', text: 'mutation updateKey($input:UpdateKeyInput!){updateKey(input:$input){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + spendLimits },
+  rotateKey: { kind: 'mutation', path: 'rotateKey', text: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateKey(graceSeconds:$graceSeconds id:$id){__typename ...CreatedKey ...Problem}}' + apiKey + burnLimit + createdKey + keySpend + problem + spendLimits },
+  deleteKey: { kind: 'mutation', path: 'deleteKey', text: 'mutation deleteKey($id:ID!){deleteKey(id:$id){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + spendLimits },
+  listEntries: { kind: 'query', path: 'account.ledger', text: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine },
+  entry: { kind: 'query', path: 'account.ledgerEntry', text: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine },
   usage: { kind: 'query', path: 'account.usage', text: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$outcomes:[RequestOutcome!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model outcomes:$outcomes period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + tokens + usageRow },
   budget: { kind: 'query', path: 'account.budget', text: 'query budget($accountId:ID){account(id:$accountId){budget{...Budget}}}' + budget + grant },
   cacheSavings: { kind: 'query', path: 'account.cacheSavings', text: 'query cacheSavings($accountId:ID$from:DateTime!){account(id:$accountId){cacheSavings(from:$from)}}' },
-  createLedgerDownload: { kind: 'mutation', path: 'createLedgerDownload', text: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(input:{accountId:$accountId filter:$filter}){__typename ...Download ...Problem}}' + download + problem },
+  createLedgerDownload: { kind: 'mutation', path: 'createLedgerDownload', text: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(accountId:$accountId filter:$filter){__typename ...Download ...Problem}}' + download + problem },
   budgetChanged: { kind: 'subscription', path: 'budgetChanged', text: 'subscription budgetChanged($accountId:ID){budgetChanged(accountId:$accountId){...Budget}}' + budget + grant },
-  ledgerAppended: { kind: 'subscription', path: 'ledgerAppended', text: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + spendLimits + tokens + unitLine },
+  ledgerAppended: { kind: 'subscription', path: 'ledgerAppended', text: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + promptTier + receiptLine + spendLimits + tokens + unitLine },
+  archivedMonths: { kind: 'query', path: 'account.archivedMonths', text: 'query archivedMonths($accountId:ID$from:DateTime$to:DateTime){account(id:$accountId){archivedMonths(from:$from to:$to){archivedAt from month to}}}' },
   shop: { kind: 'query', path: 'shop', text: 'query shop{shop{open demonstration}}' },
   plans: { kind: 'query', path: 'plans', text: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan },
   order: { kind: 'query', path: 'order', text: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions },
   receipt: { kind: 'query', path: 'receipt', text: 'query receipt($orderId:ID!){receipt(orderId:$orderId){...Receipt}}' + orderPayment + receipt },
-  listOrders: { kind: 'query', path: 'account.orders', text: 'query listOrders($accountId:ID$after:String$first:Int){account(id:$accountId){orders(after:$after first:$first){edges{cursor node{...Order}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
+  listOrders: { kind: 'query', path: 'account.orders', text: 'query listOrders($accountId:ID$after:String$first:Int){account(id:$accountId){orders(after:$after first:$first){edges{cursor node{...Order}}pageInfo{...PageInfo}}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
   createOrder: { kind: 'mutation', path: 'createOrder', idempotencyKey: 'input', text: 'mutation createOrder($input:CreateOrderInput!){createOrder(input:$input){__typename ...Order ...Problem}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions + problem },
-  cancelOrder: { kind: 'mutation', path: 'cancelOrder', text: 'mutation cancelOrder($id:ID!){cancelOrder(input:{id:$id}){__typename ...Order ...Problem}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions + problem },
+  cancelOrder: { kind: 'mutation', path: 'cancelOrder', text: 'mutation cancelOrder($id:ID!){cancelOrder(id:$id){__typename ...Order ...Problem}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions + problem },
   orderStatus: { kind: 'subscription', path: 'orderStatus', text: 'subscription orderStatus($id:ID!){orderStatus(id:$id){...Order}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions },
   seller: { kind: 'query', path: 'seller', text: 'query seller{seller{...Seller}}' + seller },
   company: { kind: 'query', path: 'account', text: 'query company($accountId:ID){account(id:$accountId){company{address name taxCode}id}}' },
@@ -137,33 +126,26 @@ export const documents = {
   statement: { kind: 'query', path: 'account', text: 'query statement($accountId:ID$month:String!){account(id:$accountId){id statement(month:$month){...Statement}}}' + statement },
   bonusSteps: { kind: 'query', path: 'bonusSteps', text: 'query bonusSteps{bonusSteps{...BonusStep}}' + bonusStep },
   topUp: { kind: 'query', path: 'topUp', text: 'query topUp{topUp{...TopUp}}' + plan + topUp },
-  redeemCode: { kind: 'mutation', path: 'redeemCode', text: 'mutation redeemCode($accountId:ID$code:String!){redeemCode(input:{accountId:$accountId code:$code}){__typename ...on CodeRedeemed{again amount grantId}...Problem}}' + problem },
+  redeemCode: { kind: 'mutation', path: 'redeemCode', text: 'mutation redeemCode($accountId:ID$code:String!){redeemCode(accountId:$accountId code:$code){__typename ...on CodeRedeemed{again amount grantId}...Problem}}' + problem },
   me: { kind: 'query', path: 'me', text: 'query me{me{...Viewer}}' + session + user + viewer },
-  signInMethods: { kind: 'query', path: 'signInMethods', text: 'query signInMethods{signInMethods{passkeys passwords providers{id name}}}' },
+  signInMethods: { kind: 'query', path: 'signInMethods', text: 'query signInMethods{signInMethods{passwords providers{id name}}}' },
   signUp: { kind: 'mutation', path: 'signUp', text: 'mutation signUp($input:SignUpInput!){signUp(input:$input){__typename ...Done ...Problem}}' + done + problem },
-  resendVerification: { kind: 'mutation', path: 'resendVerification', text: 'mutation resendVerification($email:String!){resendVerification(input:{email:$email}){__typename ...Done ...Problem}}' + done + problem },
-  verifyEmail: { kind: 'mutation', path: 'verifyEmail', text: 'mutation verifyEmail($token:String!){verifyEmail(input:{token:$token}){__typename ...Done ...Problem}}' + done + problem },
-  signIn: { kind: 'mutation', path: 'signIn', text: 'mutation signIn($email:String!$password:String!){signIn(input:{email:$email password:$password}){__typename ...SignedIn ...Problem}}' + problem + signedIn },
-  signInWithCode: { kind: 'mutation', path: 'signInWithCode', text: 'mutation signInWithCode($backup:Boolean$code:String!){signInWithCode(input:{backup:$backup code:$code}){__typename ...SignedIn ...Problem}}' + problem + signedIn },
-  beginPasskeySignIn: { kind: 'mutation', path: 'beginPasskeySignIn', text: 'mutation beginPasskeySignIn{beginPasskeySignIn{__typename ...PasskeyOptions ...Problem}}' + passkeyOptions + problem },
-  signInWithPasskey: { kind: 'mutation', path: 'signInWithPasskey', text: 'mutation signInWithPasskey($credential:String!){signInWithPasskey(input:{credential:$credential}){__typename ...SignedIn ...Problem}}' + problem + signedIn },
+  resendVerification: { kind: 'mutation', path: 'resendVerification', text: 'mutation resendVerification($email:String!){resendVerification(email:$email){__typename ...Done ...Problem}}' + done + problem },
+  verifyEmail: { kind: 'mutation', path: 'verifyEmail', text: 'mutation verifyEmail($token:String!){verifyEmail(token:$token){__typename ...Done ...Problem}}' + done + problem },
+  signIn: { kind: 'mutation', path: 'signIn', text: 'mutation signIn($email:String!$password:String!){signIn(email:$email password:$password){__typename ...SignedIn ...Problem}}' + problem + signedIn },
+  signInWithCode: { kind: 'mutation', path: 'signInWithCode', text: 'mutation signInWithCode($backup:Boolean$code:String!){signInWithCode(backup:$backup code:$code){__typename ...SignedIn ...Problem}}' + problem + signedIn },
   signOut: { kind: 'mutation', path: 'signOut', text: 'mutation signOut{signOut{...Done}}' + done },
-  requestPasswordReset: { kind: 'mutation', path: 'requestPasswordReset', text: 'mutation requestPasswordReset($email:String!){requestPasswordReset(input:{email:$email}){__typename ...Done ...Problem}}' + done + problem },
-  resetPassword: { kind: 'mutation', path: 'resetPassword', text: 'mutation resetPassword($newPassword:String!$token:String!){resetPassword(input:{newPassword:$newPassword token:$token}){__typename ...Done ...Problem}}' + done + problem },
-  changePassword: { kind: 'mutation', path: 'changePassword', text: 'mutation changePassword($currentPassword:String!$newPassword:String!){changePassword(input:{currentPassword:$currentPassword newPassword:$newPassword}){__typename ...Done ...Problem}}' + done + problem },
-  changeEmail: { kind: 'mutation', path: 'changeEmail', text: 'mutation changeEmail($newEmail:String!$password:String!){changeEmail(input:{newEmail:$newEmail password:$password}){__typename ...Done ...Problem}}' + done + problem },
-  updateProfile: { kind: 'mutation', path: 'updateProfile', text: 'mutation updateProfile($locale:String$name:String){updateProfile(input:{locale:$locale name:$name}){__typename ...User ...Problem}}' + problem + user },
-  beginSecondFactor: { kind: 'mutation', path: 'beginSecondFactor', text: 'mutation beginSecondFactor($password:String!){beginSecondFactor(input:{password:$password}){__typename ...SecondFactorSetup ...Problem}}' + problem + secondFactorSetup },
-  confirmSecondFactor: { kind: 'mutation', path: 'confirmSecondFactor', text: 'mutation confirmSecondFactor($code:String!){confirmSecondFactor(input:{code:$code}){__typename ...Done ...Problem}}' + done + problem },
-  disableSecondFactor: { kind: 'mutation', path: 'disableSecondFactor', text: 'mutation disableSecondFactor($code:String!$password:String!){disableSecondFactor(input:{code:$code password:$password}){__typename ...Done ...Problem}}' + done + problem },
-  renewBackupCodes: { kind: 'mutation', path: 'renewBackupCodes', text: 'mutation renewBackupCodes($password:String!){renewBackupCodes(input:{password:$password}){__typename ...BackupCodes ...Problem}}' + backupCodes + problem },
-  revokeSession: { kind: 'mutation', path: 'revokeSession', text: 'mutation revokeSession($id:ID!){revokeSession(input:{id:$id}){__typename ...Done ...Problem}}' + done + problem },
+  requestPasswordReset: { kind: 'mutation', path: 'requestPasswordReset', text: 'mutation requestPasswordReset($email:String!){requestPasswordReset(email:$email){__typename ...Done ...Problem}}' + done + problem },
+  resetPassword: { kind: 'mutation', path: 'resetPassword', text: 'mutation resetPassword($newPassword:String!$token:String!){resetPassword(newPassword:$newPassword token:$token){__typename ...Done ...Problem}}' + done + problem },
+  changePassword: { kind: 'mutation', path: 'changePassword', text: 'mutation changePassword($currentPassword:String!$newPassword:String!){changePassword(currentPassword:$currentPassword newPassword:$newPassword){__typename ...Done ...Problem}}' + done + problem },
+  changeEmail: { kind: 'mutation', path: 'changeEmail', text: 'mutation changeEmail($newEmail:String!$password:String!){changeEmail(newEmail:$newEmail password:$password){__typename ...Done ...Problem}}' + done + problem },
+  updateProfile: { kind: 'mutation', path: 'updateProfile', text: 'mutation updateProfile($locale:String$name:String){updateProfile(locale:$locale name:$name){__typename ...User ...Problem}}' + problem + user },
+  beginSecondFactor: { kind: 'mutation', path: 'beginSecondFactor', text: 'mutation beginSecondFactor($password:String!){beginSecondFactor(password:$password){__typename ...SecondFactorSetup ...Problem}}' + problem + secondFactorSetup },
+  confirmSecondFactor: { kind: 'mutation', path: 'confirmSecondFactor', text: 'mutation confirmSecondFactor($code:String!){confirmSecondFactor(code:$code){__typename ...Done ...Problem}}' + done + problem },
+  disableSecondFactor: { kind: 'mutation', path: 'disableSecondFactor', text: 'mutation disableSecondFactor($code:String!$password:String!){disableSecondFactor(code:$code password:$password){__typename ...Done ...Problem}}' + done + problem },
+  renewBackupCodes: { kind: 'mutation', path: 'renewBackupCodes', text: 'mutation renewBackupCodes($password:String!){renewBackupCodes(password:$password){__typename ...BackupCodes ...Problem}}' + backupCodes + problem },
+  revokeSession: { kind: 'mutation', path: 'revokeSession', text: 'mutation revokeSession($id:ID!){revokeSession(id:$id){__typename ...Done ...Problem}}' + done + problem },
   revokeOtherSessions: { kind: 'mutation', path: 'revokeOtherSessions', text: 'mutation revokeOtherSessions{revokeOtherSessions}' },
-  listPasskeys: { kind: 'query', path: 'me.passkeys', text: 'query listPasskeys{me{passkeys{...Passkey}}}' + passkey },
-  beginPasskey: { kind: 'mutation', path: 'beginPasskey', text: 'mutation beginPasskey($code:String$password:String!){beginPasskey(input:{code:$code password:$password}){__typename ...PasskeyOptions ...Problem}}' + passkeyOptions + problem },
-  addPasskey: { kind: 'mutation', path: 'addPasskey', text: 'mutation addPasskey($credential:String!$name:String!){addPasskey(input:{credential:$credential name:$name}){__typename ...Passkey ...Problem}}' + passkey + problem },
-  renamePasskey: { kind: 'mutation', path: 'renamePasskey', text: 'mutation renamePasskey($id:ID!$name:String!){renamePasskey(input:{id:$id name:$name}){__typename ...Passkey ...Problem}}' + passkey + problem },
-  removePasskey: { kind: 'mutation', path: 'removePasskey', text: 'mutation removePasskey($id:ID!$password:String!){removePasskey(input:{id:$id password:$password}){__typename ...Done ...Problem}}' + done + problem },
   serviceStatus: { kind: 'query', path: 'status', text: 'query serviceStatus{status{...ServiceStatus}}' + announcement + incident + modelStatus + probedWay + requestShare + serviceAbsence + serviceStatus + statusUpdate + uptime + uptimeDay + uptimeObserver },
   uptime: { kind: 'query', path: 'uptime', text: 'query uptime($by:UptimeUnit!$from:DateTime!$mode:ProbeMode$modelId:String!$protocol:Protocol$to:DateTime!){uptime(by:$by from:$from mode:$mode modelId:$modelId protocol:$protocol to:$to){...UptimePoint}}' + uptime + uptimePoint },
   listIncidents: { kind: 'query', path: 'incidents', text: 'query listIncidents($after:String$first:Int$modelId:String){incidents(after:$after first:$first modelId:$modelId){edges{cursor node{...Incident}}pageInfo{...PageInfo}}}' + incident + pageInfo + statusUpdate },
@@ -171,9 +153,9 @@ export const documents = {
   listEndpoints: { kind: 'query', path: 'account.webhookEndpoints', text: 'query listEndpoints($accountId:ID){account(id:$accountId){webhookEndpoints{...WebhookEndpoint}}}' + webhookEndpoint },
   createWebhookEndpoint: { kind: 'mutation', path: 'createWebhookEndpoint', text: 'mutation createWebhookEndpoint($input:CreateWebhookEndpointInput!){createWebhookEndpoint(input:$input){__typename ...WebhookEndpointWithSecret ...Problem}}' + problem + webhookEndpoint + webhookEndpointWithSecret },
   updateWebhookEndpoint: { kind: 'mutation', path: 'updateWebhookEndpoint', text: 'mutation updateWebhookEndpoint($input:UpdateWebhookEndpointInput!){updateWebhookEndpoint(input:$input){__typename ...WebhookEndpoint ...Problem}}' + problem + webhookEndpoint },
-  deleteWebhookEndpoint: { kind: 'mutation', path: 'deleteWebhookEndpoint', text: 'mutation deleteWebhookEndpoint($id:ID!){deleteWebhookEndpoint(input:{id:$id}){__typename ...WebhookEndpoint ...Problem}}' + problem + webhookEndpoint },
-  rotateWebhookSecret: { kind: 'mutation', path: 'rotateWebhookSecret', text: 'mutation rotateWebhookSecret($id:ID!){rotateWebhookSecret(input:{id:$id}){__typename ...WebhookEndpointWithSecret ...Problem}}' + problem + webhookEndpoint + webhookEndpointWithSecret },
-  sendTestWebhook: { kind: 'mutation', path: 'sendTestWebhook', text: 'mutation sendTestWebhook($id:ID!){sendTestWebhook(input:{id:$id}){__typename ...WebhookDelivery ...Problem}}' + problem + webhookAttempt + webhookDelivery },
-  replayWebhookDelivery: { kind: 'mutation', path: 'replayWebhookDelivery', text: 'mutation replayWebhookDelivery($id:ID!){replayWebhookDelivery(input:{id:$id}){__typename ...WebhookDelivery ...Problem}}' + problem + webhookAttempt + webhookDelivery },
+  deleteWebhookEndpoint: { kind: 'mutation', path: 'deleteWebhookEndpoint', text: 'mutation deleteWebhookEndpoint($id:ID!){deleteWebhookEndpoint(id:$id){__typename ...WebhookEndpoint ...Problem}}' + problem + webhookEndpoint },
+  rotateWebhookSecret: { kind: 'mutation', path: 'rotateWebhookSecret', text: 'mutation rotateWebhookSecret($id:ID!){rotateWebhookSecret(id:$id){__typename ...WebhookEndpointWithSecret ...Problem}}' + problem + webhookEndpoint + webhookEndpointWithSecret },
+  sendTestWebhook: { kind: 'mutation', path: 'sendTestWebhook', text: 'mutation sendTestWebhook($id:ID!){sendTestWebhook(id:$id){__typename ...WebhookDelivery ...Problem}}' + problem + webhookAttempt + webhookDelivery },
+  replayWebhookDelivery: { kind: 'mutation', path: 'replayWebhookDelivery', text: 'mutation replayWebhookDelivery($id:ID!){replayWebhookDelivery(id:$id){__typename ...WebhookDelivery ...Problem}}' + problem + webhookAttempt + webhookDelivery },
   listDeliveries: { kind: 'query', path: 'node.deliveries', text: 'query listDeliveries($id:ID!$after:String$first:Int){node(id:$id){...on WebhookEndpoint{deliveries(after:$after first:$first){edges{cursor node{...WebhookDelivery}}pageInfo{...PageInfo}}}}}' + pageInfo + webhookAttempt + webhookDelivery },
 } as const;

@@ -1143,6 +1143,12 @@ export interface LedgerEntry {
 export interface UsageRequests {
   object: 'usage.requests';
   data: LedgerEntry[];
+  /** Months (UTC) of the range whose requests are in an archive, and not in this list. */
+  archived?: {
+    month: string;
+    archived_at: string;
+    [member: string]: unknown;
+  }[] | undefined;
   has_more: boolean;
   next_cursor: string | null;
   [member: string]: unknown;
