@@ -44,12 +44,12 @@ export async function archivedMonthOf(db: Queryable, requestId: string): Promise
 export class MonthArchived extends Error {
   override name = 'MonthArchived';
 
-  constructor(month: ArchivedMonth) {
+  constructor(month: Pick<ArchivedMonth, 'month' | 'archivedAt'>) {
     super(archivedSentence(month));
   }
 }
 
 /** One sentence for people and programs. */
-export function archivedSentence({ month, archivedAt }: ArchivedMonth): string {
+export function archivedSentence({ month, archivedAt }: Pick<ArchivedMonth, 'month' | 'archivedAt'>): string {
   return `The requests of ${month} were archived on ${archivedAt.toISOString().slice(0, 10)}; the operator of the service has the archive.`;
 }

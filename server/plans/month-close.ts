@@ -1,4 +1,5 @@
 import type { ClientBase, Pool } from 'pg';
+import { MonthArchived } from '../billing/archived-months.ts';
 import { formatUsd } from '../core/money.ts';
 import { transaction } from '../database/lane.ts';
 import { appendAudit } from '../shared/audit.ts';
@@ -134,7 +135,17 @@ async function readLatestClose(client: ClientBase): Promise<LatestClose | null> 
   return rows[0] ?? null;
 }
 
-/** Null: PostgreSQL has no such time zone. */
+/** Throws `MonthArchived` where totals before a moment would need archived charges one by one. */
+async function refuseArchived(client: ClientBase, moment: Date): Promise<void> {
+  const { rows } = await client.query<{ month: string; archivedAt: Date }>(
+    `SELECT to_char(month, 'YYYY-MM') AS month, archived_at AS "archivedAt" FROM archived_month WHERE last_at >= $1
+     ORDER BY archived_month.month DESC LIMIT 1`,
+    [moment],
+  );
+  if (rows[0] !== undefined) throw new MonthArchived(rows[0]);
+}
+
+/** Null: PostgreSQL has no such time zone. Throws `MonthArchived`. */
 async function measure(
   client: ClientBase,
   latest: LatestClose | null,
@@ -150,6 +161,7 @@ async function measure(
   );
   const [bound] = bounds;
   if (bound === undefined) throw new Error('the bounds of a month were read and gave no row');
+  await refuseArchived(client, latest === null ? bound.start : bound.end);
   const now = await readTotals(client, bound.end);
   const before =
     latest === null
@@ -174,7 +186,7 @@ export interface MonthPreview extends Omit<ClosedMonth, 'closedBy' | 'closedAt'>
 
 /**
  * What the next close would freeze: the month after the latest close, or before any the given one (null: the last that is
- * over). Null: PostgreSQL has no such time zone.
+ * over). Null: PostgreSQL has no such time zone. Throws `MonthArchived`.
  */
 export async function previewMonth(
   pool: Pool,
@@ -199,7 +211,16 @@ async function lastMonth(client: ClientBase): Promise<string> {
 }
 
 /** Closes a month that is over. All closes wait for each other. */
-export async function closeMonth(pool: Pool, { month, timeZone, actor }: CloseMonth): Promise<CloseOutcome> {
+export async function closeMonth(pool: Pool, input: CloseMonth): Promise<CloseOutcome> {
+  try {
+    return await closeOpenMonth(pool, input);
+  } catch (error) {
+    if (error instanceof MonthArchived) return { kind: 'archived', message: error.message };
+    throw error;
+  }
+}
+
+async function closeOpenMonth(pool: Pool, { month, timeZone, actor }: CloseMonth): Promise<CloseOutcome> {
   return transaction(pool, async (client) => {
     await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.closed_month', 0))`);
     const same = (await listClosedMonths(client)).find((each) => each.month === month);

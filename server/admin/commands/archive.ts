@@ -13,9 +13,9 @@ export const archiveCommands: readonly Command[] = [
       'write the months before MONTH (2026-01) as CSV with checksums, read them back, and only then take them out of the database',
     options: { before: 'text', to: 'text', 'dry-run': 'flag' },
     async run({ pool, config }, given) {
-      const { archiveMonth, listArchivable } = await import('../../billing/archive.ts');
+      const { archiveMonth, firstKept, listArchivable } = await import('../../billing/archive.ts');
       const { keepMonths, directory } = config.ledgerArchive;
-      const before = given.text('before') ?? (keepMonths === null ? given.required('before') : monthsAgo(keepMonths));
+      const before = given.text('before') ?? (keepMonths === null ? given.required('before') : firstKept(keepMonths));
       if (!monthName.test(before)) throw new CommandError('usage', '--before is a month: 2026-01');
       const to = given.text('to') ?? directory;
       const months = await listArchivable(pool, before);
@@ -57,12 +57,6 @@ export const archiveCommands: readonly Command[] = [
     },
   },
 ];
-
-/** The first month that is kept, so many whole months before the present one. */
-function monthsAgo(months: number): string {
-  const now = new Date();
-  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)).toISOString().slice(0, 7);
-}
 
 async function understood<T>(work: Promise<T>): Promise<T> {
   try {

@@ -40,15 +40,11 @@ export const booksCommands: readonly Command[] = [
       const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
       if (!(days >= 0 && days < maxComparedDays))
         throw new CommandError('usage', `--to follows --from, by at most ${maxComparedDays} days`);
-<<<<<<< HEAD
-      const compared = await createBooks({ pool }).compare({ from, to, upstream: given.text('upstream') ?? null });
-=======
-      const compared = await compareVendorUsage(pool, { from, to, upstream: given.text('upstream') ?? null }).catch(
-        (error: Error) => {
+      const compared = await createBooks({ pool })
+        .compare({ from, to, upstream: given.text('upstream') ?? null })
+        .catch((error: Error) => {
           throw error.name === 'MonthArchived' ? new CommandError('archived', error.message) : error;
-        },
-      );
->>>>>>> 4a1b8be (billing: archive months of the ledger, and restore them)
+        });
       const rows = given.flag('all') ? compared : compared.filter(({ differs }) => differs);
       return {
         json: { compared: compared.length, differs: compared.filter(({ differs }) => differs).length, rows },
@@ -81,12 +77,8 @@ export const booksCommands: readonly Command[] = [
         actor: commandLine,
       });
       if (outcome.kind === 'bad_zone')
-<<<<<<< HEAD
         throw new CommandError('usage', '--time-zone is an IANA name, such as Asia/Ho_Chi_Minh');
-=======
-        throw new CommandError('usage', '--time-zone is an IANA name whose months begin at a full hour of UTC');
       if (outcome.kind === 'archived') throw new CommandError('archived', outcome.message);
->>>>>>> 4a1b8be (billing: archive months of the ledger, and restore them)
       if (outcome.kind === 'not_over') throw new CommandError('not_over', `${month} is not over yet.`);
       if (outcome.kind === 'out_of_order')
         throw new CommandError('out_of_order', `Months are closed one after the other; the next is ${outcome.next}.`);

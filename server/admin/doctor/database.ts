@@ -1,3 +1,5 @@
+import type { Pool } from 'pg';
+import { firstKept, listArchivable } from '../../billing/archive.ts';
 import { migrateStatus } from '../../database/migrate.ts';
 import { openPool } from '../../database/pool.ts';
 import type { Config } from '../../runtime/config.ts';
@@ -37,7 +39,7 @@ const question = `
            AND application_name NOT LIKE 'steyg %') AS used,
          extract(epoch FROM clock_timestamp())::float8 AS clock`;
 
-export async function examineDatabase({ databaseUrl, workers }: Config): Promise<HostFinding[]> {
+export async function examineDatabase({ databaseUrl, workers, ledgerArchive }: Config): Promise<HostFinding[]> {
   if (databaseUrl === null) return [{ subject: 'database', state: 'skipped', found: 'embedded, in DATA_DIR' }];
   const pool = openPool({ url: databaseUrl, name: 'doctor', max: 1, log: quiet });
   try {
@@ -51,6 +53,7 @@ export async function examineDatabase({ databaseUrl, workers }: Config): Promise
       ...judgeFacts(facts, workers),
       judgeClock(facts.clock * 1000, askedAt, answeredAt),
       await examineMigrations(databaseUrl),
+      ...(await examineMonths(pool, ledgerArchive)),
     ];
   } catch (error) {
     const { code = 'no answer' } = error as { code?: string };
@@ -100,6 +103,22 @@ function judgeClock(theirMs: number, askedAtMs: number, answeredAtMs: number): H
     [apartMs <= 30_000, 'bad', advice],
     [apartMs <= 1_000, 'doubtful', advice],
   );
+}
+
+/** Nothing where no retention is set, or the ledger is not there yet. */
+async function examineMonths(pool: Pool, { keepMonths, directory }: Config['ledgerArchive']): Promise<HostFinding[]> {
+  const { rows } = await pool.query(`SELECT FROM pg_class WHERE oid = to_regclass('archived_month')`);
+  if (keepMonths === null || rows.length === 0) return [];
+  const due = await listArchivable(pool, firstKept(keepMonths));
+  const found = due.length === 0 ? 'no month is due' : `due: ${due.join(', ')}`;
+  return [
+    findingOf(
+      'ledger archive',
+      found,
+      [directory !== null, 'doubtful', 'Set LEDGER_ARCHIVE_DIR, on another disk than the database’s.'],
+      [due.length === 0, 'doubtful', 'Run `npm run --silent admin -- ledger archive`, or enable steyg-archive.timer.'],
+    ),
+  ];
 }
 
 async function examineMigrations(url: string): Promise<HostFinding> {

@@ -1,8 +1,5 @@
-<<<<<<< HEAD
-import type { VendorBills } from '../../billing/vendor-bills.ts';
-=======
 import { MonthArchived } from '../../billing/archived-months.ts';
->>>>>>> 4a1b8be (billing: archive months of the ledger, and restore them)
+import type { VendorBills } from '../../billing/vendor-bills.ts';
 import { maxComparedDays, type UsageSide, type VendorComparison } from '../../billing/vendor-usage.ts';
 import { actorOf } from '../../people/principal.ts';
 import type { ClosedMonth, MonthPreview } from '../../plans/month-close.ts';
@@ -235,9 +232,9 @@ builder.objectFields(OperatorType, (t) => ({
       timeZone: t.arg.string({ defaultValue: defaultZone, description: 'As that of `closeMonth`.' }),
     },
     resolve: async (_operator, { month, timeZone }, { domains }) => {
-      const preview = await domains.books.previewMonth({
-        month: month == null ? null : checkMonth(month),
-        timeZone: timeZone ?? defaultZone,
+      const asked = { month: month == null ? null : checkMonth(month), timeZone: timeZone ?? defaultZone };
+      const preview = await domains.books.previewMonth(asked).catch((error: Error) => {
+        throw error instanceof MonthArchived ? badInput('month', error.message) : error;
       });
       return preview ?? refuseZone();
     },
@@ -320,13 +317,8 @@ builder.mutationField('closeMonth', (t) =>
         timeZone: timeZone ?? defaultZone,
         actor: actorOf(principal),
       });
-<<<<<<< HEAD
       if (outcome.kind === 'bad_zone') return refuseZone();
-=======
-      if (outcome.kind === 'bad_zone')
-        throw badInput('timeZone', 'timeZone is an IANA name whose months begin at a full hour of UTC.');
       if (outcome.kind === 'archived') throw new ConflictError(outcome.message);
->>>>>>> 4a1b8be (billing: archive months of the ledger, and restore them)
       if (outcome.kind === 'not_over') throw new ConflictError(`${month} is not over yet.`);
       if (outcome.kind === 'out_of_order')
         throw new ConflictError(`Months are closed one after the other; the next is ${outcome.next}.`);
