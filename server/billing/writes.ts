@@ -25,10 +25,15 @@ const partColumns = <Item extends HoldParts>(): BulkColumn<Item>[] => [
   ['amount', 'bigint', (hold) => hold.parts.reduce((sum, part) => sum + part.amount, 0n)],
 ];
 
-const writeGrants = bulkOfExisting<Grant & { place: string }>(
+/**
+ * Found by their places, since they are locked. The account says which shard they are on, and guards against a place of
+ * another account.
+ */
+const writeGrants = bulkOfExisting<Grant & { place: string; accountId: string }>(
   'write_grants',
   [
     ['place', 'tid', (grant) => grant.place],
+    ['account_id', 'uuid', (grant) => grant.accountId],
     ['spent', 'bigint', (grant) => grant.spent],
     ['held', 'bigint', (grant) => grant.held],
     ['expired', 'bigint', (grant) => grant.expired],
@@ -36,7 +41,7 @@ const writeGrants = bulkOfExisting<Grant & { place: string }>(
   ],
   (rows) =>
     `UPDATE "grant" g SET spent = new.spent, held = new.held, expired = new.expired, overdrawn = new.overdrawn
-     FROM ${rows} WHERE g.ctid = new.place`,
+     FROM ${rows} WHERE g.ctid = new.place AND g.account_id = new.account_id`,
 );
 
 const keySpendColumns: BulkColumn<Changes['keySpend'][number]>[] = [
@@ -59,10 +64,10 @@ const insertKeySpend = bulk(
  */
 const writeKeySpend = bulkOfExisting<Changes['keySpend'][number] & { place: string }>(
   'write_key_spend',
-  [['place', 'tid', ({ place }) => place], ...keySpendColumns.slice(2)],
+  [['place', 'tid', ({ place }) => place], ...keySpendColumns.filter(([name]) => name !== 'key_id')],
   (rows) =>
     `UPDATE key_spend k SET charged = new.charged, held = new.held, last_used_at = ${moment}
-     FROM ${rows} WHERE k.ctid = new.place`,
+     FROM ${rows} WHERE k.ctid = new.place AND k.account_id = new.account_id`,
 );
 
 const endHolds = bulkOfExisting<RequestRef>(
@@ -226,7 +231,11 @@ export const upsertUsage = bulk<Changes['usage'][number]>(
 
 /** The statements that write the changes. Empty when nothing changed. */
 export function writes(changes: Changes, places: RowPlaces, processId: string): Statement[] {
-  const grants = changes.grants.map(({ grant }) => ({ ...grant, place: places.grants.get(grant.id) ?? '' }));
+  const grants = changes.grants.map(({ accountId, grant }) => ({
+    ...grant,
+    accountId,
+    place: places.grants.get(grant.id) ?? '',
+  }));
   const [known, unknown] = [[], []] as [(Changes['keySpend'][number] & { place: string })[], Changes['keySpend']];
   for (const item of changes.keySpend) {
     const place = places.keySpend.get(pairKey(item.accountId, item.keyId));

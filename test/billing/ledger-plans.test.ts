@@ -72,7 +72,11 @@ async function faults(found: ReadonlyMap<string, string>): Promise<string[]> {
     lines.forEach((line, index) => {
       const [condition = '', filter = ''] = lines.slice(index + 1);
       const isScan = /^(-> +)?(Index|Index Only|Seq|Bitmap Heap|Tid) Scan/.test(line);
-      const isByKey = /^(Index|TID) Cond:/.test(condition) && !filter.startsWith('Filter:');
+      // A row that is found by its place names its account as well, for the shard that it is on.
+      const isByKey =
+        /^(Index|TID) Cond:/.test(condition) &&
+        (!filter.startsWith('Filter:') ||
+          (condition.startsWith('TID') && filter === 'Filter: (account_id = new.account_id)'));
       // The grants of an account are few: all are locked or added up, and those that are used up are passed over.
       const isOfAccount =
         /"grant"( g)? /.test(line) && /^Index Cond: \(account_id = (new\.|account\.|ANY)/.test(condition);
