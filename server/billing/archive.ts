@@ -69,6 +69,12 @@ export async function listArchivable(pool: Pool, before: string): Promise<string
   return months;
 }
 
+/** The first month that is kept, so many whole months before the present one. */
+export function firstKept(months: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)).toISOString().slice(0, 7);
+}
+
 export interface ArchiveMonth {
   month: string;
   /** Folder of the archives; the month gets one of its own in it. */

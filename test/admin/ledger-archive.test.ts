@@ -9,8 +9,10 @@ import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
+import { examineDatabase } from '../../server/admin/doctor/database.ts';
 import { ArchiveDamaged, readManifest, readTable, writeArchive } from '../../server/billing/archive-files.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
+import { loadConfig } from '../../server/runtime/config.ts';
 import { busiestOf, seedAccounts, seedEntries } from '../bench/seed.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
@@ -189,6 +191,36 @@ describe('an archived month', () => {
     expect((await archive(month(1))).code).toBe(0);
     expect((await admin('ledger', 'restore', folderOf(month(0)))).code).toBe(0);
     expect(await digestOf('ledger_entry', 'posting')).toBe(before);
+  });
+});
+
+describe('the retention setting', () => {
+  it('stands for --before and --to, and the doctor says what is due', async () => {
+    const due = async (keep: string) => {
+      let out = '';
+      await runCommandLine(['ledger', 'archive', '--dry-run', '--json'], {
+        env: { ...env(), LEDGER_KEEP_MONTHS: keep, LEDGER_ARCHIVE_DIR: join(folder, 'archives') },
+        out: (text) => {
+          out += text;
+        },
+        err: () => {},
+      });
+      return JSON.parse(out).months as string[];
+    };
+    expect(await due('36')).toEqual([]);
+    // The month before the present one stays whatever the setting says.
+    expect(await due('1')).toEqual(months.filter((name) => name !== month(1)));
+    const findings = async (settings: Record<string, string>) =>
+      (await examineDatabase(loadConfig({ ...env(), ...settings }))).find(
+        ({ subject }) => subject === 'ledger archive',
+      );
+    expect(await findings({})).toBe(undefined);
+    expect(await findings({ LEDGER_KEEP_MONTHS: '1', LEDGER_ARCHIVE_DIR: folder })).toMatchObject({
+      state: 'doubtful',
+      found: expect.stringContaining(month(0)),
+    });
+    expect(await findings({ LEDGER_KEEP_MONTHS: '36', LEDGER_ARCHIVE_DIR: folder })).toMatchObject({ state: 'good' });
+    expect((await admin('ledger', 'archive')).json.error.code).toBe('usage');
   });
 });
 

@@ -8,6 +8,7 @@ import { Pool } from 'pg';
 import { prepareDatabase } from '../../server/admin/prepare.ts';
 import { createApp } from '../../server/app/app.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
+import { startSweep } from '../../server/billing/sweep.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
 import { createSecret } from '../../server/keys/secret.ts';
@@ -15,7 +16,7 @@ import { loadConfig } from '../../server/runtime/config.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 import { createLog } from '../../server/runtime/log.ts';
 import { createSimulator } from '../../server/simulator/simulator.ts';
-import { addCustomer, addModel, ask, openLedger, settlement } from '../billing/support.ts';
+import { addCustomer, addModel, ask, type Customer, openLedger, quiet, settlement } from '../billing/support.ts';
 import { createDirectory } from '../support/directory.ts';
 import { createPostgres } from '../support/postgres.ts';
 import { busiestOf, seedAccounts, seedEntries } from './seed.ts';
@@ -24,6 +25,9 @@ import { busiestOf, seedAccounts, seedEntries } from './seed.ts';
  * `npm run bench:scale -- [--rows 0,2000000,10000000] [--accounts 100000] [--times 30]` prints how long the queries of the
  * dashboard, an admission with its settlement, a sweep and the nightly check take as the ledger grows, on a PostgreSQL of
  * its own that is deleted afterwards. Times are p95 of a client that asks one at a time.
+ *
+ * `--database URL` measures a database that `npm run seed:scale` has filled, and only what `--only PATTERN` names: on a
+ * machine that others use, in pieces as short as its pauses.
  */
 const { values } = parseArgs({
   options: {
@@ -31,9 +35,12 @@ const { values } = parseArgs({
     accounts: { type: 'string', default: '100000' },
     times: { type: 'string', default: '30' },
     days: { type: 'string', default: '365' },
+    database: { type: 'string' },
+    only: { type: 'string', default: '.' },
   },
 });
-const sizes = values.rows.split(',').map(Number);
+const sizes = values.database === undefined ? values.rows.split(',').map(Number) : [0];
+const only = new RegExp(values.only);
 const times = Number(values.times);
 const total = Math.max(...sizes);
 
@@ -95,14 +102,17 @@ function readQueries(): Map<string, { text: string; required: string[]; all: str
 
 const directory = createDirectory('steyg-scale-');
 // As an operator would set it on a machine of this size; the disk is written to as usual.
-const postgres = await createPostgres({
-  shared_buffers: '1GB',
-  work_mem: '64MB',
-  maintenance_work_mem: '512MB',
-  max_wal_size: '4GB',
-});
-await ensureDatabase(postgres.url('postgres'), 'scale');
-const url = postgres.url('scale');
+const postgres =
+  values.database === undefined
+    ? await createPostgres({
+        shared_buffers: '1GB',
+        work_mem: '64MB',
+        maintenance_work_mem: '512MB',
+        max_wal_size: '4GB',
+      })
+    : null;
+if (postgres !== null) await ensureDatabase(postgres.url('postgres'), 'scale');
+const url = values.database ?? postgres?.url('scale') ?? '';
 const log = createLog('silent');
 const simulator = await createSimulator({});
 const config = loadConfig({
@@ -133,19 +143,72 @@ const note = (name: string, column: number, milliseconds: number | null): void =
   console.error(`${(sizes[column] ?? 0).toLocaleString('en')}: ${name} ${milliseconds?.toFixed(1)} ms`);
 };
 
+/** Admissions with their settlements, what they write to disk, and rounds of the sweep beside them. */
+async function measureMoney(column: number, customer: Customer): Promise<void> {
+  const { ledger, spool, close, pool: lane } = await openLedger(url);
+  const admissions: number[] = [];
+  const pair = async (): Promise<void> => {
+    const asking = ask(customer);
+    const began = performance.now();
+    const admission = await ledger.admit(asking);
+    admissions.push(performance.now() - began);
+    if (admission.kind !== 'refused') await ledger.settle(settlement(asking, admission));
+  };
+  if (only.test('admission and settlement')) {
+    note('admission and settlement', column, await timed(pair, times * 20));
+    note('admission', column, p95(admissions));
+    // One at a time leaves the batches empty; this is the throughput, of which each request takes a part.
+    const [began, wal] = [performance.now(), await walBytes()];
+    await Promise.all(Array.from({ length: 64 }, async () => timed(pair, times * 5)));
+    const pairs = 64 * times * 5;
+    note('64 at once, each request', column, (performance.now() - began) / pairs);
+    console.error(`${Math.round(((await walBytes()) - wal) / pairs)} bytes of WAL a request`);
+  }
+  if (only.test('sweep')) {
+    const sweep = startSweep({
+      pool: lane,
+      ledger,
+      spool,
+      leaseMs: 60_000,
+      log: quiet,
+      invariantsEveryMs: 86_400_000,
+      fullCheckHour: -1,
+    });
+    note('sweep', column, await timed(() => sweep.round()));
+    await sweep.close();
+  }
+  await close();
+}
+
+async function walBytes(): Promise<number> {
+  const { rows } = await pool.query<{ bytes: string }>(`SELECT pg_current_wal_lsn() - '0/0' AS bytes`);
+  return Number(rows[0]?.bytes);
+}
+
+async function checkSome(count: number): Promise<void> {
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM account ORDER BY id LIMIT $1', [count]);
+  await checkInvariants(pool, { accounts: rows.map(({ id }) => id) });
+}
+
 try {
   await app.fastify.listen({ host: '127.0.0.1', port: 0 });
   await app.ready();
   const graphqlUrl = `http://127.0.0.1:${(app.fastify.server.address() as AddressInfo).port}/graphql`;
-  await seedAccounts(pool, Number(values.accounts));
-  await pool.query('VACUUM ANALYZE');
+  if (postgres === null) {
+    const { rows } = await pool.query<{ n: string }>('SELECT count(*) AS n FROM ledger_entry');
+    sizes[0] = Number(rows[0]?.n);
+  } else {
+    await seedAccounts(pool, Number(values.accounts));
+    await pool.query('VACUUM ANALYZE');
+  }
   const busiest = await busiestOf(pool);
   const token = createSecret('token');
   await pool.query(
     `INSERT INTO access_token (id, account_id, name, hash, prefix, last4, scopes) VALUES ($1, $2, 'bench', $3, 'st', 'beef', '{read,operator}')`,
     [uuidv7(), busiest.accountId, token.hash],
   );
-  await addModel(pool, { id: 'big' });
+  const { rows: models } = await pool.query(`SELECT FROM model WHERE id = 'big'`);
+  if (models.length === 0) await addModel(pool, { id: 'big' });
   const customer = await addCustomer(pool, { budget: '100000' });
   const from = new Date(Date.now() - 30 * 86_400_000).toISOString();
   const known: Record<string, unknown> = {
@@ -162,7 +225,7 @@ try {
 
   let seeded = 0;
   for (const [column, rows] of sizes.entries()) {
-    if (rows > seeded) {
+    if (postgres !== null && rows > seeded) {
       const began = performance.now();
       await seedEntries(
         pool,
@@ -172,6 +235,7 @@ try {
       seeded = rows;
     }
     for (const [name, { text, required, all }] of readQueries()) {
+      if (!only.test(name)) continue;
       const given: Record<string, unknown> = {
         ...known,
         ...(name.startsWith('account') ? { id: busiest.accountId } : {}),
@@ -212,29 +276,19 @@ try {
       for (let i = 0; i < times; i += 1) took.push((await asked(variables)).tookMs);
       note(name, column, p95(took));
     }
-    const { ledger, close } = await openLedger(url);
-    note(
-      'admission and settlement',
-      column,
-      await timed(async () => {
-        const asking = ask(customer);
-        const admission = await ledger.admit(asking);
-        if (admission.kind !== 'refused') await ledger.settle(settlement(asking, admission));
-      }, times * 20),
-    );
-    await close();
-    note(
-      'check of one busy account',
-      column,
-      await timed(() => checkInvariants(pool, { accounts: [busiest.accountId] }), 3),
-    );
-    note('nightly check of all', column, await timed(() => checkInvariants(pool), 1));
+    await measureMoney(column, customer);
+    for (const [name, work, count] of [
+      ['check of one busy account', () => checkInvariants(pool, { accounts: [busiest.accountId] }), 3],
+      ['check of 1,000 accounts', () => checkSome(1_000), 3],
+      ['nightly check of all', () => checkInvariants(pool), 1],
+    ] as const)
+      if (only.test(name)) note(name, column, await timed(work, count));
   }
 } finally {
   await app.close();
   await pool.end();
   await simulator.close();
-  await postgres.remove();
+  await postgres?.remove();
   await rm(directory, { recursive: true, force: true });
 }
 

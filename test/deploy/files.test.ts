@@ -262,6 +262,17 @@ describe('the units of systemd', () => {
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThanOrEqual(endingS);
   });
 
+  it('archive the ledger by a command and with variables that there are', () => {
+    const service = deploy('systemd/steyg-archive.service');
+    expect(/^ExecStart=(.*)$/m.exec(service)?.[1]).toBe(
+      '/opt/steyg/node_modules/.bin/node server/admin.ts ledger archive',
+    );
+    expect(/^EnvironmentFile=(.*)$/m.exec(service)?.[1]).toBe(/^EnvironmentFile=(.*)$/m.exec(unit)?.[1]);
+    expect(
+      [...service.matchAll(/\b[A-Z]+_[A-Z_]+\b/g)].map(([name]) => name).filter((name) => !isVariable(name)),
+    ).toEqual([]);
+  });
+
   it('are set up by variables that the server reads', () => {
     const names = [...deploy('systemd/steyg.env').matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(5);
