@@ -26,8 +26,8 @@ const partColumns = <Item extends HoldParts>(): BulkColumn<Item>[] => [
 ];
 
 /**
- * Found by their places, since they are locked. The account says which shard they are on, and guards against a place of
- * another account.
+ * Found by their places, since they are locked. The account says which shard they are on; `IS TRUE` keeps the planner from
+ * searching by it.
  */
 const writeGrants = bulkOfExisting<Grant & { place: string; accountId: string }>(
   'write_grants',
@@ -41,7 +41,7 @@ const writeGrants = bulkOfExisting<Grant & { place: string; accountId: string }>
   ],
   (rows) =>
     `UPDATE "grant" g SET spent = new.spent, held = new.held, expired = new.expired, overdrawn = new.overdrawn
-     FROM ${rows} WHERE g.ctid = new.place AND g.account_id = new.account_id`,
+     FROM ${rows} WHERE g.ctid = new.place AND (g.account_id = new.account_id) IS TRUE`,
 );
 
 const keySpendColumns: BulkColumn<Changes['keySpend'][number]>[] = [
@@ -67,7 +67,7 @@ const writeKeySpend = bulkOfExisting<Changes['keySpend'][number] & { place: stri
   [['place', 'tid', ({ place }) => place], ...keySpendColumns.filter(([name]) => name !== 'key_id')],
   (rows) =>
     `UPDATE key_spend k SET charged = new.charged, held = new.held, last_used_at = ${moment}
-     FROM ${rows} WHERE k.ctid = new.place AND k.account_id = new.account_id`,
+     FROM ${rows} WHERE k.ctid = new.place AND (k.account_id = new.account_id) IS TRUE`,
 );
 
 const endHolds = bulkOfExisting<RequestRef>(

@@ -76,7 +76,7 @@ async function faults(found: ReadonlyMap<string, string>): Promise<string[]> {
       const isByKey =
         /^(Index|TID) Cond:/.test(condition) &&
         (!filter.startsWith('Filter:') ||
-          (condition.startsWith('TID') && filter === 'Filter: (account_id = new.account_id)'));
+          (condition.startsWith('TID') && filter === 'Filter: ((account_id = new.account_id) IS TRUE)'));
       // The grants of an account are few: all are locked or added up, and those that are used up are passed over.
       const isOfAccount =
         /"grant"( g)? /.test(line) && /^Index Cond: \(account_id = (new\.|account\.|ANY)/.test(condition);
