@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { readAttributions } from '../billing/attributed-usage.ts';
 import { listArchivedMonths } from '../billing/archived-months.ts';
+import { readAttributions } from '../billing/attributed-usage.ts';
 import { readLedger } from '../billing/usage.ts';
 import { formatPrice, formatUsd } from '../core/money.ts';
 

@@ -296,7 +296,6 @@ export interface Config {
   };
   /** How long sessions that nobody uses and entries of the audit log are kept, in days. */
   retention: { sessionDays: number; auditDays: number; attributionDays: number };
-  retention: { sessionDays: number; auditDays: number };
   /** Whole months before the present one that stay in the ledger, and the folder of the archives; null: not said. */
   ledgerArchive: { keepMonths: number | null; directory: string | null };
   /** Where e-invoices of paid orders are issued; null: none are issued. */
@@ -553,7 +552,6 @@ export function loadConfig(
       auditDays: v.RETAIN_AUDIT_DAYS,
       attributionDays: v.RETAIN_ATTRIBUTION_DAYS,
     },
-    retention: { sessionDays: v.RETAIN_SESSIONS_DAYS, auditDays: v.RETAIN_AUDIT_DAYS },
     ledgerArchive: { keepMonths: v.LEDGER_KEEP_MONTHS ?? null, directory: v.LEDGER_ARCHIVE_DIR ?? null },
     einvoice: einvoiceOf(v),
     vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),

@@ -28,6 +28,10 @@ import type {
   AnnounceMutationVariables,
   ArchivedMonthsQuery,
   ArchivedMonthsQueryVariables,
+  AttributedUsageQuery,
+  AttributedUsageQueryVariables,
+  AttributionModeQuery,
+  AttributionModeQueryVariables,
   AuditLogQuery,
   AuditLogQueryVariables,
   BeginSecondFactorMutation,
@@ -262,6 +266,8 @@ import type {
   SetAccountLimitsMutationVariables,
   SetAccountStatusMutation,
   SetAccountStatusMutationVariables,
+  SetAttributionModeMutation,
+  SetAttributionModeMutationVariables,
   SetMemberRoleMutation,
   SetMemberRoleMutationVariables,
   SetModelEnabledMutation,
@@ -352,6 +358,12 @@ export type AccountLimitsAnswer = Below<AccountLimitsQuery['account'], 'limits'>
 
 /** What `setAccountLimits` answers. */
 export type SetAccountLimitsAnswer = SetAccountLimitsMutation['setAccountLimits'];
+
+/** What `attributionMode` answers. */
+export type AttributionModeAnswer = Below<AttributionModeQuery['account'], 'attributionMode'>;
+
+/** What `setAttributionMode` answers. */
+export type SetAttributionModeAnswer = SetAttributionModeMutation['setAttributionMode'];
 
 /** What `node` answers. */
 export type NodeAnswer = NodeQuery['node'];
@@ -454,6 +466,9 @@ export type EntryAnswer = Below<EntryQuery['account'], 'ledgerEntry'>;
 
 /** What `usage` answers. */
 export type UsageAnswer = Below<UsageQuery['account'], 'usage'>;
+
+/** What `attributedUsage` answers. */
+export type AttributedUsageAnswer = Below<AttributedUsageQuery['account'], 'attributedUsage'>;
 
 /** What `budget` answers. */
 export type BudgetAnswer = Below<BudgetQuery['account'], 'budget'>;
@@ -881,6 +896,24 @@ export interface ConsoleAccounts {
    */
   setAccountLimits(variables: SetAccountLimitsMutationVariables, options?: RequestOptions): Pending<SetAccountLimitsAnswer>;
   /**
+   * What is stored of whom its requests are for.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.attributionMode();
+   * ```
+   */
+  attributionMode(variables?: AttributionModeQueryVariables, options?: RequestOptions): Pending<AttributionModeAnswer>;
+  /**
+   * Sets what is stored of whom requests are for, from the next request on. What is stored already stays as it is.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.setAttributionMode({ input: { mode: 'DIGESTS' } });
+   * ```
+   */
+  setAttributionMode(variables: SetAttributionModeMutationVariables, options?: RequestOptions): Pending<SetAttributionModeAnswer>;
+  /**
    * Any object by its global id; null when there is none that you may see.
    *
    * @example
@@ -1198,6 +1231,15 @@ export interface ConsoleLedger {
    * ```
    */
   usage(variables?: UsageQueryVariables, options?: RequestOptions): Paged<UsageAnswer>;
+  /**
+   * Usage added up by session, end user or tag, for what is within the retention. Requests that name none are in no row.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.ledger.attributedUsage({ by: 'SESSION' })) console.log(each);
+   * ```
+   */
+  attributedUsage(variables: AttributedUsageQueryVariables, options?: RequestOptions): Paged<AttributedUsageAnswer>;
   /**
    * What the account may spend.
    *

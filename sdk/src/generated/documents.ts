@@ -6,6 +6,7 @@ const accountLimits = 'fragment AccountLimits on AccountLimits{addresses maxConc
 const accountSpend = 'fragment AccountSpend on AccountSpend{held lifetime thisMonth thisWeek today}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}maker{isMember name}models name owner prefix project{...Project}replaces requestsPerMinute spend{...KeySpend}status}';
+const attributedUsage = 'fragment AttributedUsage on AttributedUsage{charged cost firstAt label lastAt model requests tokens{...Tokens}}';
 const backupCodes = 'fragment BackupCodes on BackupCodes{backupCodes}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
 const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
@@ -19,7 +20,7 @@ const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free h
 const incident = 'fragment Incident on Incident{affected cause endedAt id impact modelId startedAt updates{...StatusUpdate}}';
 const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt id role}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
-const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
+const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}kind markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceClock{...ModelPriceClock}priceTiers{...ModelPriceTier}protocols simulated}';
 const modelPriceClock = 'fragment ModelPriceClock on ModelPriceClock{exceptDates timeZone windows{...ModelPriceWindow}}';
@@ -43,6 +44,7 @@ const project = 'fragment Project on Project{archivedAt createdAt id name}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
 const receipt = 'fragment Receipt on Receipt{accountEmail accountName budget issuedAt number payments{...OrderPayment}planName priceVnd receivedVnd}';
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
+const requestAttribution = 'fragment RequestAttribution on RequestAttribution{session tags user}';
 const requestShare = 'fragment RequestShare on RequestShare{count protocol succeeded}';
 const secondFactorSetup = 'fragment SecondFactorSetup on SecondFactorSetup{backupCodes uri}';
 const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
@@ -62,7 +64,7 @@ const uptime = 'fragment Uptime on Uptime{down latencyMs maintenance noData rati
 const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
 const uptimeObserver = 'fragment UptimeObserver on UptimeObserver{agent measuredAt name region}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
-const usageRow = 'fragment UsageRow on UsageRow{charged cost failures key{id name}model outcome requests start tokens{...Tokens}}';
+const usageRow = 'fragment UsageRow on UsageRow{charged cost failures key{id name}model outcome project{...Project}requests start tokens{...Tokens}}';
 const user = 'fragment User on User{createdAt email emailVerified hasPassword id locale name operator secondFactor}';
 const viewer = 'fragment Viewer on Viewer{accounts{id name status}scopes sessions{...Session}user{...User}}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
@@ -75,6 +77,8 @@ export const documents = {
   account: { kind: 'query', path: 'account', text: 'query account($id:ID){account(id:$id){...Account}}' + account + budget + grant },
   accountLimits: { kind: 'query', path: 'account.limits', text: 'query accountLimits($id:ID){account(id:$id){limits{...AccountLimits}}}' + accountLimits + accountSpend + spendLimits },
   setAccountLimits: { kind: 'mutation', path: 'setAccountLimits', text: 'mutation setAccountLimits($input:AccountLimitsInput!){setAccountLimits(input:$input){__typename ...Account ...Problem}}' + account + budget + grant + problem },
+  attributionMode: { kind: 'query', path: 'account.attributionMode', text: 'query attributionMode($id:ID){account(id:$id){attributionMode}}' },
+  setAttributionMode: { kind: 'mutation', path: 'setAttributionMode', text: 'mutation setAttributionMode($input:SetAttributionModeInput!){setAttributionMode(input:$input){__typename ...Account ...Problem}}' + account + budget + grant + problem },
   node: { kind: 'query', path: 'node', text: 'query node($id:ID!){node(id:$id){__typename id}}' },
   listMembers: { kind: 'query', path: 'account.members', text: 'query listMembers($accountId:ID){account(id:$accountId){members{...Member}}}' + member },
   listInvitations: { kind: 'query', path: 'account.invitations', text: 'query listInvitations($accountId:ID){account(id:$accountId){invitations{...Invitation}}}' + invitation },
@@ -106,14 +110,15 @@ export const documents = {
   listProjects: { kind: 'query', path: 'account.projects', text: 'query listProjects($accountId:ID$archived:Boolean){account(id:$accountId){projects(archived:$archived){...Project}}}' + project },
   createProject: { kind: 'mutation', path: 'createProject', text: 'mutation createProject($input:CreateProjectInput!){createProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
   updateProject: { kind: 'mutation', path: 'updateProject', text: 'mutation updateProject($input:UpdateProjectInput!){updateProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
-  listEntries: { kind: 'query', path: 'account.ledger', text: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + project + promptTier + receiptLine + spendLimits + tokens + unitLine },
-  entry: { kind: 'query', path: 'account.ledgerEntry', text: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + spendLimits + tokens + unitLine },
-  usage: { kind: 'query', path: 'account.usage', text: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$outcomes:[RequestOutcome!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model outcomes:$outcomes period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + tokens + usageRow },
+  listEntries: { kind: 'query', path: 'account.ledger', text: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
+  entry: { kind: 'query', path: 'account.ledgerEntry', text: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
+  usage: { kind: 'query', path: 'account.usage', text: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$outcomes:[RequestOutcome!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model outcomes:$outcomes period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + project + tokens + usageRow },
+  attributedUsage: { kind: 'query', path: 'account.attributedUsage', text: 'query attributedUsage($accountId:ID$after:String$by:AttributionKind!$byModel:Boolean$first:Int$from:DateTime$model:String$only:String$order:AttributedUsageOrder$to:DateTime){account(id:$accountId){attributedUsage(after:$after by:$by byModel:$byModel first:$first from:$from model:$model only:$only order:$order to:$to){rows{...AttributedUsage}next}}}' + attributedUsage + tokens },
   budget: { kind: 'query', path: 'account.budget', text: 'query budget($accountId:ID){account(id:$accountId){budget{...Budget}}}' + budget + grant },
   cacheSavings: { kind: 'query', path: 'account.cacheSavings', text: 'query cacheSavings($accountId:ID$from:DateTime!){account(id:$accountId){cacheSavings(from:$from)}}' },
   createLedgerDownload: { kind: 'mutation', path: 'createLedgerDownload', text: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(input:{accountId:$accountId filter:$filter}){__typename ...Download ...Problem}}' + download + problem },
   budgetChanged: { kind: 'subscription', path: 'budgetChanged', text: 'subscription budgetChanged($accountId:ID){budgetChanged(accountId:$accountId){...Budget}}' + budget + grant },
-  ledgerAppended: { kind: 'subscription', path: 'ledgerAppended', text: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + spendLimits + tokens + unitLine },
+  ledgerAppended: { kind: 'subscription', path: 'ledgerAppended', text: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
   archivedMonths: { kind: 'query', path: 'account.archivedMonths', text: 'query archivedMonths($accountId:ID$from:DateTime$to:DateTime){account(id:$accountId){archivedMonths(from:$from to:$to){archivedAt from month to}}}' },
   shop: { kind: 'query', path: 'shop', text: 'query shop{shop{open demonstration}}' },
   plans: { kind: 'query', path: 'plans', text: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan },
