@@ -1,3 +1,4 @@
+import type { Outcome } from '../core/outcome.ts';
 import type { Queryable } from './usage.ts';
 
 /** Queries for the operator: charges below their cost, doubtful token counts, open holds. */
@@ -20,7 +21,7 @@ export interface DoubtfulEntry {
   model: string;
   upstream: string;
   usageSource: 'clamped' | 'estimated';
-  outcome: string;
+  outcome: Outcome;
   cost: bigint;
 }
 

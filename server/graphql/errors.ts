@@ -86,6 +86,18 @@ export function idempotencyConflict(): ConflictError {
   return new ConflictError('This idempotency key was used with other arguments.', 'IDEMPOTENCY_CONFLICT');
 }
 
+/** An idempotency key was repeated: its API key was made then, and its secret is not shown again. */
+export class KeyCreatedBeforeError extends ExpectedError {
+  override name = 'KeyCreatedBeforeError';
+  readonly code = 'KEY_CREATED_BEFORE';
+  readonly keyId: string;
+
+  constructor(keyId: string) {
+    super('This key was made before, and its secret is not shown again: delete it, or rotate it, to get another one.');
+    this.keyId = keyId;
+  }
+}
+
 /** Too many attempts at an action that is throttled against guessing or flooding. */
 export class TooManyAttemptsError extends ExpectedError {
   override name = 'TooManyAttemptsError';

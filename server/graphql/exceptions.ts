@@ -9,6 +9,7 @@ import {
 import { checkInvariants } from '../billing/invariants.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { decodeUuid, encodeId } from './access.ts';
+import { OutcomeType, UsageSourceType } from './billing/ledger.ts';
 import { builder } from './builder.ts';
 import { badInput } from './errors.ts';
 import { OperatorType } from './operator/operator.ts';
@@ -43,8 +44,17 @@ const AnomalyType = builder.objectRef<DoubtfulEntry>('Anomaly').implement({
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
     model: t.exposeString('model', { description: 'Catalog id.' }),
     upstream: t.exposeString('upstream', { description: 'Where it ran.' }),
-    usageSource: t.exposeString('usageSource', { description: '`clamped` or `estimated`.' }),
-    outcome: t.exposeString('outcome', { description: 'How it ended.' }),
+    countSource: t.field({
+      type: UsageSourceType,
+      description: 'Where the token counts come from.',
+      resolve: ({ usageSource }) => usageSource,
+    }),
+    usageSource: t.exposeString('usageSource', {
+      description: '`clamped` or `estimated`.',
+      deprecationReason: 'Use `countSource`.',
+    }),
+    requestOutcome: t.field({ type: OutcomeType, description: 'How it ended.', resolve: ({ outcome }) => outcome }),
+    outcome: t.exposeString('outcome', { description: 'How it ended.', deprecationReason: 'Use `requestOutcome`.' }),
     cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
   }),
 });

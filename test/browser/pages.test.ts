@@ -141,8 +141,8 @@ describe('language and theme', () => {
     await page.getByText('250.000\u00a0₫').first().waitFor();
     await page.getByRole('heading', { name: 'Nạp tiền' }).waitFor();
     await expect
-      .poll(async () => (await person.steyg.console.people.me())?.user?.locale, { timeout: 5_000 })
-      .toBe('vi');
+      .poll(async () => (await person.steyg.console.people.me())?.user?.language, { timeout: 5_000 })
+      .toBe('VI');
     await page.getByRole('radio', { name: 'Tối' }).first().check();
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     await page.reload();

@@ -138,6 +138,82 @@ describe('lists of one kind of element', () => {
   });
 });
 
+describe('a key that is made twice with one idempotency key', () => {
+  const kinds: Record<string, string> = {
+    createApiKey: '... on NewApiKey { secret key { id } } ... on KeyCreatedBeforeError { code message key { id } }',
+    createKey: '... on CreatedKey { secret key { id } }',
+  };
+  const create = (mutation: string) =>
+    owner.send(
+      `mutation { ${mutation}(input: { idempotencyKey: "${mutation}-once" }) { __typename ${kinds[mutation]} } }`,
+    );
+
+  it('has its secret, or is told as made before; as it was for those who ask as before', async () => {
+    const first = (await create('createApiKey')).data as unknown as { createApiKey: { key: { id: string } } };
+    expect(first).toEqual({
+      createApiKey: {
+        __typename: 'NewApiKey',
+        secret: expect.stringMatching(/^sk-steyg-/),
+        key: { id: expect.anything() },
+      },
+    });
+    expect((await create('createApiKey')).data).toEqual({
+      createApiKey: {
+        __typename: 'KeyCreatedBeforeError',
+        code: 'KEY_CREATED_BEFORE',
+        message: expect.any(String),
+        key: { id: first.createApiKey.key.id },
+      },
+    });
+    await create('createKey');
+    expect((await create('createKey')).data).toEqual({
+      createKey: { __typename: 'CreatedKey', secret: null, key: { id: expect.anything() } },
+    });
+  });
+});
+
+describe('what only operators see', () => {
+  it('stands below a field that is null for everybody else', async () => {
+    const { requestId } = await finishRequest();
+    const query = `{ me { operator { orders(first: 1) { totalCount } bankTransfers(queue: true) { totalCount } plans { planId } } tokenScopes user { language } }
+       node(id: "${Buffer.from(`LedgerEntry:${accountId}/${requestId}`).toString('base64')}") { ... on LedgerEntry { requestId operator { upstream upstreamCost margin } } } }`;
+    const customers = await owner.send(query);
+    expect(customers.errors).toEqual([]);
+    expect(customers.data).toEqual({
+      me: { operator: null, tokenScopes: [], user: { language: 'EN' } },
+      node: { requestId, operator: null },
+    });
+    const operators = await operator.send(query);
+    expect(operators.errors).toEqual([]);
+    expect(operators.data).toMatchObject({
+      me: {
+        operator: {
+          orders: { totalCount: expect.any(Number) },
+          bankTransfers: { totalCount: 0 },
+          plans: expect.any(Array),
+        },
+      },
+      node: { requestId, operator: { upstream: expect.any(String) } },
+    });
+  });
+
+  it('has features of upstreams as types', async () => {
+    await plane.database.pool.query(
+      `INSERT INTO upstream (id, protocol, base_url, features) VALUES ('typed', 'chat-completions', 'https://typed.example', $1)`,
+      [{ effort: 'named', toolChoice: 'auto', files: false, minOutputTokens: 16 }],
+    );
+    const answer = await operator.send(
+      '{ operator { upstreams { upstreamId ownFeatures { effort toolChoice files minOutputTokens store } } vendorProfiles { endpoints { ownFeatures { effort systemRole cachedTokens maxTokensField } } } } }',
+    );
+    expect(answer.errors).toEqual([]);
+    const { upstreams } = (answer.data as unknown as { operator: { upstreams: object[] } }).operator;
+    expect(upstreams).toContainEqual({
+      upstreamId: 'typed',
+      ownFeatures: { effort: 'NAMED', toolChoice: 'AUTO', files: false, minOutputTokens: 16, store: null },
+    });
+  });
+});
+
 describe('a mutation', () => {
   it('takes its values in one input, or separately as it did before', async () => {
     await owner.send(

@@ -986,6 +986,7 @@ export const en = {
     INVALID_CREDENTIALS: 'The e-mail address or the password is wrong.',
     INVALID_TOKEN: 'This link is no longer valid; request a new one.',
     KEY_EXPIRED: 'This key has expired; create a new one.',
+    KEY_CREATED_BEFORE: 'This key was created before; its secret is not shown again. Rotate it to get another one.',
     KEY_REPLACED: 'This key was already rotated: rotate its successor, or create a new key.',
     LAST_OPERATOR: 'The service needs an operator: make someone else an operator first.',
     LAST_OWNER: 'An account needs an owner: make someone else an owner first.',

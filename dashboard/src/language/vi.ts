@@ -987,6 +987,7 @@ export const vi: Texts = {
     INVALID_CREDENTIALS: 'Địa chỉ e-mail hoặc mật khẩu không đúng.',
     INVALID_TOKEN: 'Liên kết này không còn hiệu lực; hãy yêu cầu liên kết mới.',
     KEY_EXPIRED: 'Key này đã hết hạn; hãy tạo key mới.',
+    KEY_CREATED_BEFORE: 'Key này đã được tạo trước đó, bí mật của nó không hiện lại. Hãy thay key để có bí mật mới.',
     KEY_REPLACED: 'Key này đã được thay trước đó: hãy thay key kế tiếp của nó hoặc tạo key mới.',
     LAST_OPERATOR: 'Dịch vụ cần có nhà vận hành: hãy đặt người khác làm nhà vận hành trước.',
     LAST_OWNER: 'Tài khoản phải có chủ sở hữu: hãy đặt người khác làm chủ sở hữu trước.',

@@ -114,11 +114,11 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
           <Fact name={t.activity.cost}>{format.usdExact(entry.cost)}</Fact>
           <Fact name={t.activity.charged}>{format.usdExact(entry.charged)}</Fact>
           <Fact name={t.entry.freeAfter}>{format.usdExact(entry.freeAfter)}</Fact>
-          {entry.upstream === null ? null : (
+          {entry.operator === null || entry.operator.upstream === null ? null : (
             <Fact name={t.entry.upstream}>
-              <code>{entry.upstream}</code>
-              {` · ${entry.upstreamCost === null ? t.entry.unknownCost : format.usdExact(entry.upstreamCost)}`}
-              {entry.margin === null ? '' : ` · ${t.entry.margin} ${format.usdExact(entry.margin)}`}
+              <code>{entry.operator.upstream}</code>
+              {` · ${entry.operator.upstreamCost === null ? t.entry.unknownCost : format.usdExact(entry.operator.upstreamCost)}`}
+              {entry.operator.margin === null ? '' : ` · ${t.entry.margin} ${format.usdExact(entry.operator.margin)}`}
             </Fact>
           )}
         </dl>

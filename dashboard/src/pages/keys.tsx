@@ -47,9 +47,9 @@ export default function Keys() {
     every: 15_000,
   });
   const close = () => setOpen(null);
-  const shown = (key: { key: { name: string }; secret: string | null }) => {
+  const shown = (key: { key: { name: string }; secret: string }) => {
     close();
-    if (key.secret !== null) setSecret({ name: key.key.name, secret: key.secret });
+    setSecret({ name: key.key.name, secret: key.secret });
   };
   return (
     <Page
@@ -323,7 +323,7 @@ function CreateDialog({
   onMade,
 }: {
   onClose: () => void;
-  onMade: (key: { key: Key; secret: string | null }) => void;
+  onMade: (key: { key: Key; secret: string }) => void;
 }) {
   const { t } = useLanguage();
   const explain = useExplain();
@@ -402,7 +402,7 @@ function RotateDialog({
 }: {
   apiKey: Key;
   onClose: () => void;
-  onMade: (key: { key: Key; secret: string | null }) => void;
+  onMade: (key: { key: Key; secret: string }) => void;
 }) {
   const { t } = useLanguage();
   const { id: accountId } = useAccount();

@@ -103,6 +103,7 @@ export const consoleOperations = {
     'addUpstreamKey',
     'deleteUpstreamKey',
     'searchOrders*',
+    'listAllPlans',
     'listBankTransfers*',
     'findOrdersToMatch*',
     'transferProposals',

@@ -84,6 +84,31 @@ export type AnnouncementKind =
   /** Planned work. */
   | 'MAINTENANCE';
 
+/** Which rows come first. */
+export type AttributedUsageOrder =
+  /** The most expensive. */
+  | 'COST'
+  /** Those used last. */
+  | 'RECENT';
+
+/** What usage is added up by. */
+export type AttributionKind =
+  /** Sessions of client programs. */
+  | 'SESSION'
+  /** Tags; a request with several counts for each. */
+  | 'TAG'
+  /** End users that clients name. */
+  | 'USER';
+
+/** What an account has stored of whom its requests are for. */
+export type AttributionMode =
+  /** Keyed digests: equal ids can be told from others, and cannot be read. Names of tags are readable. */
+  | 'DIGESTS'
+  /** Nothing. */
+  | 'OFF'
+  /** Sessions, users and values of tags as clients send them. */
+  | 'PLAIN';
+
 /** A step of bonuses. */
 export type BonusStepInput = {
   /** How much of the budget, in hundredths of a percent. */
@@ -121,6 +146,15 @@ export type BusinessNoticeSettingsInput = {
   /** Zone of the quiet hours, e.g. `Asia/Ho_Chi_Minh`. */
   timeZone?: string | null | undefined;
 };
+
+/** Where cached tokens are counted. */
+export type CachedTokensPlace =
+  /** Beside it. */
+  | 'BESIDE'
+  /** Read and written within, even where the same tokens are in both. */
+  | 'OVERLAPPING'
+  /** Within the prompt’s count. */
+  | 'WITHIN';
 
 /** The company that an account buys for. */
 export type CompanyInput = {
@@ -244,8 +278,6 @@ export type CreateProbeAgentInput = {
 export type CreateProjectInput = {
   /** Whose project; left out: your only or oldest account. */
   accountId?: string | null | undefined;
-  /** What its keys may spend together; left out: no limit. */
-  limits?: ProjectLimitsInput | null | undefined;
   /** What people call it. */
   name: string;
 };
@@ -261,6 +293,15 @@ export type CreateWebhookEndpointInput = {
   /** A public https address. */
   url: string;
 };
+
+/** Which models take an effort. */
+export type EffortSupport =
+  /** Every one. */
+  | 'ALL'
+  /** Those whose catalog entry names efforts. */
+  | 'NAMED'
+  /** None. */
+  | 'NONE';
 
 /** A grant that is to end now. */
 export type EndGrantInput = {
@@ -359,6 +400,13 @@ export type KeyStatus =
   /** Its time is over. */
   | 'EXPIRED';
 
+/** A language of mails, messages and pages. */
+export type Language =
+  /** English. */
+  | 'EN'
+  /** Vietnamese. */
+  | 'VI';
+
 /** Which entries; what is left out does not matter. */
 export type LedgerFilter = {
   /** Requests from this moment on. */
@@ -369,6 +417,8 @@ export type LedgerFilter = {
   model?: string | null | undefined;
   /** Requests that ended so. */
   outcome?: RequestOutcome | null | undefined;
+  /** Requests of this session: as the client names it, or as `attribution` has it. */
+  session?: string | null | undefined;
   /** Requests before this moment. */
   to?: string | null | undefined;
 };
@@ -400,6 +450,13 @@ export type MarginGroup =
   | 'MODEL'
   /** By upstream. */
   | 'UPSTREAM';
+
+/** The name of the cap on the output that an upstream takes. */
+export type MaxTokensField =
+  /** `max_completion_tokens`. */
+  | 'MAX_COMPLETION_TOKENS'
+  /** `max_tokens`. */
+  | 'MAX_TOKENS';
 
 /** What a model makes of its input. Further kinds may follow. */
 export type ModelKind =
@@ -612,14 +669,6 @@ export type ProbeOutcome =
   /** A whole, well-formed answer. */
   | 'UP';
 
-/** What the keys of a project may spend together; left out or null: no limit. */
-export type ProjectLimitsInput = {
-  /** In all. */
-  lifetime?: string | null | undefined;
-  /** In a calendar month, in the time zone of the account. */
-  month?: string | null | undefined;
-};
-
 /** A wire protocol. */
 export type Protocol =
   /** POST /api/v1/chat/completions */
@@ -805,12 +854,12 @@ export type ServiceState =
   /** It answers. */
   | 'UP';
 
-/** The monthly budget of a person. */
-export type SetMemberBudgetInput = {
-  /** Whose: the id of a member, or a `memberId`. */
-  id: string;
-  /** In a calendar month; left out or null: no limit. */
-  month?: string | null | undefined;
+/** What is to be stored of whom requests are for. */
+export type SetAttributionModeInput = {
+  /** Which account; left out: your only or oldest one. */
+  accountId?: string | null | undefined;
+  /** What is to be stored. */
+  mode: AttributionMode;
 };
 
 /** A step of setting the service up. */
@@ -871,6 +920,15 @@ export type StatusUpdateState =
   /** Of maintenance: its result is checked. */
   | 'VERIFYING';
 
+/** How a system message in mid-conversation is sent. */
+export type SystemRole =
+  /** Ahead of the conversation. */
+  | 'HOIST'
+  /** Where it stands. */
+  | 'KEEP'
+  /** As a message of the user. */
+  | 'USER';
+
 /** What happened. */
 export type TimelineKind =
   /** The account was alerted, e.g. to an incident of a model that it uses. */
@@ -906,6 +964,15 @@ export type TokenScope =
   | 'OPERATOR'
   /** Look at the account. */
   | 'READ';
+
+/** The strongest tool choice that binds. */
+export type ToolChoiceSupport =
+  /** None that binds. */
+  | 'AUTO'
+  /** A named tool. */
+  | 'NAMED'
+  /** Any tool. */
+  | 'REQUIRED';
 
 /** Free amounts to offer. */
 export type TopUpInput = {
@@ -1024,8 +1091,6 @@ export type UpdateProjectInput = {
   archived?: boolean | null | undefined;
   /** Which project. */
   id: string;
-  /** All limits anew. They count from the very next request on; running requests finish. */
-  limits?: ProjectLimitsInput | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
 };
@@ -1104,7 +1169,9 @@ export type UsageGroup =
   /** By model. */
   | 'MODEL'
   /** By how requests ended. */
-  | 'OUTCOME';
+  | 'OUTCOME'
+  /** By the project in which the key lies now. */
+  | 'PROJECT';
 
 /** How long the periods of a chart are. */
 export type UsagePeriod =
@@ -1157,6 +1224,25 @@ export type SetAccountLimitsMutationVariables = Exact<{
 
 
 export type SetAccountLimitsMutation = { setAccountLimits:
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
+export type AttributionModeQueryVariables = Exact<{
+  id?: string | null | undefined;
+}>;
+
+
+export type AttributionModeQuery = { account: { attributionMode: AttributionMode } | null };
+
+export type SetAttributionModeMutationVariables = Exact<{
+  input: SetAttributionModeInput;
+}>;
+
+
+export type SetAttributionModeMutation = { setAttributionMode:
     | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -1296,7 +1382,7 @@ export type ListNoticeChannelsQueryVariables = Exact<{
 }>;
 
 
-export type ListNoticeChannelsQuery = { account: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }> } | null };
+export type ListNoticeChannelsQuery = { account: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }> } | null };
 
 export type CreateNoticeChannelMutationVariables = Exact<{
   input: CreateNoticeChannelInput;
@@ -1305,7 +1391,7 @@ export type CreateNoticeChannelMutationVariables = Exact<{
 
 export type CreateNoticeChannelMutation = { createNoticeChannel:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string } }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -1321,7 +1407,7 @@ export type UpdateNoticeChannelMutation = { updateNoticeChannel:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
    };
 
 export type DeleteNoticeChannelMutationVariables = Exact<{
@@ -1332,7 +1418,7 @@ export type DeleteNoticeChannelMutationVariables = Exact<{
 export type DeleteNoticeChannelMutation = { deleteNoticeChannel:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
    };
 
 export type TestNoticeChannelMutationVariables = Exact<{
@@ -1344,7 +1430,7 @@ export type TestNoticeChannelMutation = { testNoticeChannel:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -1435,6 +1521,8 @@ type Problem_InvalidCredentialsError_Fragment = { code: string, message: string 
 
 type Problem_InvalidTokenError_Fragment = { code: string, message: string };
 
+type Problem_KeyCreatedBeforeError_Fragment = { code: string, message: string };
+
 type Problem_NotAllowedError_Fragment = { code: string, message: string };
 
 type Problem_NotFoundError_Fragment = { code: string, message: string };
@@ -1448,6 +1536,7 @@ export type ProblemFragment =
   | Problem_InputError_Fragment
   | Problem_InvalidCredentialsError_Fragment
   | Problem_InvalidTokenError_Fragment
+  | Problem_KeyCreatedBeforeError_Fragment
   | Problem_NotAllowedError_Fragment
   | Problem_NotFoundError_Fragment
   | Problem_TooManyAttemptsError_Fragment
@@ -1459,15 +1548,9 @@ export type AccountFragment = { createdAt: string, email: string, id: string, na
 
 export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string };
+export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource };
 
 export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } };
-
-export type MemberSpendFragment = { held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> };
-
-export type MonthSpendFragment = { charged: string, month: string };
-
-export type ProjectSpendFragment = { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } };
 
 export type ProjectFragment = { archivedAt: string | null, createdAt: string, id: string, name: string };
 
@@ -1493,7 +1576,7 @@ export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<s
 
 export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
 
-export type CreatedKeyFragment = { secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } };
+export type NewApiKeyFragment = { secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } };
 
 export type DoneFragment = { ok: boolean };
 
@@ -1513,7 +1596,7 @@ export type InvitationFragment = { createdAt: string, email: string, expiresAt: 
 
 export type KeySpendFragment = { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string };
 
-export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
@@ -1543,7 +1626,7 @@ export type NoticeSettingsFragment = { burnAmount: string, burnMinutes: number, 
 
 export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string };
 
-export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string };
+export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string };
 
 export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
 
@@ -1617,7 +1700,7 @@ export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrit
 
 export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null };
 
-export type UpstreamFragment = { baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boolean, restingKeys: number };
 
@@ -1629,13 +1712,13 @@ export type UptimeDayFragment = { date: string, uptime: { down: number, latencyM
 
 export type UptimePointFragment = { at: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } };
 
-export type UsageRowFragment = { charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type UsageRowFragment = { charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
-export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean };
+export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean };
 
-export type ViewerFragment = { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null };
+export type ViewerFragment = { tokenScopes: Array<TokenScope>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null };
 
-export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> };
+export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> };
 
 export type WebhookAttemptFragment = { createdAt: string, durationMs: number, problem: string | null, status: number | null };
 
@@ -1677,6 +1760,12 @@ export type MonthPreviewFragment = { expired: string, isOver: boolean, margin: s
 
 export type ClosedMonthFragment = { closedAt: string, closedBy: string, expired: string, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string };
 
+export type RequestAttributionFragment = { session: string | null, tags: Array<string>, user: string | null };
+
+export type AttributedUsageFragment = { charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+
+export type UpstreamFeaturesFragment = { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null };
+
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
   after?: string | null | undefined;
@@ -1692,10 +1781,11 @@ export type CreateKeyMutationVariables = Exact<{
 }>;
 
 
-export type CreateKeyMutation = { createKey:
+export type CreateKeyMutation = { createApiKey:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedKey', secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'KeyCreatedBeforeError', code: string, message: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
+    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1719,10 +1809,10 @@ export type RotateKeyMutationVariables = Exact<{
 }>;
 
 
-export type RotateKeyMutation = { rotateKey:
+export type RotateKeyMutation = { rotateApiKey:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedKey', secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1746,50 +1836,7 @@ export type ListProjectsQueryVariables = Exact<{
 }>;
 
 
-export type ListProjectsQuery = { account: { projects: Array<{ archivedAt: string | null, createdAt: string, id: string, name: string, spend: { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } } }> } | null };
-
-export type ProjectQueryVariables = Exact<{
-  id: string;
-  months?: number | null | undefined;
-}>;
-
-
-export type ProjectQuery = { node:
-    | { __typename: 'AccessToken' }
-    | { __typename: 'Account' }
-    | { __typename: 'ApiKey' }
-    | { __typename: 'BankTransfer' }
-    | { __typename: 'CatalogEntry' }
-    | { __typename: 'LedgerEntry' }
-    | { __typename: 'Model' }
-    | { __typename: 'Order' }
-    | { __typename: 'Plan' }
-    | { __typename: 'Project', archivedAt: string | null, createdAt: string, id: string, name: string, months: Array<{ charged: string, month: string }>, spend: { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } } }
-    | { __typename: 'Route' }
-    | { __typename: 'Upstream' }
-    | { __typename: 'User' }
-    | { __typename: 'WebhookEndpoint' }
-   | null };
-
-export type MemberSpendQueryVariables = Exact<{
-  accountId?: string | null | undefined;
-  months?: number | null | undefined;
-}>;
-
-
-export type MemberSpendQuery = { account: { memberSpend: Array<{ held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> }> } | null };
-
-export type SetMemberBudgetMutationVariables = Exact<{
-  input: SetMemberBudgetInput;
-}>;
-
-
-export type SetMemberBudgetMutation = { setMemberBudget:
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'MemberSpend', held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> }
-    | { __typename: 'NotAllowedError', code: string, message: string }
-    | { __typename: 'NotFoundError', code: string, message: string }
-   };
+export type ListProjectsQuery = { account: { projects: Array<{ archivedAt: string | null, createdAt: string, id: string, name: string }> } | null };
 
 export type CreateProjectMutationVariables = Exact<{
   input: CreateProjectInput;
@@ -1826,7 +1873,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1834,7 +1881,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1851,7 +1898,23 @@ export type UsageQueryVariables = Exact<{
 }>;
 
 
-export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
+export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
+
+export type AttributedUsageQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  after?: string | null | undefined;
+  by: AttributionKind;
+  byModel?: boolean | null | undefined;
+  first?: number | null | undefined;
+  from?: string | null | undefined;
+  model?: string | null | undefined;
+  only?: string | null | undefined;
+  order?: AttributedUsageOrder | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type AttributedUsageQuery = { account: { attributedUsage: { next: string | null, rows: Array<{ charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
 
 export type BudgetQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1893,16 +1956,7 @@ export type LedgerAppendedSubscriptionVariables = Exact<{
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
-
-export type ArchivedMonthsQueryVariables = Exact<{
-  accountId?: string | null | undefined;
-  from?: string | null | undefined;
-  to?: string | null | undefined;
-}>;
-
-
-export type ArchivedMonthsQuery = { account: { archivedMonths: Array<{ archivedAt: string, from: string, month: string, to: string }> } | null };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
 
 export type AccountForOperatorQueryVariables = Exact<{
   id: string;
@@ -1928,7 +1982,7 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string }> } };
+export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource }> } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2080,12 +2134,12 @@ export type CreateBooksDownloadMutation = { createBooksDownload: { expiresAt: st
 export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> }> } };
+export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> }> } };
 
 export type UpstreamsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type GiveGrantMutationVariables = Exact<{
   input: GiveGrantInput;
@@ -2278,7 +2332,7 @@ export type SaveUpstreamMutationVariables = Exact<{
 export type SaveUpstreamMutation = { saveUpstream:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SetUpstreamEnabledMutationVariables = Exact<{
@@ -2290,7 +2344,7 @@ export type SetUpstreamEnabledMutationVariables = Exact<{
 export type SetUpstreamEnabledMutation = { setUpstreamEnabled:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type AddUpstreamKeyMutationVariables = Exact<{
@@ -2302,7 +2356,7 @@ export type AddUpstreamKeyMutationVariables = Exact<{
 export type AddUpstreamKeyMutation = { addUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type DeleteUpstreamKeyMutationVariables = Exact<{
@@ -2314,7 +2368,7 @@ export type DeleteUpstreamKeyMutationVariables = Exact<{
 export type DeleteUpstreamKeyMutation = { deleteUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SearchOrdersQueryVariables = Exact<{
@@ -2326,7 +2380,12 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListAllPlansQuery = { operator: { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> } };
 
 export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2335,7 +2394,7 @@ export type ListBankTransfersQueryVariables = Exact<{
 }>;
 
 
-export type ListBankTransfersQuery = { bankTransfers: { edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2345,7 +2404,7 @@ export type FindOrdersToMatchQueryVariables = Exact<{
 }>;
 
 
-export type FindOrdersToMatchQuery = { orders: { edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type TransferProposalsQueryVariables = Exact<{
   transferId: string;
@@ -2522,7 +2581,7 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;
@@ -2571,7 +2630,7 @@ export type UpdateBusinessNoticeSettingsMutation = { updateBusinessNoticeSetting
 export type ListBusinessChannelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListBusinessChannelsQuery = { operator: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }> } };
+export type ListBusinessChannelsQuery = { operator: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }> } };
 
 export type CreateBusinessChannelMutationVariables = Exact<{
   input: CreateNoticeChannelInput;
@@ -2580,7 +2639,7 @@ export type CreateBusinessChannelMutationVariables = Exact<{
 
 export type CreateBusinessChannelMutation = { createBusinessChannel:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string } }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2596,7 +2655,7 @@ export type UpdateBusinessChannelMutation = { updateBusinessChannel:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
    };
 
 export type DeleteBusinessChannelMutationVariables = Exact<{
@@ -2607,7 +2666,7 @@ export type DeleteBusinessChannelMutationVariables = Exact<{
 export type DeleteBusinessChannelMutation = { deleteBusinessChannel:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
    };
 
 export type TestBusinessChannelMutationVariables = Exact<{
@@ -2619,7 +2678,7 @@ export type TestBusinessChannelMutation = { testBusinessChannel:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -2691,9 +2750,7 @@ export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ShopQuery = { shop: { open: boolean, demonstration: boolean } };
 
-export type PlansQueryVariables = Exact<{
-  all?: boolean | null | undefined;
-}>;
+export type PlansQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type PlansQuery = { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> };
@@ -2822,7 +2879,7 @@ export type RedeemCodeMutation = { redeemCode:
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type MeQuery = { me: { scopes: Array<string>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null } | null };
+export type MeQuery = { me: { tokenScopes: Array<TokenScope>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null } | null };
 
 export type SignInMethodsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2969,7 +3026,7 @@ export type UpdateProfileMutation = { updateProfile:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'User', createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean }
+    | { __typename: 'User', createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean }
    };
 
 export type BeginSecondFactorMutationVariables = Exact<{

@@ -140,6 +140,8 @@ import type {
   ListAccessTokensQueryVariables,
   ListAccountsQuery,
   ListAccountsQueryVariables,
+  ListAllPlansQuery,
+  ListAllPlansQueryVariables,
   ListAnomaliesQuery,
   ListAnomaliesQueryVariables,
   ListBankTransfersQuery,
@@ -438,13 +440,13 @@ export type ModelAnswer = ModelQuery['model'];
 export type ListKeysAnswer = Below<ListKeysQuery['account'], 'keys'>;
 
 /** What `createKey` answers. */
-export type CreateKeyAnswer = CreateKeyMutation['createKey'];
+export type CreateKeyAnswer = CreateKeyMutation['createApiKey'];
 
 /** What `updateKey` answers. */
 export type UpdateKeyAnswer = UpdateKeyMutation['updateKey'];
 
 /** What `rotateKey` answers. */
-export type RotateKeyAnswer = RotateKeyMutation['rotateKey'];
+export type RotateKeyAnswer = RotateKeyMutation['rotateApiKey'];
 
 /** What `deleteKey` answers. */
 export type DeleteKeyAnswer = DeleteKeyMutation['deleteKey'];
@@ -615,13 +617,16 @@ export type AddUpstreamKeyAnswer = AddUpstreamKeyMutation['addUpstreamKey'];
 export type DeleteUpstreamKeyAnswer = DeleteUpstreamKeyMutation['deleteUpstreamKey'];
 
 /** What `searchOrders` answers. */
-export type SearchOrdersAnswer = SearchOrdersQuery['orders'];
+export type SearchOrdersAnswer = SearchOrdersQuery['operator']['orders'];
+
+/** What `listAllPlans` answers. */
+export type ListAllPlansAnswer = ListAllPlansQuery['operator']['plans'];
 
 /** What `listBankTransfers` answers. */
-export type ListBankTransfersAnswer = ListBankTransfersQuery['bankTransfers'];
+export type ListBankTransfersAnswer = ListBankTransfersQuery['operator']['bankTransfers'];
 
 /** What `findOrdersToMatch` answers. */
-export type FindOrdersToMatchAnswer = FindOrdersToMatchQuery['orders'];
+export type FindOrdersToMatchAnswer = FindOrdersToMatchQuery['operator']['orders'];
 
 /** What `transferProposals` answers. */
 export type TransferProposalsAnswer = TransferProposalsQuery['node'];
@@ -1677,7 +1682,7 @@ export interface ConsoleOperator {
    */
   deleteUpstreamKey(variables: DeleteUpstreamKeyMutationVariables, options?: RequestOptions): Pending<DeleteUpstreamKeyAnswer>;
   /**
-   * Orders of all accounts, newest first; for operators.
+   * Orders of all accounts, newest first.
    *
    * @example
    * ```ts
@@ -1685,6 +1690,15 @@ export interface ConsoleOperator {
    * ```
    */
   searchOrders(variables?: SearchOrdersQueryVariables, options?: RequestOptions): Paged<SearchOrdersAnswer>;
+  /**
+   * All plans, on sale or not, the cheapest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.listAllPlans();
+   * ```
+   */
+  listAllPlans(variables?: ListAllPlansQueryVariables, options?: RequestOptions): Pending<ListAllPlansAnswer>;
   /**
    * Bank transfers, newest first.
    *
@@ -1695,7 +1709,7 @@ export interface ConsoleOperator {
    */
   listBankTransfers(variables?: ListBankTransfersQueryVariables, options?: RequestOptions): Paged<ListBankTransfersAnswer>;
   /**
-   * Orders of all accounts, newest first; for operators.
+   * Orders of all accounts, newest first.
    *
    * @example
    * ```ts

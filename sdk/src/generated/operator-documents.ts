@@ -3,7 +3,7 @@
 const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
 const accountNote = 'fragment AccountNote on AccountNote{text}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
-const anomaly = 'fragment Anomaly on Anomaly{accountId cost createdAt model outcome requestId upstream usageSource}';
+const anomaly = 'fragment Anomaly on Anomaly{accountId cost createdAt model requestOutcome requestId upstream countSource}';
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}maker{isMember name}models name owner prefix project{...Project}replaces requestsPerMinute spend{...KeySpend}status}';
 const auditEntry = 'fragment AuditEntry on AuditEntry{action actor after before createdAt id subject}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
@@ -24,7 +24,7 @@ const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}
 const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
 const hold = 'fragment Hold on Hold{accountId amount heldAt keyId requestId}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
-const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
+const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs operator{margin upstream upstreamCost}model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}usage{...Tokens}usageSource}';
 const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
 const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}createdAt id memo planName priceVnd receivedVnd status}';
 const member = 'fragment Member on Member{createdAt email id name role}';
@@ -32,7 +32,7 @@ const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt cl
 const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
 const monthPreview = 'fragment MonthPreview on MonthPreview{expired isOver margin month revenueVnd shortfall timeZone unknownCharged unused upstreamCost used usedOfGiven usedOfPurchases usedOfTrials}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
-const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
+const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds language name problem target}';
 const order = 'fragment Order on Order{bonus budget createdAt expiresAt freeAmount giftTo id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}plan{planId}planName priceVnd receiptUrl receivedVnd status upgradedOrder{id}validDays}';
 const orderInvoice = 'fragment OrderInvoice on OrderInvoice{issuedAt nextAt number problem state url}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
@@ -68,14 +68,15 @@ const transferProposal = 'fragment TransferProposal on TransferProposal{differen
 const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason repeatsId surplusVnd}';
 const unitLine = 'fragment UnitLine on UnitLine{amount count price unit}';
 const unitPrices = 'fragment UnitPrices on UnitPrices{image minute search}';
-const upstream = 'fragment Upstream on Upstream{baseUrl enabled features health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect profile protocol routes{...Route}simulated upstreamId}';
+const upstream = 'fragment Upstream on Upstream{baseUrl enabled ownFeatures{...UpstreamFeatures}health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect profile protocol routes{...Route}simulated upstreamId}';
+const upstreamFeatures = 'fragment UpstreamFeatures on UpstreamFeatures{cachedTokens callSignatures effort endUser files imageUrls jsonObject jsonSchema maxTokensField minOutputTokens parallelCalls reasoningHistory sampling shortCallIds stop store systemRole thinkingSwitch toolChoice traceContext usageOption}';
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
 const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id last4}';
 const vendor = 'fragment Vendor on Vendor{keys models{...VendorModel}name source sourceDate vendorId}';
 const vendorBills = 'fragment VendorBills on VendorBills{firstDay importedAt lastDay missingDays upstream}';
 const vendorComparison = 'fragment VendorComparison on VendorComparison{apart day differs estimated ledger{...ComparedUsage}model upstream vendor{...ComparedUsage}}';
 const vendorModel = 'fragment VendorModel on VendorModel{contextWindow costs{...RouteCosts}displayName maxOutputTokens modelId routeId}';
-const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl features protocol}keyVariable profile quirks{source what}}';
+const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl ownFeatures{...UpstreamFeatures}protocol}keyVariable profile quirks{source what}}';
 
 /** The text of each operation, and how to run it. */
 export const operatorDocuments = {
@@ -98,8 +99,8 @@ export const operatorDocuments = {
   importVendorUsage: { kind: 'mutation', path: 'importVendorUsage', text: 'mutation importVendorUsage($input:ImportVendorUsageInput!){importVendorUsage(input:$input){__typename ...on VendorUsageImported{from rows to upstream}...Problem}}' + problem },
   closeMonth: { kind: 'mutation', path: 'closeMonth', text: 'mutation closeMonth($month:String!$timeZone:String){closeMonth(input:{month:$month timeZone:$timeZone}){__typename ...ClosedMonth ...Problem}}' + closedMonth + problem },
   createBooksDownload: { kind: 'mutation', path: 'createBooksDownload', text: 'mutation createBooksDownload{createBooksDownload{...Download}}' + download },
-  vendorProfiles: { kind: 'query', path: 'operator.vendorProfiles', text: 'query vendorProfiles{operator{vendorProfiles{...VendorProfile}}}' + vendorProfile },
-  upstreams: { kind: 'query', path: 'operator.upstreams', text: 'query upstreams{operator{upstreams{...Upstream}}}' + priceClock + priceTier + priceWindow + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey },
+  vendorProfiles: { kind: 'query', path: 'operator.vendorProfiles', text: 'query vendorProfiles{operator{vendorProfiles{...VendorProfile}}}' + upstreamFeatures + vendorProfile },
+  upstreams: { kind: 'query', path: 'operator.upstreams', text: 'query upstreams{operator{upstreams{...Upstream}}}' + priceClock + priceTier + priceWindow + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
   giveGrant: { kind: 'mutation', path: 'giveGrant', idempotencyKey: 'input', text: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem },
   endGrant: { kind: 'mutation', path: 'endGrant', text: 'mutation endGrant($input:EndGrantInput!){endGrant(input:$input){__typename ...GrantEnded ...Problem}}' + grant + grantEnded + problem },
   openAccount: { kind: 'mutation', path: 'openAccount', text: 'mutation openAccount($input:OpenAccountInput!){openAccount(input:$input){__typename ...Account ...Problem}}' + account + budget + grant + problem },
@@ -117,13 +118,14 @@ export const operatorDocuments = {
   setPrices: { kind: 'mutation', path: 'setPrices', text: 'mutation setPrices($input:PricesInput!$modelId:String!$validFrom:DateTime){setPrices(input:$input modelId:$modelId validFrom:$validFrom){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + problem + route + routeCosts + unitPrices },
   setRoutes: { kind: 'mutation', path: 'setRoutes', text: 'mutation setRoutes($modelId:String!$routes:[RouteInput!]!){setRoutes(input:{modelId:$modelId routes:$routes}){__typename ...CatalogEntry ...Problem}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + problem + route + routeCosts + unitPrices },
   testRoute: { kind: 'mutation', path: 'testRoute', text: 'mutation testRoute($id:ID!){testRoute(input:{id:$id}){__typename ...RouteTest ...Problem}}' + problem + routeTest },
-  saveUpstream: { kind: 'mutation', path: 'saveUpstream', text: 'mutation saveUpstream($input:SaveUpstreamInput!){saveUpstream(input:$input){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey },
-  setUpstreamEnabled: { kind: 'mutation', path: 'setUpstreamEnabled', text: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(input:{enabled:$enabled upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey },
-  addUpstreamKey: { kind: 'mutation', path: 'addUpstreamKey', text: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(input:{secret:$secret upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey },
-  deleteUpstreamKey: { kind: 'mutation', path: 'deleteUpstreamKey', text: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(input:{keyId:$keyId upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamHealth + upstreamKey },
-  searchOrders: { kind: 'query', path: 'orders', text: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
-  listBankTransfers: { kind: 'query', path: 'bankTransfers', text: 'query listBankTransfers($after:String$first:Int$queue:Boolean){bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}}}' + bankTransfer + pageInfo + transferReview },
-  findOrdersToMatch: { kind: 'query', path: 'orders', text: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}}}' + matchableOrder + pageInfo },
+  saveUpstream: { kind: 'mutation', path: 'saveUpstream', text: 'mutation saveUpstream($input:SaveUpstreamInput!){saveUpstream(input:$input){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
+  setUpstreamEnabled: { kind: 'mutation', path: 'setUpstreamEnabled', text: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(input:{enabled:$enabled upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
+  addUpstreamKey: { kind: 'mutation', path: 'addUpstreamKey', text: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(input:{secret:$secret upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
+  deleteUpstreamKey: { kind: 'mutation', path: 'deleteUpstreamKey', text: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(input:{keyId:$keyId upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
+  searchOrders: { kind: 'query', path: 'operator.orders', text: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){operator{orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
+  listAllPlans: { kind: 'query', path: 'operator.plans', text: 'query listAllPlans{operator{plans{...Plan}}}' + plan },
+  listBankTransfers: { kind: 'query', path: 'operator.bankTransfers', text: 'query listBankTransfers($after:String$first:Int$queue:Boolean){operator{bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}totalCount}}}' + bankTransfer + pageInfo + transferReview },
+  findOrdersToMatch: { kind: 'query', path: 'operator.orders', text: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){operator{orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}totalCount}}}' + matchableOrder + pageInfo },
   transferProposals: { kind: 'query', path: 'node', text: 'query transferProposals($transferId:ID!){node(id:$transferId){__typename ...on BankTransfer{id proposals{...TransferProposal}}}}' + matchableOrder + transferProposal },
   undoTransferMatch: { kind: 'mutation', path: 'undoTransferMatch', text: 'mutation undoTransferMatch($transferId:ID!){undoTransferMatch(input:{transferId:$transferId}){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview },
   creditTransfer: { kind: 'mutation', path: 'creditTransfer', text: 'mutation creditTransfer($accountId:ID!$planId:String!$transferId:ID!){creditTransfer(input:{accountId:$accountId planId:$planId transferId:$transferId}){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview },

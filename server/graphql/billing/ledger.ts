@@ -52,7 +52,7 @@ export const OutcomeType = builder.enumType('RequestOutcome', {
   } satisfies Record<string, { value: Outcome; description: string }>,
 });
 
-const UsageSourceType = builder.enumType('UsageSource', {
+export const UsageSourceType = builder.enumType('UsageSource', {
   description: 'Where the token counts of an entry come from.',
   values: {
     REPORTED: { value: 'reported', description: 'The model reported them.' },
@@ -184,6 +184,28 @@ function receiptOf(usage: TokenPools, prices: UnitPrices): ReceiptLine[] {
 /** An entry with its account. */
 export type AccountEntry = LedgerRecord & { accountId: string };
 
+const marginOf = ({ charged, upstreamCost }: AccountEntry): bigint | null =>
+  upstreamCost === null ? null : charged - upstreamCost;
+
+const OperatorEntryType = builder.objectRef<AccountEntry>('LedgerEntryOperator').implement({
+  description: 'What operators see of a finished request.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    upstream: t.exposeString('upstream', { nullable: true, description: 'Where it ran.' }),
+    upstreamCost: t.expose('upstreamCost', {
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'What the operator paid for it; null: unknown.',
+    }),
+    margin: t.field({
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'charged - upstreamCost; null: the cost is unknown.',
+      resolve: marginOf,
+    }),
+  }),
+});
+
 export const LedgerEntryType = builder.objectRef<AccountEntry>('LedgerEntry');
 
 builder.node(LedgerEntryType, {
@@ -257,9 +279,16 @@ builder.node(LedgerEntryType, {
       description: 'Milliseconds from the request to the first byte of the answer.',
     }),
     outcome: t.expose('outcome', { type: OutcomeType, description: 'How the request ended.' }),
+    operator: t.field({
+      type: OperatorEntryType,
+      nullable: true,
+      description: 'What operators see of it; null for everybody else.',
+      resolve: (entry, _args, { principal }) => (isOperator(principal) ? entry : null),
+    }),
     upstream: t.exposeString('upstream', {
       nullable: true,
       description: 'Where it ran; only operators see that.',
+      deprecationReason: 'Use `operator { upstream }`.',
       authScopes: { operator: true },
       unauthorizedResolver: () => null,
     }),
@@ -267,6 +296,7 @@ builder.node(LedgerEntryType, {
       type: 'UsdAmount',
       nullable: true,
       description: 'What the operator paid for it; only operators see that.',
+      deprecationReason: 'Use `operator { upstreamCost }`.',
       authScopes: { operator: true },
       unauthorizedResolver: () => null,
     }),
@@ -274,9 +304,10 @@ builder.node(LedgerEntryType, {
       type: 'UsdAmount',
       nullable: true,
       description: 'charged - upstreamCost; null: the cost is unknown. Only operators see that.',
+      deprecationReason: 'Use `operator { margin }`.',
       authScopes: { operator: true },
       unauthorizedResolver: () => null,
-      resolve: ({ charged, upstreamCost }) => (upstreamCost === null ? null : charged - upstreamCost),
+      resolve: marginOf,
     }),
   }),
 });

@@ -1,6 +1,7 @@
 import type { Quirk, VendorEndpoint, VendorProfile } from '../../catalog/profiles/profile.ts';
 import { vendorProfiles } from '../../catalog/profiles/profiles.ts';
 import type { UpstreamHealth } from '../../catalog/upstream-health.ts';
+import type { UpstreamFeatures } from '../../core/features.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
@@ -17,6 +18,164 @@ const OnDisconnect = builder.enumType('OnDisconnect', {
     ABORT: { value: 'abort', description: 'It is ended.' },
     DRAIN: { value: 'drain', description: 'It goes on for a bounded time, so that its usage is known.' },
   } as const,
+});
+
+const MaxTokensFieldType = builder.enumType('MaxTokensField', {
+  description: 'The name of the cap on the output that an upstream takes.',
+  values: {
+    MAX_TOKENS: { value: 'max_tokens', description: '`max_tokens`.' },
+    MAX_COMPLETION_TOKENS: { value: 'max_completion_tokens', description: '`max_completion_tokens`.' },
+  } as const,
+});
+
+const SystemRoleType = builder.enumType('SystemRole', {
+  description: 'How a system message in mid-conversation is sent.',
+  values: {
+    KEEP: { value: 'keep', description: 'Where it stands.' },
+    USER: { value: 'user', description: 'As a message of the user.' },
+    HOIST: { value: 'hoist', description: 'Ahead of the conversation.' },
+  } as const,
+});
+
+const ToolChoiceSupportType = builder.enumType('ToolChoiceSupport', {
+  description: 'The strongest tool choice that binds.',
+  values: {
+    NAMED: { value: 'named', description: 'A named tool.' },
+    REQUIRED: { value: 'required', description: 'Any tool.' },
+    AUTO: { value: 'auto', description: 'None that binds.' },
+  } as const,
+});
+
+const CachedTokensPlaceType = builder.enumType('CachedTokensPlace', {
+  description: 'Where cached tokens are counted.',
+  values: {
+    WITHIN: { value: 'within', description: 'Within the prompt’s count.' },
+    BESIDE: { value: 'beside', description: 'Beside it.' },
+    OVERLAPPING: {
+      value: 'overlapping',
+      description: 'Read and written within, even where the same tokens are in both.',
+    },
+  } as const,
+});
+
+const EffortSupportType = builder.enumType('EffortSupport', {
+  description: 'Which models take an effort.',
+  values: {
+    NONE: { value: 'none', description: 'None.' },
+    ALL: { value: 'all', description: 'Every one.' },
+    NAMED: { value: 'named', description: 'Those whose catalog entry names efforts.' },
+  } as const,
+});
+
+const effortSupport = (effort: UpstreamFeatures['effort']) => (effort === 'named' ? 'named' : effort ? 'all' : 'none');
+
+const UpstreamFeaturesType = builder.objectRef<Partial<UpstreamFeatures>>('UpstreamFeatures').implement({
+  description: 'What translation may use at an upstream; null: as its vendor or protocol has it.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    maxTokensField: t.field({
+      type: MaxTokensFieldType,
+      nullable: true,
+      description: 'The one name of the output cap that it takes.',
+      resolve: ({ maxTokensField }) => maxTokensField ?? null,
+    }),
+    systemRole: t.field({
+      type: SystemRoleType,
+      nullable: true,
+      description: 'How a system message in mid-conversation is sent.',
+      resolve: ({ systemRole }) => systemRole ?? null,
+    }),
+    files: t.boolean({ nullable: true, description: 'Takes documents.', resolve: ({ files }) => files ?? null }),
+    jsonObject: t.boolean({
+      nullable: true,
+      description: 'Takes a request for any JSON object.',
+      resolve: ({ jsonObject }) => jsonObject ?? null,
+    }),
+    sampling: t.boolean({
+      nullable: true,
+      description: 'Takes temperature and the like.',
+      resolve: ({ sampling }) => sampling ?? null,
+    }),
+    reasoningHistory: t.boolean({
+      nullable: true,
+      description: 'Takes earlier reasoning back.',
+      resolve: ({ reasoningHistory }) => reasoningHistory ?? null,
+    }),
+    effort: t.field({
+      type: EffortSupportType,
+      nullable: true,
+      description: 'Which models take an effort.',
+      resolve: ({ effort }) => (effort === undefined ? null : effortSupport(effort)),
+    }),
+    store: t.boolean({
+      nullable: true,
+      description: 'Keeps questions and answers unless it is told not to; it is told then.',
+      resolve: ({ store }) => store ?? null,
+    }),
+    stop: t.boolean({ nullable: true, description: 'Takes stop sequences.', resolve: ({ stop }) => stop ?? null }),
+    jsonSchema: t.boolean({
+      nullable: true,
+      description: 'Takes a schema of the answer.',
+      resolve: ({ jsonSchema }) => jsonSchema ?? null,
+    }),
+    toolChoice: t.field({
+      type: ToolChoiceSupportType,
+      nullable: true,
+      description: 'The strongest tool choice that binds.',
+      resolve: ({ toolChoice }) => toolChoice ?? null,
+    }),
+    parallelCalls: t.boolean({
+      nullable: true,
+      description: 'Takes `parallel_tool_calls`.',
+      resolve: ({ parallelCalls }) => parallelCalls ?? null,
+    }),
+    thinkingSwitch: t.boolean({
+      nullable: true,
+      description: 'Thinks unless told not to, and then takes no forced tool choice.',
+      resolve: ({ thinkingSwitch }) => thinkingSwitch ?? null,
+    }),
+    shortCallIds: t.boolean({
+      nullable: true,
+      description: 'Wants ids of tool calls with nine letters or digits.',
+      resolve: ({ shortCallIds }) => shortCallIds ?? null,
+    }),
+    callSignatures: t.boolean({
+      nullable: true,
+      description: 'Wants the signatures of tool calls back.',
+      resolve: ({ callSignatures }) => callSignatures ?? null,
+    }),
+    imageUrls: t.boolean({
+      nullable: true,
+      description: 'Takes images by address.',
+      resolve: ({ imageUrls }) => imageUrls ?? null,
+    }),
+    endUser: t.boolean({
+      nullable: true,
+      description: 'Takes a pseudonym of the end user.',
+      resolve: ({ endUser }) => endUser ?? null,
+    }),
+    usageOption: t.boolean({
+      nullable: true,
+      description: 'Takes `stream_options`.',
+      resolve: ({ usageOption }) => usageOption ?? null,
+    }),
+    traceContext: t.boolean({
+      nullable: true,
+      description: 'Is handed the trace of each request.',
+      resolve: ({ traceContext }) => traceContext ?? null,
+    }),
+    minOutputTokens: t.int({
+      nullable: true,
+      description: 'The smallest cap on the output that it takes.',
+      resolve: ({ minOutputTokens }) => minOutputTokens ?? null,
+    }),
+    cachedTokens: t.field({
+      type: CachedTokensPlaceType,
+      nullable: true,
+      description: 'Where cached tokens are counted.',
+      resolve: ({ cachedTokens }) => cachedTokens ?? null,
+    }),
+  }),
 });
 
 const UpstreamHealthType = builder.objectRef<UpstreamHealth>('UpstreamHealth').implement({
@@ -53,9 +212,16 @@ export const UpstreamType = builder.prismaNode('Upstream', {
       nullable: true,
       description: 'The vendor whose features and wordings are known; null: none of `vendorProfiles`.',
     }),
+    ownFeatures: t.field({
+      type: UpstreamFeaturesType,
+      description: 'What translation may use there, where it differs from the vendor’s or the protocol’s defaults.',
+      select: { features: true },
+      resolve: ({ features }) => (features ?? {}) as Partial<UpstreamFeatures>,
+    }),
     features: t.field({
       type: 'Json',
       description: 'What translation may use there, where it differs from the vendor’s or the protocol’s defaults.',
+      deprecationReason: 'Use `ownFeatures`.',
       select: { features: true },
       resolve: ({ features }) => features,
     }),
@@ -94,9 +260,15 @@ const VendorEndpointType = builder.objectRef<VendorEndpoint & { protocol: Protoc
   fields: (t) => ({
     protocol: t.expose('protocol', { type: ProtocolType, description: 'What it speaks there.' }),
     baseUrl: t.exposeString('baseUrl', { nullable: true, description: 'Its address; null: everybody has another.' }),
+    ownFeatures: t.field({
+      type: UpstreamFeaturesType,
+      description: 'What differs from the protocol’s defaults.',
+      resolve: ({ features }) => features ?? {},
+    }),
     features: t.field({
       type: 'Json',
       description: 'What differs from the protocol’s defaults.',
+      deprecationReason: 'Use `ownFeatures`.',
       resolve: ({ features }) => features,
     }),
   }),

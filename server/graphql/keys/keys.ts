@@ -3,13 +3,15 @@ import type { BurnLimit, SpendLimits } from '../../core/spend-limits.ts';
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
-import { builder } from '../builder.ts';
+import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { ErrorInterface } from '../error-types.ts';
 import {
   badInput,
   ConflictError,
   InputError,
   idempotencyConflict,
+  KeyCreatedBeforeError,
   NotAllowedError,
   NotFoundError,
   refuseInput,
@@ -302,6 +304,36 @@ interface MadeKey {
   secret: string | null;
 }
 
+interface NewKey extends MadeKey {
+  secret: string;
+}
+
+const keyOf = <Shape extends { keyId: string }>(t: ObjectFields<Shape>) =>
+  t.prismaField({
+    type: ApiKeyType,
+    description: 'The key.',
+    resolve: (query, { keyId }: Shape, _args, { prisma }) =>
+      prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: keyId } }),
+  });
+
+const NewKeyType = builder.objectRef<NewKey>('NewApiKey').implement({
+  description: 'A key that was just made.',
+  authScopes: { keys: true },
+  fields: (t) => ({
+    secret: t.exposeString('secret', { description: 'The secret: shown this once.' }),
+    key: keyOf(t),
+  }),
+});
+
+builder.objectType(KeyCreatedBeforeError, {
+  name: 'KeyCreatedBeforeError',
+  description: 'The idempotency key was used before: its key was made then, and the secret is not shown again.',
+  authScopes: { keys: true },
+  interfaces: [ErrorInterface],
+  fields: (t) => ({ key: keyOf(t) }),
+});
+
+/** As `NewApiKey`, for mutations of before. */
 const MadeKeyType = builder.objectRef<MadeKey>('CreatedKey').implement({
   description: 'A key that was just made.',
   authScopes: { keys: true },
@@ -310,12 +342,7 @@ const MadeKeyType = builder.objectRef<MadeKey>('CreatedKey').implement({
       nullable: true,
       description: 'The secret: shown this once. Null when the idempotency key was used before.',
     }),
-    key: t.prismaField({
-      type: ApiKeyType,
-      description: 'The key.',
-      resolve: (query, { keyId }, _args, { prisma }) =>
-        prisma.apiKey.findUniqueOrThrow({ ...query, where: { id: keyId } }),
-    }),
+    key: keyOf(t),
   }),
 });
 
@@ -390,45 +417,61 @@ async function checkModels(
     throw badInput(['input', 'models'], `There is no model ${JSON.stringify(unknown.slice(0, 256))} in the catalog.`);
 }
 
-builder.mutationField('createKey', (t) =>
-  t.field({
+/** Makes a key, or finds the one that this idempotency key made before: its secret is null. */
+async function createKey(context: GraphqlContext, input: typeof CreateKeyInput.$inferInput): Promise<MadeKey> {
+  const accountId = accountFor(context, input.accountId, 'keys');
+  const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
+  const { name, models, limits, burnLimit, requestsPerMinute, expiresAt } = input;
+  await checkModels(context, models);
+  const terms = {
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(models ? { models } : {}),
+    ...(limits ? { limits: limitsOf(limits, null) } : {}),
+    ...(burnLimit ? { burnLimit } : {}),
+    ...(typeof requestsPerMinute === 'number' ? { requestsPerMinute } : {}),
+    ...paceOf(input),
+    ...(expiresAt ? { expiresAt } : {}),
+    ...placeOf(input),
+  };
+  const ask = { accountId, actor: actorOf(context.principal), ...terms };
+  const { keys } = context.domains;
+  const made =
+    idempotencyKey === null
+      ? { kind: 'first' as const, value: await keys.create(ask) }
+      : await keys.createOnce(ask, idempotencyKey);
+  if (made.kind === 'conflict') throw idempotencyConflict();
+  if (made.kind === 'again') return { keyId: made.resultId, secret: null };
+  const outcome = made.value;
+  if (outcome.kind === 'invalid') return refuseInput(outcome);
+  if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
+  if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
+  if (outcome.kind !== 'created') return refusePlace(outcome);
+  return { keyId: outcome.key.id, secret: outcome.secret };
+}
+
+builder.mutationFields((t) => ({
+  createApiKey: t.field({
+    type: NewKeyType,
+    description: 'Makes a key. It works from the very next request on.',
+    authScopes: { keys: true },
+    errors: { types: [...writes, KeyCreatedBeforeError] },
+    args: { input: t.arg({ type: CreateKeyInput, required: true, description: 'What the key is to be.' }) },
+    resolve: async (_root, { input }, context): Promise<NewKey> => {
+      const { keyId, secret } = await createKey(context, input);
+      if (secret === null) throw new KeyCreatedBeforeError(keyId);
+      return { keyId, secret };
+    },
+  }),
+  createKey: t.field({
     type: MadeKeyType,
     description: 'Makes a key. It works from the very next request on.',
+    deprecationReason: 'Use `createApiKey`, whose key always has its secret.',
     authScopes: { keys: true },
     errors: { types: writes },
     args: { input: t.arg({ type: CreateKeyInput, required: true, description: 'What the key is to be.' }) },
-    resolve: async (_root, { input }, context): Promise<MadeKey> => {
-      const accountId = accountFor(context, input.accountId, 'keys');
-      const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
-      const { name, models, limits, burnLimit, requestsPerMinute, expiresAt } = input;
-      await checkModels(context, models);
-      const terms = {
-        ...(typeof name === 'string' ? { name } : {}),
-        ...(models ? { models } : {}),
-        ...(limits ? { limits: limitsOf(limits, null) } : {}),
-        ...(burnLimit ? { burnLimit } : {}),
-        ...(typeof requestsPerMinute === 'number' ? { requestsPerMinute } : {}),
-        ...paceOf(input),
-        ...(expiresAt ? { expiresAt } : {}),
-        ...placeOf(input),
-      };
-      const ask = { accountId, actor: actorOf(context.principal), ...terms };
-      const { keys } = context.domains;
-      const made =
-        idempotencyKey === null
-          ? { kind: 'first' as const, value: await keys.create(ask) }
-          : await keys.createOnce(ask, idempotencyKey);
-      if (made.kind === 'conflict') throw idempotencyConflict();
-      if (made.kind === 'again') return { keyId: made.resultId, secret: null };
-      const outcome = made.value;
-      if (outcome.kind === 'invalid') return refuseInput(outcome);
-      if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
-      if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
-      if (outcome.kind !== 'created') return refusePlace(outcome);
-      return { keyId: outcome.key.id, secret: outcome.secret };
-    },
+    resolve: (_root, { input }, context) => createKey(context, input),
   }),
-);
+}));
 
 builder.mutationField('updateKey', (t) =>
   t.prismaField({
@@ -464,9 +507,30 @@ builder.mutationField('updateKey', (t) =>
 
 const maxGraceS = 30 * 86_400;
 
-builder.mutationField('rotateKey', (t) =>
-  t.field({
-    type: MadeKeyType,
+interface RotateKey {
+  id: string;
+  graceSeconds?: number | null | undefined;
+}
+
+/** Makes a key of the same name and terms. */
+async function rotateKey(context: GraphqlContext, { id, graceSeconds }: RotateKey): Promise<NewKey> {
+  const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
+  const grace = graceSeconds ?? 86_400;
+  if (grace < 0 || grace > maxGraceS) throw badInput('graceSeconds', `graceSeconds is 0 to ${maxGraceS}.`);
+  const actor = actorOf(context.principal);
+  const outcome = await context.domains.keys.rotate({ ...ref, actor, graceMs: grace * 1_000 });
+  if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
+  if (outcome.kind === 'key_expired')
+    throw new ConflictError('The time of this key is over; make a new one.', 'KEY_EXPIRED');
+  if (outcome.kind === 'replaced_before')
+    throw new ConflictError('This key was replaced before; replace its successor, or make a new one.', 'KEY_REPLACED');
+  if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
+  if (outcome.kind === 'not_allowed') return refusePlace(outcome);
+  return { keyId: outcome.key.id, secret: outcome.secret };
+}
+
+builder.mutationFields((t) => {
+  const rotation = {
     description: 'Makes a key of the same name and terms; the old one goes on for a grace period.',
     authScopes: { keys: true },
     errors: { types: writes },
@@ -474,26 +538,17 @@ builder.mutationField('rotateKey', (t) =>
       id: t.arg.id({ required: true, description: 'The key to replace.' }),
       graceSeconds: t.arg.int({ defaultValue: 86_400, description: 'How long the old key goes on; at most 30 days.' }),
     },
-    resolve: async (_root, { id, graceSeconds }, context): Promise<MadeKey> => {
-      const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
-      const grace = graceSeconds ?? 86_400;
-      if (grace < 0 || grace > maxGraceS) throw badInput('graceSeconds', `graceSeconds is 0 to ${maxGraceS}.`);
-      const actor = actorOf(context.principal);
-      const outcome = await context.domains.keys.rotate({ ...ref, actor, graceMs: grace * 1_000 });
-      if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
-      if (outcome.kind === 'key_expired')
-        throw new ConflictError('The time of this key is over; make a new one.', 'KEY_EXPIRED');
-      if (outcome.kind === 'replaced_before')
-        throw new ConflictError(
-          'This key was replaced before; replace its successor, or make a new one.',
-          'KEY_REPLACED',
-        );
-      if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
-      if (outcome.kind === 'not_allowed') return refusePlace(outcome);
-      return { keyId: outcome.key.id, secret: outcome.secret };
-    },
-  }),
-);
+    resolve: (_root: unknown, args: RotateKey, context: GraphqlContext) => rotateKey(context, args),
+  };
+  return {
+    rotateApiKey: t.field({ type: NewKeyType, ...rotation }),
+    rotateKey: t.field({
+      type: MadeKeyType,
+      deprecationReason: 'Use `rotateApiKey`, whose key always has its secret.',
+      ...rotation,
+    }),
+  };
+});
 
 builder.mutationField('deleteKey', (t) =>
   t.prismaField({

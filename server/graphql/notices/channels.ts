@@ -18,6 +18,7 @@ import {
   TooManyAttemptsError,
 } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { LanguageType } from '../people/enums.ts';
 import { NoticeKindType } from './notices.ts';
 
 const ChannelKindType = builder.enumType('NoticeChannelKind', {
@@ -47,7 +48,15 @@ const ChannelType = builder.objectRef<NoticeChannel>('NoticeChannel').implement(
     kind: t.expose('kind', { type: ChannelKindType, description: 'What it leads to.' }),
     name: t.exposeString('name', { description: 'What people call it.' }),
     target: t.exposeString('target', { description: `${targetText} Of a webhook: its host.` }),
-    locale: t.exposeString('locale', { description: 'Language of the messages: `en` or `vi`.' }),
+    language: t.field({
+      type: LanguageType,
+      description: 'Language of the messages.',
+      resolve: ({ locale }) => locale,
+    }),
+    locale: t.exposeString('locale', {
+      description: 'Language of the messages: `en` or `vi`.',
+      deprecationReason: 'Use `language`.',
+    }),
     kinds: t.field({
       type: [NoticeKindType],
       description: kindsText,

@@ -1,4 +1,6 @@
+import { isOperator } from '../../people/principal.ts';
 import { builder } from '../builder.ts';
+import { ViewerType } from '../people/people.ts';
 
 /** The operator's side: accounts, money in and out, what does not add up, who changed what. */
 
@@ -9,6 +11,15 @@ export const OperatorType = builder.objectRef<Operator>('Operator').implement({
   description: 'What only operators see.',
   authScopes: { operator: true },
 });
+
+builder.objectField(ViewerType, 'operator', (t) =>
+  t.field({
+    type: OperatorType,
+    nullable: true,
+    description: 'The operator’s side; null for everybody else.',
+    resolve: (principal) => (isOperator(principal) ? {} : null),
+  }),
+);
 
 builder.queryField('operator', (t) =>
   t.field({

@@ -4,20 +4,11 @@ import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { InputError, NotAllowedError, NotFoundError } from '../errors.ts';
 import { besideCursor, cursorRow, totalCountText } from '../paging.ts';
+import { TokenScopeType } from './enums.ts';
 import { DoneType, throwRefusal } from './outcomes.ts';
 import { me } from './people.ts';
 
 /** Access tokens: the credentials of programs for this API. */
-
-export const TokenScopeType = builder.enumType('TokenScope', {
-  description: 'What an access token may do.',
-  values: {
-    READ: { value: 'read', description: 'Look at the account.' },
-    KEYS: { value: 'keys', description: 'Handle its API keys.' },
-    BILLING: { value: 'billing', description: 'Make orders.' },
-    OPERATOR: { value: 'operator', description: 'Operate the service; only operators can give it.' },
-  } satisfies Record<string, { value: TokenScope; description: string }>,
-});
 
 export const AccessTokenType = builder.prismaNode('AccessToken', {
   id: { field: 'id' },

@@ -2,6 +2,7 @@ import type { AttemptRefusal } from '../../people/outcomes.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { BusyError, ConflictError, InputError, NotAllowedError, TooManyAttemptsError } from '../errors.ts';
+import { ViewerType } from './people.ts';
 
 /** Turns outcomes of identity mutations into results, errors and cookies. */
 
@@ -11,10 +12,16 @@ interface Done {
 export const ok: Done = { ok: true };
 
 export const DoneType = builder.objectRef<Done>('Done').implement({
-  description: 'It is done, and there is nothing more to tell.',
+  description: 'It is done.',
   authScopes: { public: true },
   fields: (t) => ({
     ok: t.exposeBoolean('ok', { description: 'Always true.' }),
+    viewer: t.field({
+      type: ViewerType,
+      nullable: true,
+      description: 'Who asked, to read on in the same operation: person, sessions, accounts. Null without a session.',
+      resolve: (_done, _args, { principal }) => (principal.kind === 'nobody' ? null : principal),
+    }),
   }),
 });
 

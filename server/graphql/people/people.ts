@@ -1,8 +1,10 @@
+import { localeOf } from '../../people/mails.ts';
 import { accountsWith, type UserPrincipal } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { transportError } from '../errors.ts';
+import { LanguageType, TokenScopeType } from './enums.ts';
 
 /** People, and the principal of a request. */
 
@@ -22,7 +24,16 @@ export const UserType = builder.prismaNode('User', {
   fields: (t) => ({
     email: t.exposeString('email', { description: 'What the person signs in with.' }),
     name: t.exposeString('name', { description: 'What the person is called.' }),
-    locale: t.exposeString('locale', { description: 'Language of mails and pages: `en` or `vi`.' }),
+    language: t.field({
+      type: LanguageType,
+      description: 'Language of mails and pages.',
+      select: { locale: true },
+      resolve: ({ locale }) => localeOf(locale),
+    }),
+    locale: t.exposeString('locale', {
+      description: 'Language of mails and pages: `en` or `vi`.',
+      deprecationReason: 'Use `language`.',
+    }),
     emailVerified: t.exposeBoolean('emailVerified', { description: 'Whether the address has been confirmed.' }),
     secondFactor: t.exposeBoolean('twoFactorEnabled', {
       description: 'Whether signing in asks for a one-time code as well.',
@@ -50,8 +61,14 @@ builder.objectFields(ViewerType, (t) => ({
     resolve: (query, principal, _args, { prisma }) =>
       principal.kind === 'user' ? prisma.user.findUnique({ ...query, where: { id: principal.userId } }) : null,
   }),
+  tokenScopes: t.field({
+    type: [TokenScopeType],
+    description: 'Scopes of the access token; empty for a person, whose roles count instead.',
+    resolve: (principal) => (principal.kind === 'token' ? [...principal.scopes] : []),
+  }),
   scopes: t.stringList({
     description: 'Scopes of the access token; empty for a person, whose roles count instead.',
+    deprecationReason: 'Use `tokenScopes`.',
     resolve: (principal) => (principal.kind === 'token' ? [...principal.scopes] : []),
   }),
   accounts: t.prismaField({

@@ -22,7 +22,8 @@ import {
   NotFoundError,
   TooManyAttemptsError,
 } from '../errors.ts';
-import { besideCursor, cursorRow, totalCountText } from '../paging.ts';
+import { OperatorType } from '../operator/operator.ts';
+import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../paging.ts';
 
 /** Orders: buying budget by bank transfer. */
 
@@ -238,6 +239,15 @@ builder.prismaObjectFields(AccountType, (t) => ({
   ),
 }));
 
+const orderFilters = builder.args((t) => ({
+  status: t.field({ type: OrderStatusType, description: 'Only orders that are so far.' }),
+  memo: t.string({ description: 'Only the order of this memo code, in whatever text it stands.' }),
+  search: t.string({
+    description:
+      'Only orders with this in their memo code, or in the name or e-mail of their account, or of this price.',
+  }),
+}));
+
 const ShopType = builder.objectRef<{ bank: BankAccount | null }>('Shop').implement({
   description: 'Whether budget can be bought.',
   authScopes: { public: true },
@@ -275,30 +285,54 @@ builder.queryFields((t) => ({
     type: OrderType,
     cursor: 'id',
     description: 'Orders of all accounts, newest first; for operators.',
+    deprecationReason: 'Use `operator { orders }`.',
     authScopes: { operator: true },
-    args: {
-      status: t.arg({ type: OrderStatusType, description: 'Only orders that are so far.' }),
-      memo: t.arg.string({ description: 'Only the order of this memo code, in whatever text it stands.' }),
-      search: t.arg.string({
-        description:
-          'Only orders with this in their memo code, or in the name or e-mail of their account, or of this price.',
-      }),
-    },
-    resolve: (query, _root, { status, memo, search, ...page }, { prisma }) =>
-      prisma.order.findMany({
-        ...query,
-        where: besideCursor(
-          {
-            ...(status ? { status } : {}),
-            ...(memo == null ? {} : { memo: { in: findMemos(memo.slice(0, 4_000)) } }),
-            ...(search == null || search.trim() === '' ? {} : { OR: searched(search.trim().slice(0, 200)) }),
-          },
-          cursorRow(page),
-        ),
-        orderBy: { id: 'desc' },
-      }),
+    args: orderFilters,
+    resolve: (query, _root, args, context) => listOrders(query, args, context),
   }),
 }));
+
+builder.objectField(OperatorType, 'orders', (t) =>
+  t.prismaConnection(
+    {
+      type: OrderType,
+      cursor: 'id',
+      description: 'Orders of all accounts, newest first.',
+      args: orderFilters,
+      resolve: (query, _operator, args, context) => listOrders(query, args, context),
+    },
+    {
+      fields: (page) => ({
+        totalCount: page.int({
+          description: totalCountText,
+          resolve: ({ args }, _args, { prisma }) => prisma.order.count({ where: filtered(args) }),
+        }),
+      }),
+    },
+  ),
+);
+
+type OrderFilters = PageArguments & {
+  status?: OrderStatus | null | undefined;
+  memo?: string | null | undefined;
+  search?: string | null | undefined;
+};
+
+function filtered({ status, memo, search }: OrderFilters) {
+  return {
+    ...(status ? { status } : {}),
+    ...(memo == null ? {} : { memo: { in: findMemos(memo.slice(0, 4_000)) } }),
+    ...(search == null || search.trim() === '' ? {} : { OR: searched(search.trim().slice(0, 200)) }),
+  };
+}
+
+function listOrders(query: object, args: OrderFilters, { prisma }: GraphqlContext) {
+  return prisma.order.findMany({
+    ...query,
+    where: besideCursor(filtered(args), cursorRow(args)),
+    orderBy: { id: 'desc' },
+  });
+}
 
 /** What a person remembers of an order. */
 function searched(text: string) {

@@ -1,6 +1,7 @@
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { builder } from '../builder.ts';
 import { InputError, refuseInput } from '../errors.ts';
+import { OperatorType } from '../operator/operator.ts';
 
 /** Plans: the prices of budget. */
 
@@ -35,7 +36,11 @@ builder.queryField('plans', (t) =>
     description: 'The plans on sale, the cheapest first.',
     authScopes: { public: true },
     args: {
-      all: t.arg.boolean({ defaultValue: false, description: 'Those not on sale as well; for operators.' }),
+      all: t.arg.boolean({
+        defaultValue: false,
+        description: 'Those not on sale as well; for operators.',
+        deprecationReason: 'Use `operator { plans }`.',
+      }),
     },
     resolve: (query, _root, { all }, { prisma, principal }) =>
       prisma.plan.findMany({
@@ -43,6 +48,15 @@ builder.queryField('plans', (t) =>
         where: all === true && isOperator(principal) ? {} : { enabled: true },
         orderBy: [{ priceVnd: 'asc' }, { id: 'asc' }],
       }),
+  }),
+);
+
+builder.objectField(OperatorType, 'plans', (t) =>
+  t.prismaField({
+    type: [PlanType],
+    description: 'All plans, on sale or not, the cheapest first.',
+    resolve: (query, _operator, _args, { prisma }) =>
+      prisma.plan.findMany({ ...query, orderBy: [{ priceVnd: 'asc' }, { id: 'asc' }] }),
   }),
 );
 

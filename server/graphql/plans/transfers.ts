@@ -6,8 +6,10 @@ import type { MatchOutcome, Transfers } from '../../plans/transfers.ts';
 import { checkInput, shownText, shownTextOrNothing } from '../../shared/input.ts';
 import { decodeUuid, encodeId, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
 import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../errors.ts';
-import { besideCursor, cursorRow } from '../paging.ts';
+import { OperatorType } from '../operator/operator.ts';
+import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../paging.ts';
 import { OrderType } from './orders.ts';
 
 /** Bank transfers, for operators. A payer's view of them is part of the order. */
@@ -121,21 +123,53 @@ export const TransferType = builder.prismaNode('BankTransfer', {
   }),
 });
 
+const queueText = 'Only those that wait for a person.';
+const queued = { review: { closedAt: null } };
+
+builder.objectField(OperatorType, 'bankTransfers', (t) =>
+  t.prismaConnection(
+    {
+      type: TransferType,
+      cursor: 'id',
+      description: 'Bank transfers, newest first.',
+      args: { queue: t.arg.boolean({ defaultValue: false, description: queueText }) },
+      resolve: (query, _operator, args, context) => listTransfers(query, args, context),
+    },
+    {
+      fields: (page) => ({
+        totalCount: page.int({
+          description: totalCountText,
+          resolve: ({ args }, _args, { prisma }) =>
+            prisma.bankTransfer.count({ where: args.queue === true ? queued : {} }),
+        }),
+      }),
+    },
+  ),
+);
+
 builder.queryField('bankTransfers', (t) =>
   t.prismaConnection({
     type: TransferType,
     cursor: 'id',
     description: 'Bank transfers, newest first.',
+    deprecationReason: 'Use `operator { bankTransfers }`.',
     authScopes: { operator: true },
-    args: { queue: t.arg.boolean({ defaultValue: false, description: 'Only those that wait for a person.' }) },
-    resolve: (query, _root, { queue, ...page }, { prisma }) =>
-      prisma.bankTransfer.findMany({
-        ...query,
-        where: besideCursor(queue === true ? { review: { closedAt: null } } : {}, cursorRow(page)),
-        orderBy: { id: 'desc' },
-      }),
+    args: { queue: t.arg.boolean({ defaultValue: false, description: queueText }) },
+    resolve: (query, _root, args, context) => listTransfers(query, args, context),
   }),
 );
+
+function listTransfers(
+  query: object,
+  { queue, ...page }: PageArguments & { queue?: boolean | null | undefined },
+  { prisma }: GraphqlContext,
+) {
+  return prisma.bankTransfer.findMany({
+    ...query,
+    where: besideCursor(queue === true ? queued : {}, cursorRow(page)),
+    orderBy: { id: 'desc' },
+  });
+}
 
 const refusals: Partial<Record<MatchOutcome['kind'], string>> = {
   already_matched: 'This transfer pays an order already.',

@@ -225,8 +225,6 @@ function Anomalies() {
     key: ['operator', 'anomalies'],
     ask: (steyg, signal) => steyg.console.operator.listAnomalies({ days, first: 100 }, { signal }),
   });
-  const sources = t.entry.sources as Record<string, string>;
-  const outcomes = t.outcomes as Record<string, string>;
   return (
     <Card title={fill(t.operator.anomalies, { days })}>
       <p className="hint">{t.operator.anomaliesHint}</p>
@@ -247,8 +245,8 @@ function Anomalies() {
                 },
                 { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
                 { head: t.operator.upstream, cell: ({ upstream }) => upstream },
-                { head: t.entry.source, cell: ({ usageSource }) => sources[usageSource.toUpperCase()] ?? usageSource },
-                { head: t.activity.outcome, cell: ({ outcome }) => outcomes[outcome.toUpperCase()] ?? outcome },
+                { head: t.entry.source, cell: ({ countSource }) => t.entry.sources[countSource] },
+                { head: t.activity.outcome, cell: ({ requestOutcome }) => t.outcomes[requestOutcome] },
                 { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
               ]}
             />

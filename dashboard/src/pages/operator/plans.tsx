@@ -23,7 +23,7 @@ export default function Plans() {
   const [editing, setEditing] = useState<Plan | 'new' | null>(null);
   const plans = useAsk({
     key: ['operator', 'plans'],
-    ask: (steyg, signal) => steyg.console.orders.plans({ all: true }, { signal }),
+    ask: (steyg, signal) => steyg.console.operator.listAllPlans({}, { signal }),
   });
   return (
     <Page

@@ -81,7 +81,7 @@ function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => 
       steyg.console.operator.setUpstreamEnabled({ upstreamId: upstream.upstreamId, enabled }),
     refresh: [upstreamsKey, ['models']],
   });
-  const given = Object.entries((upstream.features ?? {}) as Record<string, unknown>);
+  const given = Object.entries(writtenFeatures(upstream.ownFeatures));
   return (
     <Card
       title={upstream.upstreamId}
@@ -274,7 +274,22 @@ const features = {
   traceContext: 'flag',
 } as const satisfies Record<string, readonly string[] | 'flag' | 'number'>;
 type Feature = keyof typeof features;
+type Written = string | number | boolean;
 const featureNames = Object.keys(features) as Feature[];
+
+/** Efforts as `saveUpstream` takes them. */
+const efforts = { NONE: false, ALL: true, NAMED: 'named' } as const;
+
+/** The features that an upstream has of its own, in the words in which they are entered. */
+function writtenFeatures(own: Upstream['ownFeatures']): Partial<Record<Feature, Written>> {
+  const written = featureNames.flatMap((name): [Feature, Written][] => {
+    const value = own[name];
+    if (value === null) return [];
+    if (name === 'effort') return [[name, efforts[value as keyof typeof efforts]]];
+    return [[name, typeof value === 'string' ? value.toLowerCase() : value]];
+  });
+  return Object.fromEntries(written);
+}
 
 interface Draft {
   upstreamId: string;
@@ -290,7 +305,7 @@ interface Draft {
 }
 
 function draftOf(upstream: Upstream | null): Draft {
-  const given = (upstream?.features ?? {}) as Partial<Record<Feature, string | number | boolean>>;
+  const given = upstream === null ? {} : writtenFeatures(upstream.ownFeatures);
   const texts = featureNames.map((name) => [name, String(given[name] ?? '')]);
   return {
     upstreamId: upstream?.upstreamId ?? '',
