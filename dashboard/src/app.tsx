@@ -89,8 +89,10 @@ export function App() {
       </PublicFrame>
     );
   }
-  const person = viewer.data?.user ?? null;
-  if (viewer.data === null || person === null) return <ForNobody />;
+  const user = viewer.data?.user ?? null;
+  if (viewer.data === null || user === null) return <ForNobody />;
+  // In a look at a customer, the operator's own pages are closed.
+  const person = { ...user, operator: user.operator && viewer.data.viewUntil === null };
   return (
     // Another person starts with a fresh state, also in the middle of a form.
     <SessionProvider key={person.id} viewer={viewer.data} person={person}>

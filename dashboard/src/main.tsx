@@ -9,6 +9,7 @@ import { Boundary } from './components/boundary.tsx';
 import { ToastProvider } from './components/toasts.tsx';
 import { createQueryClient, SteygProvider } from './data.tsx';
 import { LanguageProvider, loadTexts, preferredLocale } from './language/language.tsx';
+import { lookingFetch } from './looking.ts';
 import { applyTheme, chosenTheme } from './theme.tsx';
 import './style.css';
 
@@ -27,7 +28,7 @@ async function start(): Promise<void> {
       <LanguageProvider initial={{ locale, texts }}>
         <Boundary>
           <QueryClientProvider client={queries}>
-            <SteygProvider steyg={createSteygClient(location.origin)} origin={location.origin}>
+            <SteygProvider steyg={createSteygClient(location.origin, lookingFetch)} origin={location.origin}>
               <ToastProvider>
                 <App />
               </ToastProvider>

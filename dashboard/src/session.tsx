@@ -57,6 +57,8 @@ interface Session {
   sessions: Viewer['sessions'];
   /** Signed in with a one-time code besides, or with a passkey. */
   twoFactors: boolean;
+  /** When an operator's look at this account ends; null: people who see their own. */
+  viewUntil: string | null;
   accounts: readonly AccountSummary[];
   /** Null: the person belongs to no account, as an operator may. */
   account: AccountSummary | null;
@@ -73,11 +75,12 @@ export function SessionProvider({ viewer, person, children }: { viewer: Viewer; 
     remember(storageKey, id);
   }, []);
   const session = useMemo<Session>(() => {
-    const { accounts, sessions } = viewer;
+    const { accounts, sessions, viewUntil } = viewer;
     return {
       person,
       sessions,
       twoFactors: person.secondFactor || sessions.some(({ current, passkey }) => current && passkey),
+      viewUntil,
       accounts,
       account: accounts.find(({ id }) => id === chosen) ?? accounts[0] ?? null,
       chooseAccount,

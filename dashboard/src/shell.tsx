@@ -17,6 +17,7 @@ import { chooseTheme, type Theme, useTheme } from './theme.tsx';
 type NavName = keyof Texts['nav'];
 
 /** Loaded for operators alone: a customer's first visit does not wait for it. */
+const LookBanner = lazy(() => import('./components/look-banner.tsx'));
 const Workspaces = lazy(async () => ({ default: (await import('./operator-frame.tsx')).Workspaces }));
 const OperatorNav = lazy(async () => ({ default: (await import('./operator-frame.tsx')).OperatorNav }));
 const SectionTabs = lazy(async () => ({ default: (await import('./operator-frame.tsx')).SectionTabs }));
@@ -172,7 +173,7 @@ function Demonstration() {
 
 export function Shell({ children }: { children: ReactNode }) {
   const { t } = useLanguage();
-  const { account, person, twoFactors } = useSession();
+  const { account, person, twoFactors, viewUntil } = useSession();
   const [path] = useLocation();
   const [open, setOpen] = useState(false);
   // A navigation closes the menu.
@@ -270,6 +271,11 @@ export function Shell({ children }: { children: ReactNode }) {
       </aside>
       <main id="content" tabIndex={-1} data-waiting={budget.isLoading && !atWork ? '' : undefined}>
         <Offline />
+        {viewUntil === null ? null : (
+          <Suspense fallback={null}>
+            <LookBanner account={account?.name ?? ''} until={viewUntil} />
+          </Suspense>
+        )}
         <Demonstration />
         {account?.status === 'SUSPENDED' ? <Suspended /> : null}
         {atWork ? (

@@ -109,7 +109,9 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         authorization: request.headers.authorization ?? null,
         ip: request.ip,
         userAgent: request.headers['user-agent'] ?? '',
+        view: request.headers['steyg-view']?.toString() ?? null,
       });
+      if (identified === 'ended_view') return refuse(request, reply, 401, 'VIEW_ENDED', endedViewSentence);
       const principal = identified === 'bad_token' ? nobody : identified.principal;
       const subject = rateSubject(principal, request.ip);
       const wait = operations.take(subject);
@@ -175,6 +177,8 @@ function rateSubject(principal: ControlPrincipal, ip: string): string {
   if (principal.kind === 'nobody') return `network:${networkOf(ip)}`;
   return principal.kind === 'user' ? `user:${principal.userId}` : `account:${principal.accountId}`;
 }
+
+const endedViewSentence = 'The look at this account has ended.';
 
 function badTokenSentence(authorization: string | undefined): string {
   // The prefix of a model key, whose use here is a mistake with a message of its own.

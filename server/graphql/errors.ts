@@ -176,6 +176,7 @@ export type TransportCode =
   | 'DOCUMENT_TOO_LARGE'
   | 'TOO_MANY_SUBSCRIPTIONS'
   | 'TOO_MANY_REQUESTS'
+  | 'VIEW_ONLY'
   | 'INTERNAL';
 
 /** A top-level error with a code. Its message is written for the client and is not masked. */

@@ -46,6 +46,7 @@ import './plans/top-up.ts';
 import './plans/statements.ts';
 import './operator/search.ts';
 import './operator/timeline.ts';
+import './operator/views.ts';
 import './plans/transfer-corrections.ts';
 import './plans/transfers.ts';
 import './uptime/uptime.ts';

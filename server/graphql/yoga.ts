@@ -110,6 +110,7 @@ function execution(options: { production: boolean; costs: Rates }): Plugin<Graph
     const operation = operationOf(document, operationName);
     // The library's error lists the operations.
     if (operation === undefined) return { cost: 0 };
+    if (operation.operation !== 'query' && isLook(context)) return { errors: [viewOnly()] };
     const unusable = variableErrors(schema, operation, variables, { hideSchema: production });
     if (unusable.length > 0) return { errors: unusable };
     const cost = operationCost(schema, document, operation, variables, context);
@@ -141,6 +142,14 @@ function execution(options: { production: boolean; costs: Rates }): Plugin<Graph
       if ('errors' in prepared) setResultAndStopExecution({ errors: prepared.errors });
     },
   };
+}
+
+function isLook({ principal }: GraphqlContext): boolean {
+  return principal.kind === 'user' && principal.viewUntil !== undefined;
+}
+
+function viewOnly(): GraphQLError {
+  return transportError('VIEW_ONLY', 'You are looking at the pages of a customer: nothing can be changed.');
 }
 
 function tooManyRequests(retryAfterSeconds: number): GraphQLError {

@@ -6,6 +6,7 @@ import { type Caller, cookieValue, headersOf, tokenOf } from './caller.ts';
 import type { IdentityParts } from './identity.ts';
 import { type ControlPrincipal, nobody, type Role, roles } from './principal.ts';
 import { sessionDigest } from './session-tokens.ts';
+import type { Views } from './views.ts';
 
 export interface Identified {
   principal: ControlPrincipal;
@@ -15,14 +16,19 @@ export interface Identified {
 
 /**
  * The principal of a request. A wrong access token is an answer of its own: a program must not continue as an anonymous
- * client.
+ * client. So is a look at a customer that has ended: its page must not continue with the operator's own rights.
  */
-export type Identify = (request: Caller & { authorization: string | null }) => Promise<Identified | 'bad_token'>;
+export type Identify = (
+  request: Caller & { authorization: string | null /** The grant of a look. */; view?: string | null },
+) => Promise<Identified | 'bad_token' | 'ended_view'>;
 
 export function createIdentify(
-  parts: Pick<IdentityParts, 'pool' | 'auth' | 'publicUrl'> & { accessTokens: AccessTokens },
+  parts: Pick<IdentityParts, 'pool' | 'auth' | 'publicUrl'> & {
+    accessTokens: AccessTokens;
+    views: Pick<Views, 'open'>;
+  },
 ): Identify {
-  const { pool, auth, publicUrl, accessTokens } = parts;
+  const { pool, auth, publicUrl, accessTokens, views } = parts;
   const names = cookieNames(publicUrl);
 
   /**
@@ -61,7 +67,10 @@ export function createIdentify(
     };
   };
 
-  return async ({ authorization, ...caller }) => {
+  const byItself = async ({
+    authorization,
+    ...caller
+  }: Caller & { authorization: string | null }): Promise<Identified | 'bad_token'> => {
     if (authorization !== null) {
       const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
       const principal = bearer === undefined ? null : await accessTokens.identify(bearer);
@@ -70,6 +79,14 @@ export function createIdentify(
     const signed = cookieValue(caller.cookie, names.session);
     const token = signed === null ? null : tokenOf(signed);
     return token === null ? { principal: nobody, setCookies: [] } : bySession(caller, token);
+  };
+
+  return async ({ view = null, ...request }) => {
+    const identified = await byItself(request);
+    if (view === null || identified === 'bad_token') return identified;
+    const { principal, setCookies } = identified;
+    const seen = principal.kind === 'user' ? views.open(principal, view) : null;
+    return seen === null ? 'ended_view' : { principal: seen, setCookies };
   };
 }
 

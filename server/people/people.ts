@@ -17,6 +17,7 @@ import { createArrival, createSignIn, type NewSignIn, type SignIn } from './sign
 import { createBindings, createSignUp, createVerificationMails, type SignUp } from './sign-up.ts';
 import { createThrottle } from './throttle.ts';
 import { createOpenAccount } from './trials.ts';
+import { createViews, type Views } from './views.ts';
 
 /** The identity domain: people and programs, how they authenticate, their settings. */
 export interface People extends SignUp, SignIn, ProviderSignIn, Passkeys {
@@ -26,6 +27,7 @@ export interface People extends SignUp, SignIn, ProviderSignIn, Passkeys {
   settings: Settings;
   members: Members;
   accessTokens: AccessTokens;
+  views: Views;
   setOperator: ReturnType<typeof createSetOperator>;
   /** Drops expired counters, sessions and links. */
   sweep(): Promise<void>;
@@ -92,6 +94,7 @@ export function createPeople(options: {
   };
   const arrival = createArrival({ ...parts, onNewSignIn: options.onNewSignIn ?? (async () => undefined) });
   const accessTokens = createAccessTokens({ pool });
+  const views = createViews({ pool, secretKey });
   return {
     ...createSignUp({ ...parts, bindings, log }),
     ...createSignIn({ ...parts, ...arrival }),
@@ -103,10 +106,11 @@ export function createPeople(options: {
     }),
     ...createPasskeys({ ...parts, secretKey, passwordSignIn, arrive: arrival.arrive }),
     passwordSignIn,
-    identify: createIdentify({ pool, auth, publicUrl, accessTokens }),
+    identify: createIdentify({ pool, auth, publicUrl, accessTokens, views }),
     settings: createSettings(parts),
     members: createMembers({ pool, mailer, throttle, publicUrl }),
     accessTokens,
+    views,
     setOperator: createSetOperator({ pool }),
     async sweep() {
       await throttle.sweep();

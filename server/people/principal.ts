@@ -31,6 +31,8 @@ export interface UserPrincipal {
   memberships: ReadonlyMap<string, Role>;
   /** Those of them that an operator has suspended. */
   suspended: ReadonlySet<string>;
+  /** An operator who looks at the pages of a customer until then; nothing can be changed. Absent: no look. */
+  viewUntil?: Date;
 }
 
 export interface TokenPrincipal {

@@ -290,6 +290,7 @@ describe('an id of another account', () => {
 /** Fields that only operators reach: the sweep sees them refused, which is the same for every id. */
 const operatorFields = new Set([
   'Mutation.addAccountNote',
+  'Mutation.beginAccountView',
   'Mutation.revokeKey',
   'Operator.timeline',
   'Operator.account',

@@ -631,6 +631,12 @@ export const en = {
     booked: 'Booked',
     reference: 'Bank reference',
   },
+  look: {
+    banner: 'You see the pages of {account} as its readers do. Nothing can be changed. This ends at {time}.',
+    end: 'Stop looking',
+    title: 'Support has looked at this account',
+    hint: 'The operator of the service saw the pages of this account, without being able to change anything, for at most 15 minutes each time.',
+  },
   ownData: {
     title: 'Your data',
     exportHint:
@@ -1021,6 +1027,8 @@ export const en = {
     TOO_MANY_OPEN_ORDERS: 'There are too many unpaid orders; pay or cancel one first.',
     TOO_MANY_PROJECTS: 'The account has reached its maximum number of projects.',
     TOO_MANY_SUBSCRIPTIONS: 'Too many tabs are watching the same data. Close one.',
+    VIEW_ENDED: 'The look at this account has ended.',
+    VIEW_ONLY: 'You are looking at the pages of a customer: nothing can be changed.',
     UNAUTHENTICATED: 'Your session has expired. Sign in again.',
     UNKNOWN: 'Something went wrong. Try again.',
     UPGRADE_SUPERSEDED: 'Another upgrade of this order was made in the meantime.',

@@ -419,6 +419,9 @@ export const operatorEn = {
   subject: 'About',
   subjectHint: 'For example model:big-1.',
   surplus: '{vnd} overpaid',
+  seeAs: 'See as customer',
+  seeAsText:
+    'You see the pages of {name} for 15 minutes, without being able to change anything. The owner of the account sees that you looked.',
   suspend: 'Suspend',
   customerTimeline: 'Timeline',
   accountNote: 'Note',

@@ -419,6 +419,8 @@ export const operatorVi: OperatorTexts = {
   subject: 'Về',
   subjectHint: 'Ví dụ model:big-1.',
   surplus: 'thừa {vnd}',
+  seeAs: 'Xem như khách hàng',
+  seeAsText: 'Bạn xem các trang của {name} trong 15 phút, không thể thay đổi gì. Chủ tài khoản thấy rằng bạn đã xem.',
   suspend: 'Tạm khóa',
   customerTimeline: 'Dòng thời gian',
   accountNote: 'Ghi chú',

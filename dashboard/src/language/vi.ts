@@ -633,6 +633,12 @@ export const vi: Texts = {
     booked: 'Ghi có lúc',
     reference: 'Mã tham chiếu ngân hàng',
   },
+  look: {
+    banner: 'Bạn đang xem các trang của {account} như người có quyền xem. Không thể thay đổi gì. Kết thúc lúc {time}.',
+    end: 'Dừng xem',
+    title: 'Bộ phận hỗ trợ đã xem tài khoản này',
+    hint: 'Người vận hành dịch vụ đã xem các trang của tài khoản này mà không thể thay đổi gì, mỗi lần tối đa 15 phút.',
+  },
   ownData: {
     title: 'Dữ liệu của bạn',
     exportHint:
@@ -1023,6 +1029,8 @@ export const vi: Texts = {
     TOO_MANY_OPEN_ORDERS: 'Có quá nhiều đơn chưa thanh toán; hãy thanh toán hoặc hủy bớt trước.',
     TOO_MANY_PROJECTS: 'Tài khoản đã có số dự án tối đa.',
     TOO_MANY_SUBSCRIPTIONS: 'Có quá nhiều cửa sổ cùng theo dõi. Hãy đóng bớt.',
+    VIEW_ENDED: 'Lượt xem tài khoản này đã kết thúc.',
+    VIEW_ONLY: 'Bạn đang xem các trang của khách hàng: không thể thay đổi gì.',
     UNAUTHENTICATED: 'Phiên đã kết thúc. Hãy đăng nhập lại.',
     UNKNOWN: 'Đã xảy ra điều không mong đợi. Hãy thử lại.',
     UPGRADE_SUPERSEDED: 'Trong lúc đó đơn này đã được nâng cấp theo cách khác.',

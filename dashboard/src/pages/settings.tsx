@@ -6,6 +6,7 @@ import { Button } from '../components/button.tsx';
 import { CompanyCard } from '../components/company-card.tsx';
 import { TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import { Looks } from '../components/looks.tsx';
 import { NoticeSettingsCard } from '../components/notice-settings.tsx';
 import { OwnData } from '../components/own-data.tsx';
 import { Card, Page } from '../components/page.tsx';
@@ -33,6 +34,7 @@ export default function Settings() {
         {account === null ? null : <CompanyCard />}
         {account === null ? null : <NoticeSettingsCard />}
         {account === null ? null : <OwnData />}
+        {account === null ? null : <Looks />}
       </div>
     </Page>
   );

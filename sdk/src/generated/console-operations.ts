@@ -29,6 +29,7 @@ export const consoleOperations = {
     'deleteAccessToken',
     'createAccountExport',
     'eraseAccount',
+    'operatorViews',
   ],
   catalog: [
     'models',
@@ -141,6 +142,7 @@ export const consoleOperations = {
     'revokeCodes',
     'saveTopUp',
     'saveBonusSteps',
+    'beginAccountView',
   ],
   orders: [
     'shop',

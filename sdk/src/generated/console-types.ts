@@ -147,15 +147,6 @@ export type BusinessNoticeSettingsInput = {
   timeZone?: string | null | undefined;
 };
 
-/** Where cached tokens are counted. */
-export type CachedTokensPlace =
-  /** Beside it. */
-  | 'BESIDE'
-  /** Read and written within, even where the same tokens are in both. */
-  | 'OVERLAPPING'
-  /** Within the prompt’s count. */
-  | 'WITHIN';
-
 /** The company that an account buys for. */
 export type CompanyInput = {
   /** Its address. */
@@ -294,15 +285,6 @@ export type CreateWebhookEndpointInput = {
   url: string;
 };
 
-/** Which models take an effort. */
-export type EffortSupport =
-  /** Every one. */
-  | 'ALL'
-  /** Those whose catalog entry names efforts. */
-  | 'NAMED'
-  /** None. */
-  | 'NONE';
-
 /** A grant that is to end now. */
 export type EndGrantInput = {
   /** Of which account. */
@@ -400,13 +382,6 @@ export type KeyStatus =
   /** Its time is over. */
   | 'EXPIRED';
 
-/** A language of mails, messages and pages. */
-export type Language =
-  /** English. */
-  | 'EN'
-  /** Vietnamese. */
-  | 'VI';
-
 /** Which entries; what is left out does not matter. */
 export type LedgerFilter = {
   /** Requests from this moment on. */
@@ -450,13 +425,6 @@ export type MarginGroup =
   | 'MODEL'
   /** By upstream. */
   | 'UPSTREAM';
-
-/** The name of the cap on the output that an upstream takes. */
-export type MaxTokensField =
-  /** `max_completion_tokens`. */
-  | 'MAX_COMPLETION_TOKENS'
-  /** `max_tokens`. */
-  | 'MAX_TOKENS';
 
 /** What a model makes of its input. Further kinds may follow. */
 export type ModelKind =
@@ -920,15 +888,6 @@ export type StatusUpdateState =
   /** Of maintenance: its result is checked. */
   | 'VERIFYING';
 
-/** How a system message in mid-conversation is sent. */
-export type SystemRole =
-  /** Ahead of the conversation. */
-  | 'HOIST'
-  /** Where it stands. */
-  | 'KEEP'
-  /** As a message of the user. */
-  | 'USER';
-
 /** What happened. */
 export type TimelineKind =
   /** The account was alerted, e.g. to an incident of a model that it uses. */
@@ -964,15 +923,6 @@ export type TokenScope =
   | 'OPERATOR'
   /** Look at the account. */
   | 'READ';
-
-/** The strongest tool choice that binds. */
-export type ToolChoiceSupport =
-  /** None that binds. */
-  | 'AUTO'
-  /** A named tool. */
-  | 'NAMED'
-  /** Any tool. */
-  | 'REQUIRED';
 
 /** Free amounts to offer. */
 export type TopUpInput = {
@@ -1382,7 +1332,7 @@ export type ListNoticeChannelsQueryVariables = Exact<{
 }>;
 
 
-export type ListNoticeChannelsQuery = { account: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }> } | null };
+export type ListNoticeChannelsQuery = { account: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }> } | null };
 
 export type CreateNoticeChannelMutationVariables = Exact<{
   input: CreateNoticeChannelInput;
@@ -1391,7 +1341,7 @@ export type CreateNoticeChannelMutationVariables = Exact<{
 
 export type CreateNoticeChannelMutation = { createNoticeChannel:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string } }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -1407,7 +1357,7 @@ export type UpdateNoticeChannelMutation = { updateNoticeChannel:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
    };
 
 export type DeleteNoticeChannelMutationVariables = Exact<{
@@ -1418,7 +1368,7 @@ export type DeleteNoticeChannelMutationVariables = Exact<{
 export type DeleteNoticeChannelMutation = { deleteNoticeChannel:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
    };
 
 export type TestNoticeChannelMutationVariables = Exact<{
@@ -1430,7 +1380,7 @@ export type TestNoticeChannelMutation = { testNoticeChannel:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -1497,6 +1447,13 @@ export type EraseAccountMutation = { eraseAccount:
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
+export type OperatorViewsQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+}>;
+
+
+export type OperatorViewsQuery = { account: { operatorViews: Array<{ at: string, until: string }> } | null };
+
 export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -1521,8 +1478,6 @@ type Problem_InvalidCredentialsError_Fragment = { code: string, message: string 
 
 type Problem_InvalidTokenError_Fragment = { code: string, message: string };
 
-type Problem_KeyCreatedBeforeError_Fragment = { code: string, message: string };
-
 type Problem_NotAllowedError_Fragment = { code: string, message: string };
 
 type Problem_NotFoundError_Fragment = { code: string, message: string };
@@ -1536,7 +1491,6 @@ export type ProblemFragment =
   | Problem_InputError_Fragment
   | Problem_InvalidCredentialsError_Fragment
   | Problem_InvalidTokenError_Fragment
-  | Problem_KeyCreatedBeforeError_Fragment
   | Problem_NotAllowedError_Fragment
   | Problem_NotFoundError_Fragment
   | Problem_TooManyAttemptsError_Fragment
@@ -1548,7 +1502,7 @@ export type AccountFragment = { createdAt: string, email: string, id: string, na
 
 export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource };
+export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string };
 
 export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } };
 
@@ -1576,7 +1530,7 @@ export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<s
 
 export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
 
-export type NewApiKeyFragment = { secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } };
+export type CreatedKeyFragment = { secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } };
 
 export type DoneFragment = { ok: boolean };
 
@@ -1596,7 +1550,7 @@ export type InvitationFragment = { createdAt: string, email: string, expiresAt: 
 
 export type KeySpendFragment = { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string };
 
-export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
@@ -1626,7 +1580,7 @@ export type NoticeSettingsFragment = { burnAmount: string, burnMinutes: number, 
 
 export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string };
 
-export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string };
+export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string };
 
 export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
 
@@ -1700,7 +1654,7 @@ export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrit
 
 export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null };
 
-export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type UpstreamFragment = { baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boolean, restingKeys: number };
 
@@ -1714,11 +1668,11 @@ export type UptimePointFragment = { at: string, uptime: { down: number, latencyM
 
 export type UsageRowFragment = { charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
-export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean };
+export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean };
 
-export type ViewerFragment = { tokenScopes: Array<TokenScope>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null };
+export type ViewerFragment = { scopes: Array<string>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null };
 
-export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> };
+export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> };
 
 export type WebhookAttemptFragment = { createdAt: string, durationMs: number, problem: string | null, status: number | null };
 
@@ -1764,8 +1718,6 @@ export type RequestAttributionFragment = { session: string | null, tags: Array<s
 
 export type AttributedUsageFragment = { charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
-export type UpstreamFeaturesFragment = { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null };
-
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
   after?: string | null | undefined;
@@ -1781,11 +1733,10 @@ export type CreateKeyMutationVariables = Exact<{
 }>;
 
 
-export type CreateKeyMutation = { createApiKey:
+export type CreateKeyMutation = { createKey:
     | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'CreatedKey', secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'KeyCreatedBeforeError', code: string, message: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
-    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1809,10 +1760,10 @@ export type RotateKeyMutationVariables = Exact<{
 }>;
 
 
-export type RotateKeyMutation = { rotateApiKey:
+export type RotateKeyMutation = { rotateKey:
     | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'CreatedKey', secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1873,7 +1824,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1881,7 +1832,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1956,7 +1907,7 @@ export type LedgerAppendedSubscriptionVariables = Exact<{
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
 
 export type AccountForOperatorQueryVariables = Exact<{
   id: string;
@@ -1982,7 +1933,7 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource }> } };
+export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string }> } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2134,12 +2085,12 @@ export type CreateBooksDownloadMutation = { createBooksDownload: { expiresAt: st
 export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> }> } };
+export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> }> } };
 
 export type UpstreamsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type GiveGrantMutationVariables = Exact<{
   input: GiveGrantInput;
@@ -2332,7 +2283,7 @@ export type SaveUpstreamMutationVariables = Exact<{
 export type SaveUpstreamMutation = { saveUpstream:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SetUpstreamEnabledMutationVariables = Exact<{
@@ -2344,7 +2295,7 @@ export type SetUpstreamEnabledMutationVariables = Exact<{
 export type SetUpstreamEnabledMutation = { setUpstreamEnabled:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type AddUpstreamKeyMutationVariables = Exact<{
@@ -2356,7 +2307,7 @@ export type AddUpstreamKeyMutationVariables = Exact<{
 export type AddUpstreamKeyMutation = { addUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type DeleteUpstreamKeyMutationVariables = Exact<{
@@ -2368,7 +2319,7 @@ export type DeleteUpstreamKeyMutationVariables = Exact<{
 export type DeleteUpstreamKeyMutation = { deleteUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SearchOrdersQueryVariables = Exact<{
@@ -2380,12 +2331,7 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
-
-export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type ListAllPlansQuery = { operator: { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> } };
+export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2394,7 +2340,7 @@ export type ListBankTransfersQueryVariables = Exact<{
 }>;
 
 
-export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListBankTransfersQuery = { bankTransfers: { edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2404,7 +2350,7 @@ export type FindOrdersToMatchQueryVariables = Exact<{
 }>;
 
 
-export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type FindOrdersToMatchQuery = { orders: { edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type TransferProposalsQueryVariables = Exact<{
   transferId: string;
@@ -2581,7 +2527,7 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;
@@ -2630,7 +2576,7 @@ export type UpdateBusinessNoticeSettingsMutation = { updateBusinessNoticeSetting
 export type ListBusinessChannelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListBusinessChannelsQuery = { operator: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }> } };
+export type ListBusinessChannelsQuery = { operator: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }> } };
 
 export type CreateBusinessChannelMutationVariables = Exact<{
   input: CreateNoticeChannelInput;
@@ -2639,7 +2585,7 @@ export type CreateBusinessChannelMutationVariables = Exact<{
 
 export type CreateBusinessChannelMutation = { createBusinessChannel:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string } }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2655,7 +2601,7 @@ export type UpdateBusinessChannelMutation = { updateBusinessChannel:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
    };
 
 export type DeleteBusinessChannelMutationVariables = Exact<{
@@ -2666,7 +2612,7 @@ export type DeleteBusinessChannelMutationVariables = Exact<{
 export type DeleteBusinessChannelMutation = { deleteBusinessChannel:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
    };
 
 export type TestBusinessChannelMutationVariables = Exact<{
@@ -2678,7 +2624,7 @@ export type TestBusinessChannelMutation = { testBusinessChannel:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -2745,12 +2691,24 @@ export type SaveBonusStepsMutation = { saveBonusSteps:
     | { __typename: 'TopUpSaved', bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null }
    };
 
+export type BeginAccountViewMutationVariables = Exact<{
+  accountId: string;
+}>;
+
+
+export type BeginAccountViewMutation = { beginAccountView:
+    | { __typename: 'AccountViewBegun', grant: string, until: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
+
 export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type ShopQuery = { shop: { open: boolean, demonstration: boolean } };
 
-export type PlansQueryVariables = Exact<{ [key: string]: never; }>;
+export type PlansQueryVariables = Exact<{
+  all?: boolean | null | undefined;
+}>;
 
 
 export type PlansQuery = { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> };
@@ -2879,7 +2837,7 @@ export type RedeemCodeMutation = { redeemCode:
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type MeQuery = { me: { tokenScopes: Array<TokenScope>, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null } | null };
+export type MeQuery = { me: { scopes: Array<string>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null } | null };
 
 export type SignInMethodsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3026,7 +2984,7 @@ export type UpdateProfileMutation = { updateProfile:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'User', createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean }
+    | { __typename: 'User', createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean }
    };
 
 export type BeginSecondFactorMutationVariables = Exact<{

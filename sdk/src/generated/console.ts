@@ -34,6 +34,8 @@ import type {
   AttributionModeQueryVariables,
   AuditLogQuery,
   AuditLogQueryVariables,
+  BeginAccountViewMutation,
+  BeginAccountViewMutationVariables,
   BeginSecondFactorMutation,
   BeginSecondFactorMutationVariables,
   BonusStepsQuery,
@@ -192,6 +194,8 @@ import type {
   NoticeSettingsQueryVariables,
   OpenAccountMutation,
   OpenAccountMutationVariables,
+  OperatorViewsQuery,
+  OperatorViewsQueryVariables,
   OrderQuery,
   OrderQueryVariables,
   OrderStatusSubscription,
@@ -429,6 +433,9 @@ export type CreateAccountExportAnswer = CreateAccountExportMutation['createAccou
 
 /** What `eraseAccount` answers. */
 export type EraseAccountAnswer = EraseAccountMutation['eraseAccount'];
+
+/** What `operatorViews` answers. */
+export type OperatorViewsAnswer = Below<OperatorViewsQuery['account'], 'operatorViews'>;
 
 /** What `models` answers. */
 export type ModelsAnswer = ModelsQuery['models'];
@@ -729,6 +736,9 @@ export type SaveTopUpAnswer = SaveTopUpMutation['saveTopUp'];
 
 /** What `saveBonusSteps` answers. */
 export type SaveBonusStepsAnswer = SaveBonusStepsMutation['saveBonusSteps'];
+
+/** What `beginAccountView` answers. */
+export type BeginAccountViewAnswer = BeginAccountViewMutation['beginAccountView'];
 
 /** What `shop` answers. */
 export type ShopAnswer = ShopQuery['shop'];
@@ -1107,6 +1117,15 @@ export interface ConsoleAccounts {
    * ```
    */
   eraseAccount(variables: EraseAccountMutationVariables, options?: RequestOptions): Pending<EraseAccountAnswer>;
+  /**
+   * The latest looks that operators took at this account, newest first. For those who manage its members.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.accounts.operatorViews();
+   * ```
+   */
+  operatorViews(variables?: OperatorViewsQueryVariables, options?: RequestOptions): Pending<OperatorViewsAnswer>;
 }
 
 /** Operations on catalog. */
@@ -2023,6 +2042,15 @@ export interface ConsoleOperator {
    * ```
    */
   saveBonusSteps(variables: SaveBonusStepsMutationVariables, options?: RequestOptions): Pending<SaveBonusStepsAnswer>;
+  /**
+   * Begins a look at the pages of a customer. It is read-only, ends after 15 minutes or with the operator’s session or role, and the owner of the account sees that it was taken. For a signed-in operator with a second factor.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.beginAccountView({ accountId: 'account-id' });
+   * ```
+   */
+  beginAccountView(variables: BeginAccountViewMutationVariables, options?: RequestOptions): Pending<BeginAccountViewAnswer>;
 }
 
 /** Operations on orders. */

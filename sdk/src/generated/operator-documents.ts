@@ -161,4 +161,5 @@ export const operatorDocuments = {
   revokeCodes: { kind: 'mutation', path: 'revokeCodes', text: 'mutation revokeCodes($batchId:ID!){revokeCodes(input:{batchId:$batchId}){__typename ...CodeBatch ...Problem}}' + codeBatch + problem },
   saveTopUp: { kind: 'mutation', path: 'saveTopUp', text: 'mutation saveTopUp($input:TopUpInput){saveTopUp(input:$input){__typename ...TopUpSaved ...Problem}}' + bonusStep + plan + problem + topUp + topUpSaved },
   saveBonusSteps: { kind: 'mutation', path: 'saveBonusSteps', text: 'mutation saveBonusSteps($steps:[BonusStepInput!]!){saveBonusSteps(input:{steps:$steps}){__typename ...TopUpSaved ...Problem}}' + bonusStep + plan + problem + topUp + topUpSaved },
+  beginAccountView: { kind: 'mutation', path: 'beginAccountView', text: 'mutation beginAccountView($accountId:ID!){beginAccountView(input:{accountId:$accountId}){__typename ...on AccountViewBegun{grant until}...Problem}}' + problem },
 } as const;

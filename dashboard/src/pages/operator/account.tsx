@@ -21,6 +21,7 @@ import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { usePart } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
+import { beginLook } from '../../looking.ts';
 import { isUsd } from '../../money.ts';
 import { pages } from '../../pages.ts';
 import { dayMs } from '../../usage.ts';
@@ -48,7 +49,7 @@ export default function AccountPage() {
 
 function Details({ account }: { account: Account }) {
   const { t, format } = useOperatorLanguage();
-  const [open, setOpen] = useState<'status' | 'grant' | Grant | null>(null);
+  const [open, setOpen] = useState<'status' | 'grant' | 'look' | Grant | null>(null);
   const close = () => setOpen(null);
   const { budget } = account;
   return (
@@ -64,6 +65,7 @@ function Details({ account }: { account: Account }) {
           </span>
         </p>
         <div className="actions">
+          <Button onClick={() => setOpen('look')}>{t.operator.seeAs}</Button>
           <Button onClick={() => setOpen('grant')}>{t.operator.give}</Button>
           <Button look={account.status === 'ACTIVE' ? 'danger' : 'primary'} onClick={() => setOpen('status')}>
             {account.status === 'ACTIVE' ? t.operator.suspend : t.operator.resume}
@@ -100,8 +102,30 @@ function Details({ account }: { account: Account }) {
       {open !== null && typeof open === 'object' ? (
         <TakeBackDialog account={account} grant={open} onClose={close} />
       ) : null}
+      {open === 'look' ? <LookDialog account={account} onClose={close} /> : null}
       {open === 'status' ? <StatusDialog account={account} onClose={close} /> : null}
     </>
+  );
+}
+
+/** Begins a look at the customer's pages. */
+function LookDialog({ account, onClose }: { account: Account; onClose: () => void }) {
+  const { t } = useOperatorLanguage();
+  const failure = useFailureToast();
+  const begin = useChange({
+    change: (steyg, accountId: string) => steyg.console.operator.beginAccountView({ accountId }),
+    done: ({ grant }) => beginLook(grant),
+  });
+  return (
+    <Confirm
+      title={t.operator.seeAs}
+      action={t.operator.seeAs}
+      busy={begin.isPending}
+      onClose={onClose}
+      onConfirm={() => begin.mutate(account.id, { ...failure, onSettled: onClose })}
+    >
+      <p>{fill(t.operator.seeAsText, { name: account.name })}</p>
+    </Confirm>
   );
 }
 
