@@ -70,3 +70,26 @@ export const sdkProgram = (origin: string, model: string): string =>
     'const budget = await steyg.console.ledger.budget();',
     'console.log(budget?.free);',
   ].join('\n');
+
+/**
+ * A status line for Claude Code that shows what its session has cost: its id comes as JSON on standard input
+ * (https://code.claude.com/docs/en/statusline), and each of its requests carries the same id in a header.
+ */
+export const statusLineScript = (origin: string): string =>
+  [
+    '#!/bin/sh',
+    `session=$(tr -d '\\n' | sed 's/.*"session_id" *: *"\\([^"]*\\)".*/\\1/')`,
+    'cost=$(curl -sf --max-time 2 -G \\',
+    `  "\${ANTHROPIC_BASE_URL:-${origin}/api}/v1/usage" \\`,
+    '  --data-urlencode "session=$session" \\',
+    '  -H "authorization: Bearer $ANTHROPIC_AUTH_TOKEN" |',
+    `  grep -o '"cost_usd":"[^"]*"' | head -n 1 | cut -d '"' -f 4)`,
+    'echo "${cost:-?} USD"',
+  ].join('\n');
+
+/** What `~/.claude/settings.json` says of it. */
+export const statusLineSettings = JSON.stringify(
+  { statusLine: { type: 'command', command: 'sh ~/.claude/steyg-status.sh' } },
+  null,
+  2,
+);

@@ -1,8 +1,13 @@
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { assert, asyncProperty, constantFrom, dictionary, jsonValue, oneof, record, string } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { statusLineScript } from '../../dashboard/src/guides.ts';
 import { createProjects } from '../../server/accounts/projects.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
+import { createDirectory } from '../support/directory.ts';
 import { errorOf, everyProtocol, nativeCatalog, type ProtocolCase, protocols, send, settled } from './support.ts';
 
 /**
@@ -429,4 +434,42 @@ it('adds up by the project in which a key lies, alone and with sessions', async 
   expect((await usage(customer, 'group_by=session,project')).data).toMatchObject(rows.toReversed());
   const first = await usage(customer, 'group_by=project&limit=1');
   expect((await usage(customer, `group_by=project&limit=1&cursor=${first.next_cursor}`)).data).toMatchObject([rows[1]]);
+});
+
+it('the status line of the guide says what the session has cost', async () => {
+  const customer = await app.customer();
+  const session = '0198c0de-0000-7000-8000-00000000abcd';
+  const headers = { 'x-claude-code-session-id': session };
+  for (let i = 0; i < 2; i += 1)
+    await ask(customer, protocols.messages, {
+      headers,
+      text: '[[usage {"input_tokens":100,"output_tokens":10}]]',
+    });
+  await settled(app, customer);
+  const directory = createDirectory('steyg-status-');
+  // Stands in for curl, which a machine may not have.
+  await writeFile(
+    join(directory, 'curl'),
+    `#!${process.execPath}
+const argumentsOf = (name) => process.argv.flatMap((each, i) => (each === name ? [process.argv[i + 1]] : []));
+const url = new URL(process.argv.find((each) => each.startsWith('http')));
+for (const pair of argumentsOf('--data-urlencode')) url.searchParams.append(...pair.split(/=(.*)/s).slice(0, 2));
+const headers = argumentsOf('-H').map((header) => header.split(/: (.*)/s).slice(0, 2));
+fetch(url, { headers }).then((answer) => answer.text()).then((text) => process.stdout.write(text));
+`,
+    { mode: 0o755 },
+  );
+  const env = { ...process.env, ANTHROPIC_AUTH_TOKEN: customer.secret, PATH: `${directory}:${process.env['PATH']}` };
+  const { ANTHROPIC_BASE_URL: _none, ...own } = env as Record<string, string>;
+  const shown = await new Promise<string>((resolve, reject) => {
+    const script = execFile('sh', ['-c', statusLineScript(app.url)], { env: own }, (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    );
+    script.stdin?.end(
+      JSON.stringify({ model: { id: 'sim' }, session_id: session, cost: { total_cost_usd: 1 } }, null, 2),
+    );
+  });
+  await rm(directory, { recursive: true });
+  // Twice 100 tokens at 1 USD and 10 at 5 USD per million.
+  expect(shown).toBe('0.0003 USD\n');
 });

@@ -4,6 +4,8 @@ import { GraphqlError, type LedgerFilter } from '@steyg/sdk';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { collect } from '../all.ts';
+import { useAttributionTexts } from '../attribution-texts.ts';
+import { AttributedUsage } from '../components/attributed-usage.tsx';
 import { Button } from '../components/button.tsx';
 import { Chart, ChartSkeleton, seriesColors } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
@@ -23,10 +25,10 @@ import type { Range } from '../range.ts';
 import { useAccount } from '../session.tsx';
 import { columnSum, seriesOf, startsBetween, timeZone, type UsageRow } from '../usage.ts';
 
-const groups = ['model', 'key', 'outcome', 'none'] as const;
+const groups = ['model', 'key', 'project', 'outcome', 'none'] as const;
 const measures = ['cost', 'requests', 'tokens'] as const;
 type Group = (typeof groups)[number];
-const splits = { model: ['MODEL'], key: ['KEY'], outcome: ['OUTCOME'], none: [] } as const;
+const splits = { model: ['MODEL'], key: ['KEY'], project: ['PROJECT'], outcome: ['OUTCOME'], none: [] } as const;
 type Measure = (typeof measures)[number];
 
 const outcomes = [
@@ -55,6 +57,8 @@ export default function Activity() {
   const keyId = search.get('key') ?? '';
   const model = search.get('model') ?? '';
   const outcome = oneOf(outcomes, search.get('outcome'));
+  const session = search.get('session') ?? '';
+  const texts = useAttributionTexts();
   const order: Order = {
     field: oneOf(fields, search.get('sort')) ?? 'TIME',
     direction: search.get('way') === 'ASC' ? 'ASC' : 'DESC',
@@ -87,12 +91,13 @@ export default function Activity() {
       ),
     every: 60_000,
   });
-  const filter: LedgerFilter = {
+  const filter = {
     from: range.from.toISOString(),
     to: range.to?.toISOString() ?? null,
     keyId: keyId === '' ? null : keyId,
     model: model === '' ? null : model,
     outcome: outcome ?? null,
+    ...(session === '' ? {} : { session }),
   };
   const keyNames = useMemo(
     () => new Map(keys.data?.edges.map(({ node }) => [node.id, `${node.name} …${node.last4}`])),
@@ -155,7 +160,10 @@ export default function Activity() {
             <Choice
               label={t.activity.group}
               value={group}
-              options={groups.map((value) => ({ value, label: t.activity.groups[value] }))}
+              options={groups.map((value) => ({
+                value,
+                label: value === 'project' ? texts.byProject : t.activity.groups[value],
+              }))}
               onChange={(value) => set({ group: value === 'model' ? '' : value })}
             />
           </div>
@@ -165,6 +173,28 @@ export default function Activity() {
           {(rows) => <Report rows={rows} range={range} group={group} measure={measure} keyNames={keyNames} />}
         </Loaded>
       </Card>
+      <AttributedUsage
+        from={filter.from}
+        to={filter.to}
+        model={model}
+        addressOf={(chosen) => {
+          const address = new URLSearchParams(search);
+          address.set('session', chosen);
+          return `${pages.activity}?${address}`;
+        }}
+      />
+      {session === '' ? null : (
+        <Banner
+          tone="info"
+          action={
+            <Button small onClick={() => set({ session: '' })}>
+              {texts.allSessions}
+            </Button>
+          }
+        >
+          {fill(texts.onlySession, { session })}
+        </Banner>
+      )}
       <Entries
         accountId={accountId}
         filter={filter}
@@ -193,14 +223,17 @@ function Report({
   keyNames: ReadonlyMap<string, string>;
 }) {
   const { t, format } = useLanguage();
+  const texts = useAttributionTexts();
+  const groupName = group === 'project' ? texts.byProject : t.activity.groups[group];
   const starts = useMemo(() => startsBetween(range.from, range.to ?? new Date(), range.period), [range]);
   const nameOf = useMemo(
     () => (row: UsageRow) => {
       if (group === 'model') return row.model ?? '';
+      if (group === 'project') return row.project?.name ?? texts.noProject;
       if (group === 'key') return keyNames.get(row.key?.id ?? '') ?? t.activity.unknownKey;
       return row.outcome === null ? t.common.total : t.outcomes[row.outcome];
     },
-    [group, keyNames, t],
+    [group, keyNames, t, texts],
   );
   const series = useMemo(
     () =>
@@ -245,14 +278,19 @@ function Report({
         <Figure label={t.activity.measures.tokens} value={format.number(columnSum(rows, tokensOf))} />
       </dl>
       <Chart
-        label={fill(t.activity.chartOf, { measure: t.activity.measures[measure], group: t.activity.groups[group] })}
+        label={fill(t.activity.chartOf, { measure: t.activity.measures[measure], group: groupName })}
         starts={starts}
         series={series}
         formatStart={formatStart}
         formatValue={formatValue}
       />
       {group === 'none' ? null : (
-        <Sums rows={rows} nameOf={nameOf} head={t.activity[group]} group={t.activity.groups[group]} />
+        <Sums
+          rows={rows}
+          nameOf={nameOf}
+          head={group === 'project' ? texts.project : t.activity[group]}
+          group={groupName}
+        />
       )}
     </>
   );

@@ -1,6 +1,7 @@
 import type { EntryAnswer } from '@steyg/sdk';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { useAttributionTexts } from '../attribution-texts.ts';
 import { CopyValue } from '../components/copy.tsx';
 import { OutcomeBadge } from '../components/entries.tsx';
 import { Badge, Card, Figure, Page } from '../components/page.tsx';
@@ -35,6 +36,8 @@ export default function EntryPage() {
 
 function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
   const { t, format, locale } = useLanguage();
+  const texts = useAttributionTexts();
+  const noted = entry.attribution;
   const sum = addUsd([...entry.receipt, ...entry.units].map(({ amount }) => amount));
   const addsUp = parseUsd(sum) === parseUsd(entry.cost);
   const pools = t.entry.pools as Record<string, string>;
@@ -73,6 +76,23 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
               </>
             )}
           </Fact>
+          {noted?.session == null ? null : (
+            <Fact name={texts.session}>
+              <Link href={`${pages.activity}?session=${encodeURIComponent(noted.session)}`}>
+                <code>{noted.session}</code>
+              </Link>
+            </Fact>
+          )}
+          {noted?.user == null ? null : (
+            <Fact name={texts.user}>
+              <code>{noted.user}</code>
+            </Fact>
+          )}
+          {noted === null || noted.tags.length === 0 ? null : (
+            <Fact name={texts.tags}>
+              <code>{noted.tags.join(', ')}</code>
+            </Fact>
+          )}
           <Fact name={t.entry.source}>{t.entry.sources[entry.usageSource]}</Fact>
         </dl>
         <CopyValue label={t.common.requestId} text={entry.requestId} />

@@ -3,6 +3,7 @@
 import type { ModelsAnswer } from '@steyg/sdk';
 import { chooseModels, connect } from '@steyg/sdk/connect';
 import { Link } from 'wouter';
+import { useAttributionTexts } from '../attribution-texts.ts';
 import { ConnectionView, catalogOf } from '../components/connect-panel.tsx';
 import { Code } from '../components/copy.tsx';
 import { OneCommand } from '../components/one-command.tsx';
@@ -10,7 +11,16 @@ import { Page } from '../components/page.tsx';
 import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { Step } from '../components/step.tsx';
 import { useAsk, useOrigin } from '../data.tsx';
-import { type GuideName, graphqlCommand, guideNames, guideQuery, guideTools, sdkProgram } from '../guides.ts';
+import {
+  type GuideName,
+  graphqlCommand,
+  guideNames,
+  guideQuery,
+  guideTools,
+  sdkProgram,
+  statusLineScript,
+  statusLineSettings,
+} from '../guides.ts';
 import { usePart } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages, pathTo } from '../pages.ts';
@@ -46,7 +56,8 @@ function Guide({ guide }: { guide: GuideName }) {
       <ol className="steps">
         {guide === 'graphql' ? <TokenStep /> : <KeyStep />}
         <UseStep guide={guide} />
-        <Step number={3} title={t.guides.next} done={false}>
+        {guide === 'claude-code' ? <StatusLineStep /> : null}
+        <Step number={guide === 'claude-code' ? 4 : 3} title={t.guides.next} done={false}>
           <ul>
             <li>
               <Link href={pages.models}>{t.nav.models}</Link>
@@ -104,6 +115,19 @@ function UseStep({ guide }: { guide: GuideName }) {
       <Loaded query={models} skeleton={<LoadingSkeleton height="20rem" />}>
         {(list) => (list.length === 0 ? <Empty title={t.models.empty} /> : <Use guide={guide} models={list} />)}
       </Loaded>
+    </Step>
+  );
+}
+
+/** Shows what the session has cost, below the prompt of Claude Code. */
+function StatusLineStep() {
+  const texts = useAttributionTexts();
+  const origin = useOrigin();
+  return (
+    <Step number={3} title={texts.statusLine} done={false}>
+      <p>{texts.statusLineText}</p>
+      <Code text={statusLineScript(origin)} what={texts.statusLine} title="~/.claude/steyg-status.sh" />
+      <Code text={statusLineSettings} what={texts.statusLine} title="~/.claude/settings.json" />
     </Step>
   );
 }

@@ -2,6 +2,7 @@
 
 import { useState } from 'react';
 import { AccountLimitsCard } from '../components/account-limits-card.tsx';
+import { AttributionCard } from '../components/attribution-card.tsx';
 import { Button } from '../components/button.tsx';
 import { CompanyCard } from '../components/company-card.tsx';
 import { TextField } from '../components/field.tsx';
@@ -32,6 +33,7 @@ export default function Settings() {
         </Card>
         {account === null ? null : <AccountLimitsCard />}
         {account === null ? null : <CompanyCard />}
+        {account === null ? null : <AttributionCard />}
         {account === null ? null : <NoticeSettingsCard />}
         {account === null ? null : <OwnData />}
         {account === null ? null : <Looks />}

@@ -1,0 +1,67 @@
+/** What an account has stored of whom its requests are for. */
+
+import type { AttributionModeAnswer } from '@steyg/sdk';
+import { useId } from 'react';
+import { useAttributionTexts } from '../attribution-texts.ts';
+import { useAsk, useChange } from '../data.tsx';
+import { useLanguage } from '../language/language.tsx';
+import { useAbilities, useAccount } from '../session.tsx';
+import { Card } from './page.tsx';
+import { FailureNotice, Loaded } from './states.tsx';
+import { useSay } from './toasts.tsx';
+
+type Mode = NonNullable<AttributionModeAnswer>;
+const modes = ['DIGESTS', 'PLAIN', 'OFF'] as const satisfies readonly Mode[];
+
+export function AttributionCard() {
+  const texts = useAttributionTexts();
+  const { id: accountId } = useAccount();
+  const mode = useAsk({
+    key: ['attribution-mode', accountId],
+    ask: (steyg, signal) => steyg.console.accounts.attributionMode({ id: accountId }, { signal }),
+  });
+  return (
+    <Card title={texts.stored}>
+      <p>{texts.storedText}</p>
+      <Loaded query={mode}>{(found) => (found === null ? null : <Modes current={found} />)}</Loaded>
+    </Card>
+  );
+}
+
+function Modes({ current }: { current: Mode }) {
+  const { t } = useLanguage();
+  const texts = useAttributionTexts();
+  const say = useSay();
+  const name = useId();
+  const { id: accountId } = useAccount();
+  const { role } = useAbilities();
+  const save = useChange({
+    change: (steyg, mode: Mode) => steyg.console.accounts.setAttributionMode({ input: { accountId, mode } }),
+    refresh: [['attribution-mode', accountId]],
+    done: () => say(t.common.saved),
+  });
+  const mayChange = role === 'OWNER' || role === 'ADMIN';
+  return (
+    <fieldset className="plain">
+      <legend className="sr-only">{texts.stored}</legend>
+      {save.error === null ? null : <FailureNotice error={save.error} />}
+      {modes.map((mode) => (
+        <label key={mode} className="check">
+          <input
+            type="radio"
+            name={name}
+            value={mode}
+            checked={(save.isPending ? save.variables : current) === mode}
+            disabled={!mayChange || save.isPending}
+            onChange={() => save.mutate(mode)}
+          />
+          <span>
+            <strong>{texts.modes[mode].name}</strong>
+            <span className="note line">{texts.modes[mode].text}</span>
+          </span>
+        </label>
+      ))}
+      <p className="hint">{texts.storedNow}</p>
+    </fieldset>
+  );
+}

@@ -1,0 +1,109 @@
+import type { Locale } from '../format.ts';
+
+/** Texts of usage by session, user, tag and project, apart from the others: only the pages that show them load them. */
+export interface AttributionTexts {
+  title: string;
+  lead: string;
+  kinds: Record<'SESSION' | 'USER' | 'TAG', string>;
+  orders: Record<'COST' | 'RECENT', string>;
+  kind: string;
+  order: string;
+  last: string;
+  empty: string;
+  emptyText: string;
+  digests: string;
+  settings: string;
+  onlySession: string;
+  allSessions: string;
+  session: string;
+  user: string;
+  tags: string;
+  project: string;
+  byProject: string;
+  noProject: string;
+  stored: string;
+  storedText: string;
+  modes: Record<'OFF' | 'DIGESTS' | 'PLAIN', { name: string; text: string }>;
+  storedNow: string;
+  statusLine: string;
+  statusLineText: string;
+}
+
+export const attributionTexts: Record<Locale, AttributionTexts> = {
+  en: {
+    title: 'By session, user or tag',
+    lead: 'What coding agents and programs say of themselves. A request with several tags counts for each; one that says nothing is in no row.',
+    kinds: { SESSION: 'Session', USER: 'User', TAG: 'Tag' },
+    orders: { COST: 'most expensive first', RECENT: 'last used first' },
+    kind: 'Added up by',
+    order: 'Order',
+    last: 'Last request',
+    empty: 'Nothing in this time',
+    emptyText: 'Send the header x-steyg-tags: team=search, or use a coding agent that names its session.',
+    digests: 'Names beginning with ~ are digests: they tell one from another and cannot be read.',
+    settings: 'What is stored',
+    onlySession: 'Only session {session}',
+    allSessions: 'Show all',
+    session: 'Session',
+    user: 'User',
+    tags: 'Tags',
+    project: 'Project',
+    byProject: 'by project',
+    noProject: 'No project',
+    stored: 'Sessions, users and tags',
+    storedText:
+      'Programs may say for which session, which of your users and with which tags a request is sent. It is stored beside the request’s cost, up to 256 characters each and never anything of prompts or answers, and deleted after some time. You choose how:',
+    modes: {
+      OFF: { name: 'Nothing', text: 'Requests are only known by their key.' },
+      DIGESTS: {
+        name: 'Digests',
+        text: 'Keyed digests, which nobody can read or compare with other accounts. Names of tags stay readable, their values do not. Programs that know an id can ask what it cost.',
+      },
+      PLAIN: {
+        name: 'As sent',
+        text: 'Sessions, users and values of tags as your programs send them, readable for everybody in this account and for the operator. Do not put personal data into them that you may not store.',
+      },
+    },
+    storedNow: 'Counts for requests from now on; what is stored stays as it is.',
+    statusLine: 'Cost in the status line',
+    statusLineText: 'Shows below the prompt what the session has cost so far: a script, and the settings that name it.',
+  },
+  vi: {
+    title: 'Theo phiên, người dùng hoặc thẻ',
+    lead: 'Những gì trợ lý lập trình và chương trình tự khai. Yêu cầu có nhiều thẻ được tính cho từng thẻ; yêu cầu không khai gì không nằm ở dòng nào.',
+    kinds: { SESSION: 'Phiên', USER: 'Người dùng', TAG: 'Thẻ' },
+    orders: { COST: 'tốn nhất trước', RECENT: 'mới dùng trước' },
+    kind: 'Cộng theo',
+    order: 'Thứ tự',
+    last: 'Yêu cầu cuối',
+    empty: 'Không có gì trong thời gian này',
+    emptyText: 'Gửi header x-steyg-tags: team=search, hoặc dùng trợ lý lập trình có khai phiên của nó.',
+    digests: 'Tên bắt đầu bằng ~ là mã băm: phân biệt được với nhau nhưng không đọc được.',
+    settings: 'Những gì được lưu',
+    onlySession: 'Chỉ phiên {session}',
+    allSessions: 'Hiện tất cả',
+    session: 'Phiên',
+    user: 'Người dùng',
+    tags: 'Thẻ',
+    project: 'Dự án',
+    byProject: 'theo dự án',
+    noProject: 'Không thuộc dự án',
+    stored: 'Phiên, người dùng và thẻ',
+    storedText:
+      'Chương trình có thể khai yêu cầu thuộc phiên nào, người dùng nào của bạn và thẻ nào. Thông tin này được lưu cạnh chi phí của yêu cầu, mỗi mục tối đa 256 ký tự, không bao giờ gồm câu hỏi hay câu trả lời, và được xóa sau một thời gian. Bạn chọn cách lưu:',
+    modes: {
+      OFF: { name: 'Không lưu', text: 'Yêu cầu chỉ được biết qua key của nó.' },
+      DIGESTS: {
+        name: 'Mã băm',
+        text: 'Mã băm có khóa, không ai đọc được hay so sánh với tài khoản khác. Tên thẻ vẫn đọc được, giá trị thì không. Chương trình biết mã gốc có thể hỏi chi phí của nó.',
+      },
+      PLAIN: {
+        name: 'Nguyên văn',
+        text: 'Phiên, người dùng và giá trị thẻ đúng như chương trình gửi, mọi người trong tài khoản này và bên vận hành đều đọc được. Đừng đưa vào dữ liệu cá nhân mà bạn không được phép lưu.',
+      },
+    },
+    storedNow: 'Áp dụng cho yêu cầu từ bây giờ; những gì đã lưu giữ nguyên.',
+    statusLine: 'Chi phí trên dòng trạng thái',
+    statusLineText: 'Hiện dưới ô nhập chi phí của phiên đến lúc này: một script, và cài đặt gọi nó.',
+  },
+};
