@@ -33,8 +33,8 @@ export type AttemptEnd =
   | { kind: 'status'; status: number; headers: IncomingHttpHeaders; body: Buffer }
   /** The upstream's stream began with an error event; nothing was relayed. */
   | { kind: 'error_event'; error: StreamError }
-  /** The call failed before anything was relayed. */
-  | { kind: 'fault'; fault: DispatchFault | 'unreadable' }
+  /** The call failed before anything was relayed. `arrived`: what there is of an answer that was too large. */
+  | { kind: 'fault'; fault: DispatchFault | 'unreadable'; arrived?: Uint8Array[] }
   /** The brake ended a stream without visible output: the model's reasoning was hidden. */
   | { kind: 'stopped'; reason: StopReason; account: ReportedUsage }
   /** The client left before anything was relayed. `sent`: the upstream had the whole request. */
@@ -222,7 +222,7 @@ class Attempt {
         return { kind: 'error_event', error: { ...error, message: textWithoutSecret(secret, error.message) } };
       }
       case 'fault':
-        return { kind: 'fault', fault };
+        return { kind: 'fault', fault, arrived: whole };
       case 'left':
         return { kind: 'left', sent: this.call.sent };
       case 'shutdown':
@@ -268,7 +268,7 @@ class Attempt {
       piece: (bytes) => this.guarded(() => this.piece(bytes), true),
       collected: (bytes) => this.guarded(() => this.parts.share.collect(bytes), true),
       end: (whole) => this.atEnd(() => this.upstreamEnded(whole, null)),
-      fault: (fault) => this.atEnd(() => this.upstreamEnded([], fault)),
+      fault: (fault, arrived = []) => this.atEnd(() => this.upstreamEnded(arrived, fault)),
     };
   }
 
@@ -357,7 +357,7 @@ class Attempt {
     if (this.isStreaming && stream !== null) this.streamEnded(stream, fault);
     // An error status needs no body.
     else if (this.status >= 300) this.happen('status', { whole });
-    else if (fault !== null) this.happen('fault', { fault });
+    else if (fault !== null) this.happen('fault', { fault, whole });
     else if (stream !== null) this.happen('fault', { fault: 'unreadable' });
     else this.happen('whole', { whole });
   }

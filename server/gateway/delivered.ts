@@ -14,7 +14,16 @@ import { withNumericCode } from './numeric-codes.ts';
 import type { Refusals } from './refusals.ts';
 import { sendInStream, sendRefusal } from './refuse.ts';
 import { isSameModel } from './reported-model.ts';
-import { type Metered, meterLeft, meterStream, meterUnread, meterWhole, unmetered, withBegunMinute } from './settle.ts';
+import {
+  type Metered,
+  meterCut,
+  meterLeft,
+  meterStream,
+  meterUnread,
+  meterWhole,
+  unmetered,
+  withBegunMinute,
+} from './settle.ts';
 import type { Delivery, RouteTry } from './try-route.ts';
 
 /** From the end of a try to what is metered and what the client still gets of it. */
@@ -125,6 +134,30 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
     };
   };
 
+  /** The vendor has done its work and is paid for it; another one would send as much. */
+  const tooLarge = async (
+    { call, request, admission, bounds }: Delivery,
+    { target, exchange }: Prepared,
+    arrived: readonly Uint8Array[],
+  ): Promise<Delivered> => {
+    const { facts } = request;
+    router.report(target, 'fine');
+    log.warn(
+      { requestId: call.requestId, upstream: target.route.upstream.id },
+      'an answer is too large to be delivered',
+    );
+    const isEmbedding = facts.inputs !== undefined;
+    const refusal = isEmbedding ? refusals.vectorsTooLarge() : refusals.answerTooLarge();
+    const count = async (): Promise<Metered> => {
+      const account = await takeTurn(() => exchange.countArrived(arrived, nextTurn));
+      return meterCut(believed(call, target, account, bounds), facts, admission.contextWindow, bounds);
+    };
+    return {
+      ...refusedBy(call, target, { outcome: 'upstream_error', refusal }),
+      metered: isEmbedding ? meterUnread(facts, admission.contextWindow) : await count(),
+    };
+  };
+
   return async function readEnd(delivery, prepared, { end, hidden }) {
     const { call, request, admission, bounds } = delivery;
     const { target } = prepared;
@@ -168,18 +201,8 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
       case 'whole':
         return wholeDelivered(delivery, prepared, end.body, end.clientLeft);
       case 'fault': {
-        if (end.fault !== 'too_large' || facts.inputs === undefined) return end;
-        // The vendor has done its work and is paid for it; another one would send as much.
-        router.report(target, 'fine');
-        log.warn(
-          { requestId: call.requestId, upstream: target.route.upstream.id },
-          'the vectors of an embedding are too large to be delivered',
-        );
-        const refusal = refusals.answerTooLarge();
-        return {
-          ...refusedBy(call, target, { outcome: 'upstream_error', refusal }),
-          metered: meterUnread(facts, contextWindow),
-        };
+        if (end.fault !== 'too_large') return end;
+        return tooLarge(delivery, prepared, end.arrived ?? []);
       }
       case 'status':
       case 'error_event':

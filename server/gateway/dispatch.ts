@@ -44,7 +44,8 @@ export interface Receiver {
   collected(bytes: number): boolean;
   /** The body is complete; `whole` contains it unless it was read in pieces. */
   end(whole: Buffer[]): void;
-  fault(fault: DispatchFault): void;
+  /** `arrived`: what there is of a body that was too large. */
+  fault(fault: DispatchFault, arrived?: Buffer[]): void;
 }
 
 export interface UpstreamCall {
@@ -186,7 +187,8 @@ export function dispatch(request: DispatchRequest, receiver: Receiver): Upstream
         return;
       }
       if (wanted === 'nothing' || body.length() + bytes.length > wanted) {
-        finish(() => receiver.fault('too_large'));
+        const arrived = body.whole();
+        finish(() => receiver.fault('too_large', arrived));
         current.abort(aborted);
         return;
       }

@@ -488,13 +488,22 @@ const upstreamRefusals = (seeStatus: string) => ({
     message: `The model's upstream stopped sending in the middle of the answer. ${seeStatus}`,
   }),
   /** Embeddings, which are charged all the same: sending the request again would be charged again. */
-  answerTooLarge: (): Refusal => ({
+  vectorsTooLarge: (): Refusal => ({
     name: 'answer_too_large',
     status: 502,
     code: 'upstream_error',
     final: true,
     message:
       'The vectors are larger than an answer may be (64 MB). The vendor has computed them, so that their input is charged. Send fewer inputs at once, or ask for `encoding_format: base64`.',
+  }),
+  /** Charged all the same: sending the request again would be charged again. */
+  answerTooLarge: (): Refusal => ({
+    name: 'answer_too_large',
+    status: 502,
+    code: 'upstream_error',
+    final: true,
+    message:
+      'The answer is larger than an unstreamed answer may be. The model has generated it, so that it is charged as far as it arrived. Ask for a stream, for fewer answers at once, or for no log probabilities.',
   }),
 });
 

@@ -82,7 +82,9 @@ export function meterStream(
     return meterWhole(account, facts, contextWindow, ending);
   const ours =
     ending === 'upstream_error' || ending === 'upstream_cut' || ending === 'timeout' || ending === 'shutdown';
-  if (ours && account.outputPieces === 0 && account.outputBytes === 0) return unmetered(ending);
+  // A first version of an image is output, and the vendor charges for it.
+  const isWithoutOutput = account.outputPieces === 0 && account.outputBytes === 0 && (account.images ?? 0) === 0;
+  if (ours && isWithoutOutput) return unmetered(ending);
   const { usage, estimated } = usageSoFar(
     account,
     facts,
@@ -117,6 +119,25 @@ export function withBegunMinute(
  */
 export function meterUnread(facts: RequestFacts, contextWindow: number): Metered {
   return { ...meterLeft(true, facts, contextWindow, 0), outcome: 'upstream_error' };
+}
+
+/**
+ * Meters an answer that was too large to be delivered, by what could be counted of its part that arrived: the vendor made
+ * it, and reports its usage only at its end. Context counts as cached, its lowest possible cost.
+ */
+export function meterCut(
+  account: ReportedUsage,
+  facts: RequestFacts,
+  contextWindow: number,
+  bounds: Pick<TokenBounds, 'output'>,
+): Metered {
+  const { usage } = usageSoFar(account, facts, contextWindow, 'cache_hit');
+  return {
+    usage: { ...usage, output: Math.min(usage.output, bounds.output) },
+    usageSource: 'estimated',
+    outcome: 'upstream_error',
+    ...unitsOf(account),
+  };
 }
 
 /**

@@ -210,7 +210,7 @@ const variables = z.object({
   OTEL_TRACES_EXPORTER: exporter,
   OTEL_METRICS_EXPORTER: exporter,
   OTEL_METRIC_EXPORT_INTERVAL: milliseconds(60_000),
-  OTEL_TRACES_SAMPLER: z.enum(samplers, `must be one of ${samplers.join(', ')}`).default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER: z.enum(samplers, `must be one of ${samplers.join(', ')}`).default('always_on'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce.number('must be a share from 0 to 1').min(0).max(1).default(1),
   OTEL_BSP_SCHEDULE_DELAY: milliseconds(5_000),
   OTEL_PROPAGATORS: z.enum(['tracecontext', 'none'], 'must be tracecontext or none').default('tracecontext'),

@@ -69,10 +69,11 @@ export interface Tracer {
   start(name: string, receivedAt: number, parent: TraceContext | null): TraceSpan | null;
 }
 
-/** Which requests are traced: a share of those that begin here, and for the others either what the caller says or the same share. */
+/** Which requests are traced: a share of all, or of those with a caller's context the ones that the caller sampled. */
 export interface Sampling {
   /** From 0 to 1. */
   ratio: number;
+  /** The operator lets callers decide for their traces: they are customers, and traces cost the operator money. */
   followsParent: boolean;
 }
 
@@ -85,7 +86,7 @@ export interface TracerParts {
 
 const newId = (bytes: number): string => randomBytes(bytes).toString('hex');
 
-/** The same decision in all processes that see the trace's id. */
+/** The same decision for the same id. */
 function isWithin(ratio: number, traceId: string): boolean {
   return Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < ratio;
 }
@@ -135,7 +136,11 @@ export function createTracer({ sampling, acceptsContext, take }: TracerParts): T
     start(name, receivedAt, given) {
       const parent = acceptsContext ? given : null;
       const traceId = parent?.traceId ?? newId(16);
-      const sampled = parent !== null && sampling.followsParent ? parent.sampled : isWithin(sampling.ratio, traceId);
+      const sampled =
+        parent !== null && sampling.followsParent
+          ? parent.sampled
+          : // A caller chooses the id of its trace, and must not choose by it.
+            isWithin(sampling.ratio, parent === null ? traceId : newId(4));
       if (!sampled) return null;
       const context = { traceId, spanId: newId(8), sampled, state: parent?.state ?? null };
       const epoch = Date.now() - performance.now();

@@ -1,7 +1,17 @@
 import type { Protocol } from '../core/protocol.ts';
 import type { Json } from './dialogue/json.ts';
 import { isOptionalTool } from './dialogue/vendor-tools.ts';
-import { addMembers, type JsonNode, leaf, listOf, type Shape, shape, textOf, valueOf } from './json.ts';
+import {
+  addMembers,
+  type JsonNode,
+  leaf,
+  listOf,
+  listWithoutNumbers,
+  type Shape,
+  shape,
+  textOf,
+  valueOf,
+} from './json.ts';
 import {
   asksForNothing,
   type BodyKind,
@@ -520,7 +530,7 @@ function readResponsesPart(walk: Walk, part: JsonNode, path: Path): void {
 
 // Embeddings
 
-const embeddingsShape = bodyShape('embeddings', { input: listOf(leaf), stream: leaf });
+const embeddingsShape = bodyShape('embeddings', { input: listWithoutNumbers(), stream: leaf });
 
 /** Tokens at the beginning and the end of an input, which some models add. */
 const marksOfInput = 2;
@@ -536,6 +546,19 @@ function tokensIn(body: Buffer, { start, end }: JsonNode): number | null {
     else if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return null;
   }
   return digits === 0 ? null : commas + 1;
+}
+
+/** Whether a list has numbers beside the items that were retained. */
+function hasNumbers(body: Buffer, { start, end, items: retained }: JsonNode): boolean {
+  let from = start + 1;
+  for (const item of [...retained, { start: end - 1, end }]) {
+    for (let at = from; at < item.start; at += 1) {
+      const byte = body[at] ?? 0;
+      if (byte >= 0x30 && byte <= 0x39) return true;
+    }
+    from = item.end;
+  }
+  return false;
 }
 
 /** A text, a list of texts, a list of tokens, or a list of such lists; every other input has no measure here. */
@@ -559,11 +582,13 @@ function readEmbeddings(walk: Walk, root: JsonNode): void {
   };
   const [first] = input.items;
   if (input.kind === 'string') return addText(input);
-  if (input.kind !== 'array' || first === undefined) return refuse(`input: ${shapes}`, 'input');
-  if (input.items.some(({ kind }) => kind !== first.kind)) return refuse(`input: ${shapes}`, 'input');
+  if (input.kind !== 'array') return refuse(`input: ${shapes}`, 'input');
+  // Numbers are not retained: without another item it is a list of tokens, or empty.
+  if (first === undefined) return addTokens(input);
+  if (input.items.some(({ kind }) => kind !== first.kind) || hasNumbers(body, input))
+    return refuse(`input: ${shapes}`, 'input');
   if (first.kind === 'string') for (const item of input.items) addText(item);
-  else if (first.kind === 'array') for (const item of input.items) addTokens(item);
-  else addTokens(input);
+  else for (const item of input.items) addTokens(item);
 }
 
 // All of them

@@ -31,6 +31,8 @@ export interface Shape {
   /** `members` once more, by the byte length of the name: looking a key up makes no string. */
   byLength: WantedMember[][];
   items: Shape | null;
+  /** Items that are numbers are not retained: lists of tokens have hundreds of thousands. */
+  skipsNumbers: boolean;
   /** Retain every member, named or not (names unknown to the shape as leaves, without duplicate check). */
   every: boolean;
 }
@@ -44,7 +46,7 @@ interface WantedMember {
 
 /** Builds a shape; the empty one is a leaf, of which only kind and span are kept. */
 export function shape(members: Record<string, Shape> = {}, items: Shape | null = null): Shape {
-  const built: Shape = { members: new Map(), byLength: [], items, every: false };
+  const built: Shape = { members: new Map(), byLength: [], items, skipsNumbers: false, every: false };
   addMembers(built, members);
   return built;
 }
@@ -60,6 +62,13 @@ export function addMembers(target: Shape, members: Record<string, Shape>): void 
 }
 
 export const leaf: Shape = shape();
+
+/** An array whose items are leaves, of which numbers are not retained. */
+export function listWithoutNumbers(): Shape {
+  const list = listOf(leaf);
+  list.skipsNumbers = true;
+  return list;
+}
 
 /** An array whose items have the given shape. */
 export function listOf(items: Shape): Shape {
@@ -266,12 +275,13 @@ class Scanner {
     const start = this.at;
     const itemShape = wanted === null ? null : wanted.items;
     const items: JsonNode[] | null = itemShape === null ? null : [];
+    const skipsNumbers = wanted?.skipsNumbers === true;
     this.at += 1;
     this.space();
     if (this.bytes[this.at] === 0x5d) this.at += 1;
     else {
       for (;;) {
-        const node = this.value(itemShape, depth, -1);
+        const node = this.value(skipsNumbers && this.isAtNumber() ? null : itemShape, depth, -1);
         if (node !== null && items !== null) items.push(node);
         this.space();
         const next = this.bytes[this.at];
@@ -283,6 +293,11 @@ class Scanner {
     }
     if (wanted === null) return null;
     return { kind: 'array', start, end: this.at, keyStart, members: noMembers, items: items ?? noItems };
+  }
+
+  private isAtNumber(): boolean {
+    const byte = this.bytes[this.at] ?? NO_BYTE;
+    return byte === 0x2d || (byte >= 0x30 && byte <= 0x39);
   }
 
   /** The shape for the member whose name was just skipped; null when it is not wanted. */

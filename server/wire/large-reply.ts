@@ -190,6 +190,53 @@ export async function readSkeleton(pieces: readonly Uint8Array[], pause: () => P
   return cutter.end();
 }
 
+/**
+ * The beginning of a JSON document as a document of its own: a string that is cut within a value ends there, and
+ * everything that is open is closed behind the last whole value.
+ */
+export async function closeJson(bytes: Buffer, pause: () => Promise<void>): Promise<Buffer> {
+  /** Closing brackets of what is open, the outermost first. */
+  const open: string[] = [];
+  let whole = { at: 0, open: '' };
+  let inString = false;
+  /** Where the running escape begins; -1 outside of escapes. */
+  let escapeAt = -1;
+  let escapeEnd = -1;
+  /** A string is a value: behind a colon or in a list. */
+  let isValue = false;
+  for (let at = 0; at < bytes.length; at += 1) {
+    if (at % sliceBytes === sliceBytes - 1) await pause();
+    const byte = bytes[at];
+    if (inString) {
+      if (at < escapeEnd) {
+        if (at === escapeAt + 1 && byte === letterU) escapeEnd = escapeAt + 2 + 4;
+      } else if (byte === backslash) {
+        escapeAt = at;
+        escapeEnd = at + 2;
+      } else if (byte === quote) inString = false;
+      continue;
+    }
+    if (byte === quote) inString = true;
+    else if (byte === 0x3a) isValue = true;
+    else if (byte === 0x7b || byte === openingBracket) {
+      open.push(byte === 0x7b ? '}' : ']');
+      whole = { at: at + 1, open: closingOf(open) };
+      isValue = byte === openingBracket;
+    } else if (byte === 0x7d || byte === closingBracket) {
+      open.pop();
+      whole = { at: at + 1, open: closingOf(open) };
+    } else if (byte === comma) {
+      whole = { at, open: closingOf(open) };
+      isValue = open.at(-1) === ']';
+    }
+  }
+  if (!inString || !isValue) return Buffer.concat([bytes.subarray(0, whole.at), Buffer.from(whole.open)]);
+  const end = escapeEnd > bytes.length ? escapeAt : bytes.length;
+  return Buffer.concat([bytes.subarray(0, end), Buffer.from(`"${closingOf(open)}`)]);
+}
+
+const closingOf = (open: readonly string[]): string => open.toReversed().join('');
+
 /** Applies edits to a document in pieces: what stays is not copied. `edits` are in order and do not overlap. */
 export function splicePieces(pieces: readonly Uint8Array[], edits: readonly Edit[]): Uint8Array[] {
   const spliced: Uint8Array[] = [];

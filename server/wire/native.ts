@@ -4,7 +4,7 @@ import { type Edit, insertMember, modelEdits, splice } from './body.ts';
 import { nativeError } from './envelope.ts';
 import { countText, type Generated } from './generated.ts';
 import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueOf } from './json.ts';
-import { readSkeleton, splicePieces } from './large-reply.ts';
+import { closeJson, readSkeleton, splicePieces } from './large-reply.ts';
 import { createNativeStream, type StreamProtocol } from './native-stream.ts';
 import { type RequestFacts, UnreadableReply, type Wire, type WireContext, type WireExchange } from './protocol.ts';
 import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
@@ -74,9 +74,27 @@ function nativeExchange(
         account: { ...account, outputBytes: account.outputBytes + cutBytes },
       };
     },
+    countArrived: (pieces, pause) => countArrived(reply, pieces, pause, { facts, context }),
     stream: () => createNativeStream({ protocol, stream, facts, context }),
     error: (status, answer) => nativeError(status, answer, context.requestId),
   };
+}
+
+/** Counts what there is of an answer whose end never came: open strings, lists and objects are closed where it stops. */
+export async function countArrived(
+  reply: ReplyProtocol,
+  pieces: readonly Uint8Array[],
+  pause: () => Promise<void>,
+  { facts, context }: { facts: RequestFacts; context: WireContext },
+): Promise<ReportedUsage> {
+  const { bytes, cutBytes } = await readSkeleton(pieces, pause);
+  try {
+    const { account } = readReply(reply, await closeJson(bytes, pause), facts, context);
+    return { ...account, outputBytes: account.outputBytes + cutBytes };
+  } catch (error) {
+    if (!(error instanceof UnreadableReply)) throw error;
+    return { ...reportedAs(null, facts.cacheWrite), outputBytes: 0, outputPieces: 0, model: null };
+  }
 }
 
 function readReply(

@@ -208,6 +208,8 @@ export interface WireExchange {
    * is one piece of work.
    */
   replyInPieces(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<WirePieces>;
+  /** What can be counted of the beginning of an answer that was too large. */
+  countArrived(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<ReportedUsage>;
   stream(): WireStream;
   /**
    * An upstream 400/413/422 on its way to the client; native: byte for byte, less identifiers of the operator's

@@ -59,16 +59,19 @@ const CLIENTS: Readonly<Record<Protocol, ClientSide>> = {
 
 const UPSTREAMS: Readonly<Record<Protocol, UpstreamSide>> = {
   messages: {
+    reply: nativeMessages.reply,
     writeRequest: writeMessagesRequest,
     readAnswer: readMessagesAnswer,
     createStreamReader: createMessagesStreamReader,
   },
   'chat-completions': {
+    reply: nativeChatCompletions.reply,
     writeRequest: writeChatRequest,
     readAnswer: readChatAnswer,
     createStreamReader: createChatStreamReader,
   },
   responses: {
+    reply: nativeResponses.reply,
     writeRequest: writeResponsesRequest,
     readAnswer: readResponsesAnswer,
     createStreamReader: createResponsesStreamReader,

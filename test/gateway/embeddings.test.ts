@@ -23,6 +23,7 @@ ${[
   entry('embed-wordy', 'kind: embedding', ['by-wordy']),
   entry('embed-strict', 'kind: embedding, unknownMembers: refuse', ['by-chat']),
   entry('talker', 'kind: text', ['by-chat']),
+  entry('wordy', 'kind: text', ['by-wordy', 'by-chat']),
 ].join('\n')}`;
 
 /** A thousand tokens of input are 0.001 USD. */
@@ -31,12 +32,14 @@ function entry(id: string, more: string, upstreams: string[]): string {
   return `  - { id: ${id}, displayName: ${id}, family: tests, contextWindow: 8192, maxOutputTokens: 1000, ${more}, prices: { input: "1", cacheHit: "0", output: "0" }, routes: [${routes}] }`;
 }
 
-/** A vendor whose vectors are larger than an answer may be. */
+/** A vendor whose vectors and texts are larger than an answer may be. */
 const wordy = createServer((request, response) => {
   request.resume();
   response.writeHead(200, { 'content-type': 'application/json' });
   response.on('error', () => undefined);
-  const piece = Buffer.alloc(1_048_576, ' ');
+  const isText = request.url?.endsWith('/chat/completions') === true;
+  if (isText) response.write('{"choices":[{"index":0,"message":{"role":"assistant","content":"');
+  const piece = Buffer.alloc(1_048_576, isText ? 'word ' : ' ');
   let pieces = 0;
   const more = (): void => {
     while (!response.destroyed && pieces < 66) {
@@ -183,6 +186,23 @@ describe('what an embedding costs', () => {
         usage_source: 'estimated',
         outcome: 'upstream_error',
       });
+  });
+
+  it('of an answer that is too large is what was counted of it, within its cap, and no other route is asked', async () => {
+    const payer = await app.customer();
+    const before = app.simulator.requests().length;
+    const refused = await send(app, protocols.chat, {
+      secret: payer.secret,
+      text: 'Say much.',
+      more: { model: 'wordy', max_tokens: 700 },
+    });
+    expect(refused.status).toBe(502);
+    expect(refused.headers.get('x-should-retry')).toBe('false');
+    expect((await errorOf(refused, 'chat-completions')).message).toContain('Ask for a stream');
+    expect(await settled(app, payer)).toMatchObject([
+      { output: 700n, input: 0n, usage_source: 'estimated', outcome: 'upstream_error' },
+    ]);
+    expect(app.simulator.requests()).toHaveLength(before);
   });
 
   it('of a failure is nothing, and of an answer that its client did not wait for what the vendor reported', async () => {

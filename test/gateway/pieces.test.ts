@@ -148,6 +148,21 @@ describe('images of a response', () => {
     expect(entry.cost_usd).toMatch(cost);
   });
 
+  it('that a client saw in part are charged when the upstream cuts the stream before any text', async () => {
+    const customer = await app.customer({ usd: '10' });
+    const more = { model: 'by-hand', stream: true, ...drawing };
+    const asked = send(app, protocols.responses, { secret: customer.secret, text: 'An owl.', more });
+    await until(() => played !== null);
+    played?.write(sse([created, partial(0, 0)]));
+    const events = reader(await asked);
+    await events.until(/partial_image_b64/);
+    played?.destroy();
+    const entry = await entryOf(customer);
+    expect(entry).toMatchObject({ outcome: 'upstream_cut', units: [{ unit: 'image', count: 1 }] });
+    expect(Number(entry.cost_usd)).toBeGreaterThanOrEqual(0.2);
+    await events.cancel();
+  });
+
   it('are in the hold of a request that asks for them: sixteen where it cannot be stopped', async () => {
     // 16 x 0.2 USD are more than the budget of two such requests at once.
     const customer = await app.customer({ usd: '3.3' });

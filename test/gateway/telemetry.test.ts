@@ -216,6 +216,20 @@ describe('which requests are traced', () => {
     expect(collector.spans.filter(({ kind }) => kind === 2).map((span) => span.traceId)).toEqual([traceId]);
   });
 
+  it('neither what a caller says nor the id that it chose decides, unless the operator lets it', async () => {
+    await telemetryOf({}, async (running, secret) => {
+      await ask(running, secret, 'by-ours', { headers: { traceparent: traceparent.replace(/01$/, '00') } });
+    });
+    const roots = () => collector.spans.filter(({ kind }) => kind === 2).map((span) => span.traceId);
+    expect(roots()).toEqual([traceId]);
+    const chosen = `${traceId.slice(0, 24)}00000000`;
+    const share = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.000000001' };
+    await telemetryOf(share, async (running, secret) => {
+      await ask(running, secret, 'by-ours', { headers: { traceparent: traceparent.replace(traceId, chosen) } });
+    });
+    expect(roots()).not.toContain(chosen);
+  });
+
   it('a context that is malformed begins no span of it, and one that is not accepted is not used', async () => {
     const zero = traceparent.replace(traceId, '0'.repeat(32));
     await telemetryOf({}, async (running, secret) => {

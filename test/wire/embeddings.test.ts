@@ -4,6 +4,8 @@ import { holdSize } from '../../server/billing/hold-size.ts';
 import { unitPrices } from '../../server/core/price.ts';
 import { mediaTokens } from '../../server/metering/estimate.ts';
 import { scanBody } from '../../server/wire/body.ts';
+import { contentRules } from '../../server/wire/content.ts';
+import { scanJson } from '../../server/wire/json.ts';
 
 /** How a request for embeddings is measured: no input can have more tokens than are held for it. */
 
@@ -84,4 +86,25 @@ test('what surrounds the input costs nothing', () => {
     'embed',
   );
   expect([plain, long].map((scan) => scan.ok && scan.facts.textBytes)).toEqual([3, 3]);
+});
+
+test('a list of tokens makes nothing of each of them: a hundred thousand would hold up every other request', () => {
+  const input = Array.from({ length: 200_000 }, (_, index) => index);
+  const raw = Buffer.from(JSON.stringify({ model: 'm', input }));
+  const { shape } = contentRules('embeddings');
+  const root = scanJson(raw, shape, { maxDepth: 8, maxValues: 400_000, refuseDuplicates: true });
+  expect(root.members.get('input')?.items).toHaveLength(0);
+  expect(sizeOf(input).facts).toMatchObject({ inputs: 1, countedTokens: 200_002 });
+});
+
+test.each([
+  ['numbers behind texts', ['a', 1]],
+  ['numbers before texts', [1, 'a']],
+  ['numbers among lists', [[1], 2, [3]]],
+  ['words that are no numbers', [1, true]],
+  ['an empty list', []],
+  ['a number alone', 5],
+])('%s are refused', (_, input) => {
+  const raw = Buffer.from(JSON.stringify({ model: 'm', input }));
+  expect(scanBody(raw, 'chat-completions', 'embed')).toMatchObject({ ok: false });
 });

@@ -1,7 +1,7 @@
 import { array, assert, asyncProperty, constantFrom, double, integer, oneof, record, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Protocol } from '../../server/core/protocol.ts';
-import { readSkeleton } from '../../server/wire/large-reply.ts';
+import { closeJson, readSkeleton } from '../../server/wire/large-reply.ts';
 import { UnreadableReply } from '../../server/wire/protocol.ts';
 import { exchangeWith } from './fixtures.ts';
 
@@ -125,5 +125,43 @@ describe('lists of numbers', () => {
     const body = Buffer.from(JSON.stringify({ data, model: 'up-1' }));
     const { bytes } = await readSkeleton(split(body, [65_536]), noPause);
     expect(bytes.length).toBeLessThan(body.length / 50);
+  });
+});
+
+describe('an answer that stops in the middle', () => {
+  it('is JSON, and holds nothing that did not arrive', async () => {
+    const answer = array(text, { minLength: 1, maxLength: 4 });
+    await assert(
+      asyncProperty(
+        constantFrom(...protocols),
+        answer,
+        double({ min: 0, max: 1, noNaN: true }),
+        async (protocol, texts, share) => {
+          const whole = JSON.stringify(answers[protocol](texts, 'm'));
+          const bytes = Buffer.from(whole);
+          const arrived = bytes.subarray(0, 1 + Math.floor(share * (bytes.length - 1)));
+          const closed = (await closeJson(arrived, noPause)).toString();
+          expect(JSON.parse(closed)).toBeTypeOf('object');
+          expect(Buffer.byteLength(closed)).toBeLessThanOrEqual(arrived.length + 20);
+        },
+      ),
+    );
+  });
+
+  it.each(protocols)('is counted by its text as far as it came, whoever reads it: %s', async (protocol) => {
+    const bytes = Buffer.from(JSON.stringify(answers[protocol](['x'.repeat(5_000), 'y'.repeat(5_000)], 'm')));
+    for (const client of protocols) {
+      const exchange = exchangeWith(client, {}, {}, protocol);
+      let before = 0;
+      for (const share of [0.01, 0.2, 0.5, 0.9]) {
+        const length = Math.floor(bytes.length * share);
+        const { outputBytes, usage } = await exchange.countArrived([bytes.subarray(0, length)], noPause);
+        expect(usage).toBeNull();
+        expect(outputBytes).toBeGreaterThanOrEqual(before);
+        expect(outputBytes).toBeLessThanOrEqual(length);
+        before = outputBytes;
+      }
+      expect(before).toBeGreaterThan(8_000);
+    }
   });
 });

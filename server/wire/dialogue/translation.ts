@@ -1,4 +1,5 @@
 import { type Protocol, upstreamPaths } from '../../core/protocol.ts';
+import { countArrived, type ReplyProtocol } from '../native.ts';
 import {
   type RequestFacts,
   UnreadableReply,
@@ -54,6 +55,8 @@ type MintId = (ordinal: number) => string;
 
 /** What a protocol can do where the upstream speaks it. */
 export interface UpstreamSide {
+  /** What an answer consists of, to count one whose end never came. */
+  reply: ReplyProtocol;
   writeRequest(input: WriterInput): Record<string, unknown>;
   readAnswer(body: Json, mintId: MintId): WholeAnswer;
   createStreamReader(sink: AnswerSink, mintId: MintId): StreamReader;
@@ -125,6 +128,7 @@ function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext)
       const { body: translated, account } = writeReply(pair, read, answer);
       return { pieces: [translated], account };
     },
+    countArrived: (pieces, pause) => countArrived(pair.upstreamSide.reply, pieces, pause, answer),
     stream: () =>
       createTranslatedStream({
         client,
