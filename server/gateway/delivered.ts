@@ -150,7 +150,7 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
     const refusal = isEmbedding ? refusals.vectorsTooLarge() : refusals.answerTooLarge();
     const count = async (): Promise<Metered> => {
       const account = await takeTurn(() => exchange.countArrived(arrived, nextTurn));
-      return meterCut(believed(call, target, account, bounds), facts, admission.contextWindow, bounds);
+      return meterCut(believed(call, target, account, bounds), facts, admission.contextWindow);
     };
     return {
       ...refusedBy(call, target, { outcome: 'upstream_error', refusal }),

@@ -123,17 +123,14 @@ export function meterUnread(facts: RequestFacts, contextWindow: number): Metered
 
 /**
  * Meters an answer that was too large to be delivered, by what could be counted of its part that arrived: the vendor made
- * it, and reports its usage only at its end. Context counts as cached, its lowest possible cost.
+ * it, and reports its usage only at its end. Context counts as cached, its lowest possible cost; output ends at the
+ * request's cap.
  */
-export function meterCut(
-  account: ReportedUsage,
-  facts: RequestFacts,
-  contextWindow: number,
-  bounds: Pick<TokenBounds, 'output'>,
-): Metered {
+export function meterCut(account: ReportedUsage, facts: RequestFacts, contextWindow: number): Metered {
   const { usage } = usageSoFar(account, facts, contextWindow, 'cache_hit');
+  const cap = facts.maxTokens === null ? Number.POSITIVE_INFINITY : facts.maxTokens * facts.answers;
   return {
-    usage: { ...usage, output: Math.min(usage.output, bounds.output) },
+    usage: { ...usage, output: Math.min(usage.output, cap) },
     usageSource: 'estimated',
     outcome: 'upstream_error',
     ...unitsOf(account),

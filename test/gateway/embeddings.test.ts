@@ -28,7 +28,9 @@ ${[
 
 /** A thousand tokens of input are 0.001 USD. */
 function entry(id: string, more: string, upstreams: string[]): string {
-  const routes = upstreams.map((upstream) => `{ upstream: ${upstream}, model: vendor-${id} }`).join(', ');
+  const routes = upstreams
+    .map((upstream, index) => `{ upstream: ${upstream}, model: vendor-${id}, priority: ${index} }`)
+    .join(', ');
   return `  - { id: ${id}, displayName: ${id}, family: tests, contextWindow: 8192, maxOutputTokens: 1000, ${more}, prices: { input: "1", cacheHit: "0", output: "0" }, routes: [${routes}] }`;
 }
 
