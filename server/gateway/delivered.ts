@@ -134,29 +134,7 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
     };
   };
 
-  /** The vendor has done its work and is paid for it; another one would send as much. */
-  const tooLarge = async (
-    { call, request, admission, bounds }: Delivery,
-    { target, exchange }: Prepared,
-    arrived: readonly Uint8Array[],
-  ): Promise<Delivered> => {
-    const { facts } = request;
-    router.report(target, 'fine');
-    log.warn(
-      { requestId: call.requestId, upstream: target.route.upstream.id },
-      'an answer is too large to be delivered',
-    );
-    const isEmbedding = facts.inputs !== undefined;
-    const refusal = isEmbedding ? refusals.vectorsTooLarge() : refusals.answerTooLarge();
-    const count = async (): Promise<Metered> => {
-      const account = await takeTurn(() => exchange.countArrived(arrived, nextTurn));
-      return meterCut(believed(call, target, account, bounds), facts, admission.contextWindow);
-    };
-    return {
-      ...refusedBy(call, target, { outcome: 'upstream_error', refusal }),
-      metered: isEmbedding ? meterUnread(facts, admission.contextWindow) : await count(),
-    };
-  };
+  const tooLarge = createTooLarge({ router, refusals, log, believed, takeTurn });
 
   return async function readEnd(delivery, prepared, { end, hidden }) {
     const { call, request, admission, bounds } = delivery;
@@ -209,6 +187,40 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
       case 'shutdown':
         return end;
     }
+  };
+}
+
+type Believed = (call: ClientCall, target: Target, account: ReportedUsage, bounds: TokenBounds) => ReportedUsage;
+
+/** The end of an answer that was too large: the vendor has done its work and is paid for it; another one would send as much. */
+function createTooLarge({
+  router,
+  refusals,
+  log,
+  believed,
+  takeTurn,
+}: Pick<DeliveredParts, 'router' | 'refusals' | 'log'> & { believed: Believed; takeTurn: AnswerQueue }) {
+  return async (
+    { call, request, admission, bounds }: Delivery,
+    { target, exchange }: Prepared,
+    arrived: readonly Uint8Array[],
+  ): Promise<Delivered> => {
+    const { facts } = request;
+    router.report(target, 'fine');
+    log.warn(
+      { requestId: call.requestId, upstream: target.route.upstream.id },
+      'an answer is too large to be delivered',
+    );
+    const isEmbedding = facts.inputs !== undefined;
+    const refusal = isEmbedding ? refusals.vectorsTooLarge() : refusals.answerTooLarge();
+    const count = async (): Promise<Metered> => {
+      const account = await takeTurn(() => exchange.countArrived(arrived, nextTurn));
+      return meterCut(believed(call, target, account, bounds), facts, admission.contextWindow);
+    };
+    return {
+      ...refusedBy(call, target, { outcome: 'upstream_error', refusal }),
+      metered: isEmbedding ? meterUnread(facts, admission.contextWindow) : await count(),
+    };
   };
 }
 
