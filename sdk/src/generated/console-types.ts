@@ -147,6 +147,15 @@ export type BusinessNoticeSettingsInput = {
   timeZone?: string | null | undefined;
 };
 
+/** Where cached tokens are counted. */
+export type CachedTokensPlace =
+  /** Beside it. */
+  | 'BESIDE'
+  /** Read and written within, even where the same tokens are in both. */
+  | 'OVERLAPPING'
+  /** Within the prompt’s count. */
+  | 'WITHIN';
+
 /** The company that an account buys for. */
 export type CompanyInput = {
   /** Its address. */
@@ -269,6 +278,8 @@ export type CreateProbeAgentInput = {
 export type CreateProjectInput = {
   /** Whose project; left out: your only or oldest account. */
   accountId?: string | null | undefined;
+  /** What its keys may spend together; left out: no limit. */
+  limits?: ProjectLimitsInput | null | undefined;
   /** What people call it. */
   name: string;
 };
@@ -284,6 +295,15 @@ export type CreateWebhookEndpointInput = {
   /** A public https address. */
   url: string;
 };
+
+/** Which models take an effort. */
+export type EffortSupport =
+  /** Every one. */
+  | 'ALL'
+  /** Those whose catalog entry names efforts. */
+  | 'NAMED'
+  /** None. */
+  | 'NONE';
 
 /** A grant that is to end now. */
 export type EndGrantInput = {
@@ -382,6 +402,13 @@ export type KeyStatus =
   /** Its time is over. */
   | 'EXPIRED';
 
+/** A language of mails, messages and pages. */
+export type Language =
+  /** English. */
+  | 'EN'
+  /** Vietnamese. */
+  | 'VI';
+
 /** Which entries; what is left out does not matter. */
 export type LedgerFilter = {
   /** Requests from this moment on. */
@@ -425,6 +452,13 @@ export type MarginGroup =
   | 'MODEL'
   /** By upstream. */
   | 'UPSTREAM';
+
+/** The name of the cap on the output that an upstream takes. */
+export type MaxTokensField =
+  /** `max_completion_tokens`. */
+  | 'MAX_COMPLETION_TOKENS'
+  /** `max_tokens`. */
+  | 'MAX_TOKENS';
 
 /** What a model makes of its input. Further kinds may follow. */
 export type ModelKind =
@@ -483,6 +517,8 @@ export type NoticeKind =
   | 'NEW_SIGN_IN'
   /** The price of a model that the account uses changes. */
   | 'PRICE_CHANGED'
+  /** A state that a notice told of is over. */
+  | 'RECOVERED'
   /** Operators: answers cost more than could be charged. */
   | 'SHORTFALL'
   /** Operators: a transfer waits for a person. */
@@ -636,6 +672,14 @@ export type ProbeOutcome =
   | 'NO_DATA'
   /** A whole, well-formed answer. */
   | 'UP';
+
+/** What the keys of a project may spend together; left out or null: no limit. */
+export type ProjectLimitsInput = {
+  /** In all. */
+  lifetime?: string | null | undefined;
+  /** In a calendar month, in the time zone of the account. */
+  month?: string | null | undefined;
+};
 
 /** A wire protocol. */
 export type Protocol =
@@ -830,6 +874,14 @@ export type SetAttributionModeInput = {
   mode: AttributionMode;
 };
 
+/** The monthly budget of a person. */
+export type SetMemberBudgetInput = {
+  /** Whose: the id of a member, or a `memberId`. */
+  id: string;
+  /** In a calendar month; left out or null: no limit. */
+  month?: string | null | undefined;
+};
+
 /** A step of setting the service up. */
 export type SetupStep =
   /** Orders name the bank account of the business. */
@@ -888,6 +940,15 @@ export type StatusUpdateState =
   /** Of maintenance: its result is checked. */
   | 'VERIFYING';
 
+/** How a system message in mid-conversation is sent. */
+export type SystemRole =
+  /** Ahead of the conversation. */
+  | 'HOIST'
+  /** Where it stands. */
+  | 'KEEP'
+  /** As a message of the user. */
+  | 'USER';
+
 /** What happened. */
 export type TimelineKind =
   /** The account was alerted, e.g. to an incident of a model that it uses. */
@@ -923,6 +984,15 @@ export type TokenScope =
   | 'OPERATOR'
   /** Look at the account. */
   | 'READ';
+
+/** The strongest tool choice that binds. */
+export type ToolChoiceSupport =
+  /** None that binds. */
+  | 'AUTO'
+  /** A named tool. */
+  | 'NAMED'
+  /** Any tool. */
+  | 'REQUIRED';
 
 /** Free amounts to offer. */
 export type TopUpInput = {
@@ -1041,6 +1111,8 @@ export type UpdateProjectInput = {
   archived?: boolean | null | undefined;
   /** Which project. */
   id: string;
+  /** All limits anew. They count from the very next request on; running requests finish. */
+  limits?: ProjectLimitsInput | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
 };
@@ -1332,7 +1404,7 @@ export type ListNoticeChannelsQueryVariables = Exact<{
 }>;
 
 
-export type ListNoticeChannelsQuery = { account: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }> } | null };
+export type ListNoticeChannelsQuery = { account: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }> } | null };
 
 export type CreateNoticeChannelMutationVariables = Exact<{
   input: CreateNoticeChannelInput;
@@ -1341,7 +1413,7 @@ export type CreateNoticeChannelMutationVariables = Exact<{
 
 export type CreateNoticeChannelMutation = { createNoticeChannel:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string } }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -1357,7 +1429,7 @@ export type UpdateNoticeChannelMutation = { updateNoticeChannel:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
    };
 
 export type DeleteNoticeChannelMutationVariables = Exact<{
@@ -1368,7 +1440,7 @@ export type DeleteNoticeChannelMutationVariables = Exact<{
 export type DeleteNoticeChannelMutation = { deleteNoticeChannel:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
    };
 
 export type TestNoticeChannelMutationVariables = Exact<{
@@ -1380,7 +1452,7 @@ export type TestNoticeChannelMutation = { testNoticeChannel:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -1478,6 +1550,8 @@ type Problem_InvalidCredentialsError_Fragment = { code: string, message: string 
 
 type Problem_InvalidTokenError_Fragment = { code: string, message: string };
 
+type Problem_KeyCreatedBeforeError_Fragment = { code: string, message: string };
+
 type Problem_NotAllowedError_Fragment = { code: string, message: string };
 
 type Problem_NotFoundError_Fragment = { code: string, message: string };
@@ -1491,6 +1565,7 @@ export type ProblemFragment =
   | Problem_InputError_Fragment
   | Problem_InvalidCredentialsError_Fragment
   | Problem_InvalidTokenError_Fragment
+  | Problem_KeyCreatedBeforeError_Fragment
   | Problem_NotAllowedError_Fragment
   | Problem_NotFoundError_Fragment
   | Problem_TooManyAttemptsError_Fragment
@@ -1502,9 +1577,15 @@ export type AccountFragment = { createdAt: string, email: string, id: string, na
 
 export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string };
+export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource };
 
 export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } };
+
+export type MemberSpendFragment = { held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> };
+
+export type MonthSpendFragment = { charged: string, month: string };
+
+export type ProjectSpendFragment = { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } };
 
 export type ProjectFragment = { archivedAt: string | null, createdAt: string, id: string, name: string };
 
@@ -1530,7 +1611,7 @@ export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<s
 
 export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
 
-export type CreatedKeyFragment = { secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } };
+export type NewApiKeyFragment = { secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } };
 
 export type DoneFragment = { ok: boolean };
 
@@ -1550,7 +1631,7 @@ export type InvitationFragment = { createdAt: string, email: string, expiresAt: 
 
 export type KeySpendFragment = { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string };
 
-export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
@@ -1580,7 +1661,7 @@ export type NoticeSettingsFragment = { burnAmount: string, burnMinutes: number, 
 
 export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string };
 
-export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string };
+export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string };
 
 export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
 
@@ -1632,11 +1713,15 @@ export type RouteCostsFragment = { cacheHit: string, cacheWrite1h: string | null
 
 export type RouteTestFragment = { latencyMs: number, ok: boolean, problem: string | null, status: number | null };
 
+export type PasskeyFragment = { backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string };
+
+export type PasskeyOptionsFragment = { json: string };
+
 export type SecondFactorSetupFragment = { backupCodes: Array<string>, uri: string };
 
 export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
 
-export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null };
+export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null };
 
 export type ShortfallFragment = { accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string };
 
@@ -1654,7 +1739,7 @@ export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrit
 
 export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null };
 
-export type UpstreamFragment = { baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boolean, restingKeys: number };
 
@@ -1668,11 +1753,11 @@ export type UptimePointFragment = { at: string, uptime: { down: number, latencyM
 
 export type UsageRowFragment = { charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
-export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean };
+export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean };
 
-export type ViewerFragment = { scopes: Array<string>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null };
+export type ViewerFragment = { tokenScopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null };
 
-export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> };
+export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> };
 
 export type WebhookAttemptFragment = { createdAt: string, durationMs: number, problem: string | null, status: number | null };
 
@@ -1696,6 +1781,8 @@ export type BonusStepFragment = { basisPoints: number, fromVnd: string };
 
 export type CodeBatchFragment = { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null };
 
+export type CodeRedemptionFragment = { accountEmail: string, accountId: string, last4: string, redeemedAt: string };
+
 export type TopUpFragment = { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } };
 
 export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
@@ -1718,6 +1805,8 @@ export type RequestAttributionFragment = { session: string | null, tags: Array<s
 
 export type AttributedUsageFragment = { charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
+export type UpstreamFeaturesFragment = { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null };
+
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
   after?: string | null | undefined;
@@ -1733,10 +1822,11 @@ export type CreateKeyMutationVariables = Exact<{
 }>;
 
 
-export type CreateKeyMutation = { createKey:
+export type CreateKeyMutation = { createApiKey:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedKey', secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'KeyCreatedBeforeError', code: string, message: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
+    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1760,10 +1850,10 @@ export type RotateKeyMutationVariables = Exact<{
 }>;
 
 
-export type RotateKeyMutation = { rotateKey:
+export type RotateKeyMutation = { rotateApiKey:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedKey', secret: string | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1787,7 +1877,50 @@ export type ListProjectsQueryVariables = Exact<{
 }>;
 
 
-export type ListProjectsQuery = { account: { projects: Array<{ archivedAt: string | null, createdAt: string, id: string, name: string }> } | null };
+export type ListProjectsQuery = { account: { projects: Array<{ archivedAt: string | null, createdAt: string, id: string, name: string, spend: { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } } }> } | null };
+
+export type ProjectQueryVariables = Exact<{
+  id: string;
+  months?: number | null | undefined;
+}>;
+
+
+export type ProjectQuery = { node:
+    | { __typename: 'AccessToken' }
+    | { __typename: 'Account' }
+    | { __typename: 'ApiKey' }
+    | { __typename: 'BankTransfer' }
+    | { __typename: 'CatalogEntry' }
+    | { __typename: 'LedgerEntry' }
+    | { __typename: 'Model' }
+    | { __typename: 'Order' }
+    | { __typename: 'Plan' }
+    | { __typename: 'Project', archivedAt: string | null, createdAt: string, id: string, name: string, months: Array<{ charged: string, month: string }>, spend: { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } } }
+    | { __typename: 'Route' }
+    | { __typename: 'Upstream' }
+    | { __typename: 'User' }
+    | { __typename: 'WebhookEndpoint' }
+   | null };
+
+export type MemberSpendQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  months?: number | null | undefined;
+}>;
+
+
+export type MemberSpendQuery = { account: { memberSpend: Array<{ held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> }> } | null };
+
+export type SetMemberBudgetMutationVariables = Exact<{
+  input: SetMemberBudgetInput;
+}>;
+
+
+export type SetMemberBudgetMutation = { setMemberBudget:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'MemberSpend', held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
 
 export type CreateProjectMutationVariables = Exact<{
   input: CreateProjectInput;
@@ -1824,7 +1957,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1832,7 +1965,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -1907,7 +2040,16 @@ export type LedgerAppendedSubscriptionVariables = Exact<{
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+
+export type ArchivedMonthsQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  from?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type ArchivedMonthsQuery = { account: { archivedMonths: Array<{ archivedAt: string, from: string, month: string, to: string }> } | null };
 
 export type AccountForOperatorQueryVariables = Exact<{
   id: string;
@@ -1933,7 +2075,7 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, outcome: string, requestId: string, upstream: string, usageSource: string }> } };
+export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource }> } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2085,12 +2227,12 @@ export type CreateBooksDownloadMutation = { createBooksDownload: { expiresAt: st
 export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, features: unknown, protocol: Protocol }>, quirks: Array<{ source: string, what: string }> }> } };
+export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> }> } };
 
 export type UpstreamsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type GiveGrantMutationVariables = Exact<{
   input: GiveGrantInput;
@@ -2283,7 +2425,7 @@ export type SaveUpstreamMutationVariables = Exact<{
 export type SaveUpstreamMutation = { saveUpstream:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SetUpstreamEnabledMutationVariables = Exact<{
@@ -2295,7 +2437,7 @@ export type SetUpstreamEnabledMutationVariables = Exact<{
 export type SetUpstreamEnabledMutation = { setUpstreamEnabled:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type AddUpstreamKeyMutationVariables = Exact<{
@@ -2307,7 +2449,7 @@ export type AddUpstreamKeyMutationVariables = Exact<{
 export type AddUpstreamKeyMutation = { addUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type DeleteUpstreamKeyMutationVariables = Exact<{
@@ -2319,7 +2461,7 @@ export type DeleteUpstreamKeyMutationVariables = Exact<{
 export type DeleteUpstreamKeyMutation = { deleteUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, features: unknown, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SearchOrdersQueryVariables = Exact<{
@@ -2331,7 +2473,12 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { orders: { edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListAllPlansQuery = { operator: { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> } };
 
 export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2340,7 +2487,7 @@ export type ListBankTransfersQueryVariables = Exact<{
 }>;
 
 
-export type ListBankTransfersQuery = { bankTransfers: { edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2350,7 +2497,7 @@ export type FindOrdersToMatchQueryVariables = Exact<{
 }>;
 
 
-export type FindOrdersToMatchQuery = { orders: { edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type TransferProposalsQueryVariables = Exact<{
   transferId: string;
@@ -2527,7 +2674,7 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, margin: string | null, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, upstream: string | null, upstreamCost: string | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;
@@ -2576,7 +2723,7 @@ export type UpdateBusinessNoticeSettingsMutation = { updateBusinessNoticeSetting
 export type ListBusinessChannelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListBusinessChannelsQuery = { operator: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }> } };
+export type ListBusinessChannelsQuery = { operator: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }> } };
 
 export type CreateBusinessChannelMutationVariables = Exact<{
   input: CreateNoticeChannelInput;
@@ -2585,7 +2732,7 @@ export type CreateBusinessChannelMutationVariables = Exact<{
 
 export type CreateBusinessChannelMutation = { createBusinessChannel:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string } }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2601,7 +2748,7 @@ export type UpdateBusinessChannelMutation = { updateBusinessChannel:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
    };
 
 export type DeleteBusinessChannelMutationVariables = Exact<{
@@ -2612,7 +2759,7 @@ export type DeleteBusinessChannelMutationVariables = Exact<{
 export type DeleteBusinessChannelMutation = { deleteBusinessChannel:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
    };
 
 export type TestBusinessChannelMutationVariables = Exact<{
@@ -2624,7 +2771,7 @@ export type TestBusinessChannelMutation = { testBusinessChannel:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, locale: string, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -2648,6 +2795,13 @@ export type CodeBatchesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }> } };
+
+export type CodeRedemptionsQueryVariables = Exact<{
+  batchId: string;
+}>;
+
+
+export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ accountEmail: string, accountId: string, last4: string, redeemedAt: string }> | null } };
 
 export type CreateCodesMutationVariables = Exact<{
   input: CreateCodesInput;
@@ -2706,9 +2860,7 @@ export type ShopQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type ShopQuery = { shop: { open: boolean, demonstration: boolean } };
 
-export type PlansQueryVariables = Exact<{
-  all?: boolean | null | undefined;
-}>;
+export type PlansQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type PlansQuery = { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> };
@@ -2837,12 +2989,12 @@ export type RedeemCodeMutation = { redeemCode:
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type MeQuery = { me: { scopes: Array<string>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean } | null } | null };
+export type MeQuery = { me: { tokenScopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null } | null };
 
 export type SignInMethodsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SignInMethodsQuery = { signInMethods: { passwords: boolean, providers: Array<{ id: string, name: string }> } };
+export type SignInMethodsQuery = { signInMethods: { passkeys: boolean, passwords: boolean, providers: Array<{ id: string, name: string }> } };
 
 export type SignUpMutationVariables = Exact<{
   input: SignUpInput;
@@ -2909,6 +3061,31 @@ export type SignInWithCodeMutation = { signInWithCode:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'InvalidTokenError', code: string, message: string }
+    | { __typename: 'SignedIn', secondFactorRequired: boolean }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type BeginPasskeySignInMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BeginPasskeySignInMutation = { beginPasskeySignIn:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'PasskeyOptions', json: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type SignInWithPasskeyMutationVariables = Exact<{
+  credential: string;
+}>;
+
+
+export type SignInWithPasskeyMutation = { signInWithPasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'SignedIn', secondFactorRequired: boolean }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
@@ -2984,7 +3161,7 @@ export type UpdateProfileMutation = { updateProfile:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'User', createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, locale: string, name: string, operator: boolean, secondFactor: boolean }
+    | { __typename: 'User', createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean }
    };
 
 export type BeginSecondFactorMutationVariables = Exact<{
@@ -3057,6 +3234,72 @@ export type RevokeOtherSessionsMutationVariables = Exact<{ [key: string]: never;
 
 
 export type RevokeOtherSessionsMutation = { revokeOtherSessions: number };
+
+export type ListPasskeysQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListPasskeysQuery = { me: { passkeys: Array<{ backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string }> } | null };
+
+export type BeginPasskeyMutationVariables = Exact<{
+  code?: string | null | undefined;
+  password: string;
+}>;
+
+
+export type BeginPasskeyMutation = { beginPasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'PasskeyOptions', json: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type AddPasskeyMutationVariables = Exact<{
+  credential: string;
+  name: string;
+}>;
+
+
+export type AddPasskeyMutation = { addPasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidTokenError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'Passkey', backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type RenamePasskeyMutationVariables = Exact<{
+  id: string;
+  name: string;
+}>;
+
+
+export type RenamePasskeyMutation = { renamePasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Passkey', backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type RemovePasskeyMutationVariables = Exact<{
+  id: string;
+  password: string;
+}>;
+
+
+export type RemovePasskeyMutation = { removePasskey:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
 
 export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -18,6 +18,8 @@ import type {
   AccountQueryVariables,
   AddAccountNoteMutation,
   AddAccountNoteMutationVariables,
+  AddPasskeyMutation,
+  AddPasskeyMutationVariables,
   AddStatusUpdateMutation,
   AddStatusUpdateMutationVariables,
   AddUpstreamKeyMutation,
@@ -36,6 +38,10 @@ import type {
   AuditLogQueryVariables,
   BeginAccountViewMutation,
   BeginAccountViewMutationVariables,
+  BeginPasskeyMutation,
+  BeginPasskeyMutationVariables,
+  BeginPasskeySignInMutation,
+  BeginPasskeySignInMutationVariables,
   BeginSecondFactorMutation,
   BeginSecondFactorMutationVariables,
   BonusStepsQuery,
@@ -68,6 +74,8 @@ import type {
   ClosedMonthsQueryVariables,
   CodeBatchesQuery,
   CodeBatchesQueryVariables,
+  CodeRedemptionsQuery,
+  CodeRedemptionsQueryVariables,
   CompanyQuery,
   CompanyQueryVariables,
   CompareVendorUsageQuery,
@@ -174,6 +182,8 @@ import type {
   ListNoticesQueryVariables,
   ListOrdersQuery,
   ListOrdersQueryVariables,
+  ListPasskeysQuery,
+  ListPasskeysQueryVariables,
   ListProjectsQuery,
   ListProjectsQueryVariables,
   MarginsQuery,
@@ -182,6 +192,8 @@ import type {
   MatchTransferMutationVariables,
   MeQuery,
   MeQueryVariables,
+  MemberSpendQuery,
+  MemberSpendQueryVariables,
   ModelQuery,
   ModelQueryVariables,
   ModelsQuery,
@@ -204,6 +216,8 @@ import type {
   PlansQueryVariables,
   ProbingQuery,
   ProbingQueryVariables,
+  ProjectQuery,
+  ProjectQueryVariables,
   ReceiptQuery,
   ReceiptQueryVariables,
   RecordTransferMutation,
@@ -212,6 +226,10 @@ import type {
   RedeemCodeMutationVariables,
   RemoveMemberMutation,
   RemoveMemberMutationVariables,
+  RemovePasskeyMutation,
+  RemovePasskeyMutationVariables,
+  RenamePasskeyMutation,
+  RenamePasskeyMutationVariables,
   RenewBackupCodesMutation,
   RenewBackupCodesMutationVariables,
   ReplayWebhookDeliveryMutation,
@@ -274,6 +292,8 @@ import type {
   SetAccountStatusMutationVariables,
   SetAttributionModeMutation,
   SetAttributionModeMutationVariables,
+  SetMemberBudgetMutation,
+  SetMemberBudgetMutationVariables,
   SetMemberRoleMutation,
   SetMemberRoleMutationVariables,
   SetModelEnabledMutation,
@@ -298,6 +318,8 @@ import type {
   SignInMutationVariables,
   SignInWithCodeMutation,
   SignInWithCodeMutationVariables,
+  SignInWithPasskeyMutation,
+  SignInWithPasskeyMutationVariables,
   SignOutMutation,
   SignOutMutationVariables,
   SignUpMutation,
@@ -460,6 +482,15 @@ export type DeleteKeyAnswer = DeleteKeyMutation['deleteKey'];
 
 /** What `listProjects` answers. */
 export type ListProjectsAnswer = Below<ListProjectsQuery['account'], 'projects'>;
+
+/** What `project` answers. */
+export type ProjectAnswer = ProjectQuery['node'];
+
+/** What `memberSpend` answers. */
+export type MemberSpendAnswer = Below<MemberSpendQuery['account'], 'memberSpend'>;
+
+/** What `setMemberBudget` answers. */
+export type SetMemberBudgetAnswer = SetMemberBudgetMutation['setMemberBudget'];
 
 /** What `createProject` answers. */
 export type CreateProjectAnswer = CreateProjectMutation['createProject'];
@@ -725,6 +756,9 @@ export type RetryInvoiceAnswer = RetryInvoiceMutation['retryInvoice'];
 /** What `codeBatches` answers. */
 export type CodeBatchesAnswer = CodeBatchesQuery['operator']['codeBatches'];
 
+/** What `codeRedemptions` answers. */
+export type CodeRedemptionsAnswer = CodeRedemptionsQuery['operator']['codeRedemptions'];
+
 /** What `createCodes` answers. */
 export type CreateCodesAnswer = CreateCodesMutation['createCodes'];
 
@@ -809,6 +843,12 @@ export type SignInAnswer = SignInMutation['signIn'];
 /** What `signInWithCode` answers. */
 export type SignInWithCodeAnswer = SignInWithCodeMutation['signInWithCode'];
 
+/** What `beginPasskeySignIn` answers. */
+export type BeginPasskeySignInAnswer = BeginPasskeySignInMutation['beginPasskeySignIn'];
+
+/** What `signInWithPasskey` answers. */
+export type SignInWithPasskeyAnswer = SignInWithPasskeyMutation['signInWithPasskey'];
+
 /** What `signOut` answers. */
 export type SignOutAnswer = SignOutMutation['signOut'];
 
@@ -844,6 +884,21 @@ export type RevokeSessionAnswer = RevokeSessionMutation['revokeSession'];
 
 /** What `revokeOtherSessions` answers. */
 export type RevokeOtherSessionsAnswer = RevokeOtherSessionsMutation['revokeOtherSessions'];
+
+/** What `listPasskeys` answers. */
+export type ListPasskeysAnswer = Below<ListPasskeysQuery['me'], 'passkeys'>;
+
+/** What `beginPasskey` answers. */
+export type BeginPasskeyAnswer = BeginPasskeyMutation['beginPasskey'];
+
+/** What `addPasskey` answers. */
+export type AddPasskeyAnswer = AddPasskeyMutation['addPasskey'];
+
+/** What `renamePasskey` answers. */
+export type RenamePasskeyAnswer = RenamePasskeyMutation['renamePasskey'];
+
+/** What `removePasskey` answers. */
+export type RemovePasskeyAnswer = RemovePasskeyMutation['removePasskey'];
 
 /** What `serviceStatus` answers. */
 export type ServiceStatusAnswer = ServiceStatusQuery['status'];
@@ -1207,6 +1262,33 @@ export interface ConsoleKeys {
    */
   listProjects(variables?: ListProjectsQueryVariables, options?: RequestOptions): Pending<ListProjectsAnswer>;
   /**
+   * Any object by its global id; null when there is none that you may see.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.project({ id: id });
+   * ```
+   */
+  project(variables: ProjectQueryVariables, options?: RequestOptions): Pending<ProjectAnswer>;
+  /**
+   * What its people have spent through the keys that they made: everybody’s for owners, admins and tokens with the scope `BILLING`; one’s own for others.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.memberSpend();
+   * ```
+   */
+  memberSpend(variables?: MemberSpendQueryVariables, options?: RequestOptions): Pending<MemberSpendAnswer>;
+  /**
+   * Sets what the keys that a person made may spend in a month together. It counts from the very next request on, and stays when they leave, for the keys that stay.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.setMemberBudget({ input: { id: id } });
+   * ```
+   */
+  setMemberBudget(variables: SetMemberBudgetMutationVariables, options?: RequestOptions): Pending<SetMemberBudgetAnswer>;
+  /**
    * Makes a project.
    *
    * @example
@@ -1216,7 +1298,7 @@ export interface ConsoleKeys {
    */
   createProject(variables: CreateProjectMutationVariables, options?: RequestOptions): Pending<CreateProjectAnswer>;
   /**
-   * Renames or archives a project, or takes it into use again.
+   * Renames, limits or archives a project, or takes it into use again.
    *
    * @example
    * ```ts
@@ -2007,6 +2089,15 @@ export interface ConsoleOperator {
    */
   codeBatches(variables?: CodeBatchesQueryVariables, options?: RequestOptions): Pending<CodeBatchesAnswer>;
   /**
+   * Who redeemed codes of a batch, the newest first; at most 1000. Null: there is no such batch.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.codeRedemptions({ batchId: 'batch-id' });
+   * ```
+   */
+  codeRedemptions(variables: CodeRedemptionsQueryVariables, options?: RequestOptions): Pending<CodeRedemptionsAnswer>;
+  /**
    * Makes redemption codes. They are shown once.
    *
    * @example
@@ -2267,6 +2358,24 @@ export interface ConsolePeople {
    */
   signInWithCode(variables: SignInWithCodeMutationVariables, options?: RequestOptions): Pending<SignInWithCodeAnswer>;
   /**
+   * Begins a sign-in with a passkey; `signInWithPasskey` ends it.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.beginPasskeySignIn();
+   * ```
+   */
+  beginPasskeySignIn(variables?: BeginPasskeySignInMutationVariables, options?: RequestOptions): Pending<BeginPasskeySignInAnswer>;
+  /**
+   * Signs in with a passkey. No one-time code is asked for: the device must have verified its user, by finger, face or PIN.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.signInWithPasskey({ credential: 'credential' });
+   * ```
+   */
+  signInWithPasskey(variables: SignInWithPasskeyMutationVariables, options?: RequestOptions): Pending<SignInWithPasskeyAnswer>;
+  /**
    * Ends the session of this browser. Does nothing when there is none.
    *
    * @example
@@ -2374,6 +2483,51 @@ export interface ConsolePeople {
    * ```
    */
   revokeOtherSessions(variables?: RevokeOtherSessionsMutationVariables, options?: RequestOptions): Pending<RevokeOtherSessionsAnswer>;
+  /**
+   * Passkeys of the person, oldest first; empty for an access token.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.listPasskeys();
+   * ```
+   */
+  listPasskeys(variables?: ListPasskeysQueryVariables, options?: RequestOptions): Pending<ListPasskeysAnswer>;
+  /**
+   * Begins to add a passkey of the signed-in person; `addPasskey` ends it. At most 20.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.beginPasskey({ password: password });
+   * ```
+   */
+  beginPasskey(variables: BeginPasskeyMutationVariables, options?: RequestOptions): Pending<BeginPasskeyAnswer>;
+  /**
+   * Adds the passkey that the browser made for `beginPasskey`.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.addPasskey({ credential: 'credential', name: 'name' });
+   * ```
+   */
+  addPasskey(variables: AddPasskeyMutationVariables, options?: RequestOptions): Pending<AddPasskeyAnswer>;
+  /**
+   * Gives a passkey of the signed-in person another name.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.renamePasskey({ id: id, name: 'name' });
+   * ```
+   */
+  renamePasskey(variables: RenamePasskeyMutationVariables, options?: RequestOptions): Pending<RenamePasskeyAnswer>;
+  /**
+   * Removes a passkey of the signed-in person. The other sessions that it opened end.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.removePasskey({ id: id, password: password });
+   * ```
+   */
+  removePasskey(variables: RemovePasskeyMutationVariables, options?: RequestOptions): Pending<RemovePasskeyAnswer>;
 }
 
 /** Operations on status. */

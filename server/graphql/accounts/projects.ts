@@ -40,7 +40,7 @@ const ProjectSpendType = builder.objectRef<ProjectSpend>('ProjectSpend').impleme
   }),
 });
 
-const ProjectType = builder.prismaNode('Project', {
+export const ProjectType = builder.prismaNode('Project', {
   id: { field: 'id' },
   description: 'A place for keys of an account, with a budget and a report of its own.',
   findUnique: (id, { principal }) => ({

@@ -169,7 +169,7 @@ function MakeDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: M
   const set = (values: Partial<typeof draft>) => setDraft({ ...draft, ...values });
   const plans = useAsk({
     key: ['operator', 'plans'],
-    ask: (steyg, signal) => steyg.console.orders.plans({ all: true }, { signal }),
+    ask: (steyg, signal) => steyg.console.operator.listAllPlans({}, { signal }),
   });
   const make = useChange({
     change: (steyg, { name, count, uses, planId, amount, validDays, expiresAt }: typeof draft) =>
