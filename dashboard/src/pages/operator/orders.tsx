@@ -54,8 +54,17 @@ export default function Orders() {
                 { head: t.order.memo, names: true, cell: (order) => <code>{order.memo}</code> },
                 {
                   head: t.order.plan,
-                  cell: ({ planName, upgradedOrder }) =>
-                    upgradedOrder === null ? planName : fill(t.order.upgradeTo, { plan: planName }),
+                  cell: ({ planName, upgradedOrder, giftTo }) => (
+                    <>
+                      {upgradedOrder === null ? planName : fill(t.order.upgradeTo, { plan: planName })}
+                      {giftTo === null ? null : (
+                        <>
+                          <br />
+                          {fill(t.operator.giftFor, { receiver: giftTo })}
+                        </>
+                      )}
+                    </>
+                  ),
                 },
                 { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
                 { head: t.order.received, figure: true, cell: ({ receivedVnd }) => format.vnd(receivedVnd) },
