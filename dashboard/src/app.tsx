@@ -7,6 +7,7 @@ import { NoAccount, NotFound } from './pages/nothing.tsx';
 import { nextPage, pages, signInFor } from './pages.ts';
 import { SessionProvider, useMaybeSession, useSession, useViewer } from './session.tsx';
 import { PublicFrame, Shell, useShop } from './shell.tsx';
+import { useSignInMethods } from './sign-in-methods.ts';
 
 /** The routes of the pages. Each page is loaded on its first visit. */
 
@@ -28,6 +29,9 @@ const publicPages: readonly (readonly [string, ComponentType])[] = [
   [pages.guides, Guides],
   [pages.guide, Guides],
 ];
+
+/** Of no use where people sign in with providers alone: the first sign-in is the sign-up. */
+const passwordPages = [pages.signUp, pages.forgotPassword, pages.resetPassword];
 
 /** About an account. */
 const accountPages: readonly (readonly [string, ComponentType])[] = [
@@ -150,10 +154,18 @@ const routes = (list: readonly (readonly [string, ComponentType])[]) =>
 function ForNobody() {
   const [path] = useLocation();
   const search = globalThis.location.search;
+  const { passwords } = useSignInMethods();
   const known = [...accountPages, ...personPages, ...operatorPages].map(([page]) => page);
   return (
     <PublicFrame>
       <Switch>
+        {passwords
+          ? null
+          : passwordPages.map((page) => (
+              <Route key={page} path={page}>
+                <Redirect to={pages.signIn} replace />
+              </Route>
+            ))}
         {routes(publicPages)}
         {known.map((page) => (
           <Route key={page} path={page}>

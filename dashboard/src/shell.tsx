@@ -10,6 +10,7 @@ import { fill, useLanguage } from './language/language.tsx';
 import type { Texts } from './language/texts.ts';
 import { pages } from './pages.ts';
 import { useForget, useMaybeSession, useSession } from './session.tsx';
+import { useSignInMethods } from './sign-in-methods.ts';
 import { chooseTheme, type Theme, useTheme } from './theme.tsx';
 
 /** The frame around every page: menu, language, theme, banners. */
@@ -120,6 +121,7 @@ export function Preferences() {
 
 export function PublicFrame({ children }: { children: ReactNode }) {
   const { t, locale } = useLanguage();
+  const { passwords } = useSignInMethods();
   return (
     <div className="public">
       <SkipLink />
@@ -132,9 +134,11 @@ export function PublicFrame({ children }: { children: ReactNode }) {
           <a href="/status">{t.nav.status}</a>
           <Link href={pages.guides}>{t.nav.guides}</Link>
           <Link href={pages.signIn}>{t.nav.signIn}</Link>
-          <Link href={pages.signUp} className="button primary small">
-            {t.nav.signUp}
-          </Link>
+          {passwords ? (
+            <Link href={pages.signUp} className="button primary small">
+              {t.nav.signUp}
+            </Link>
+          ) : null}
         </nav>
       </header>
       <Offline />

@@ -6,6 +6,7 @@ import { useAsk, useChange, viewerKey } from '../data.tsx';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useSession } from '../session.tsx';
+import { useSignInMethods } from '../sign-in-methods.ts';
 import { makePasskey, supportsPasskeys } from '../webauthn.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -27,15 +28,11 @@ export function Passkeys() {
   const now = useNow();
   const [open, setOpen] = useState<'add' | { rename: Passkey } | { remove: Passkey } | null>(null);
   const close = () => setOpen(null);
-  const methods = useAsk({
-    key: ['sign-in-methods'],
-    ask: (steyg, signal) => steyg.console.people.signInMethods({}, { signal }),
-  });
+  const { passkeys: isOn } = useSignInMethods();
   const passkeys = useAsk({
     key: passkeysKey,
     ask: async (steyg, signal) => (await steyg.console.people.listPasskeys({}, { signal })) ?? [],
   });
-  const isOn = methods.data?.passkeys === true;
   // Where they are switched off, those that people have can still be removed.
   if (!isOn && (passkeys.data ?? []).length === 0) return null;
   return (

@@ -3,9 +3,10 @@
 import { isFailure, type Steyg } from '@steyg/sdk';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { useAsk, useChange, useSteyg } from '../data.tsx';
+import { useChange, useSteyg } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
+import { useSignInMethods } from '../sign-in-methods.ts';
 import { passkeyFor, supportsPasskeys } from '../webauthn.ts';
 import { Button } from './button.tsx';
 import { Checkbox, TextField } from './field.tsx';
@@ -68,11 +69,7 @@ export function SignInSteps({
 /** Providers and passkeys, and the password where it is allowed. */
 function Ways({ failed, next, ...form }: WayProps & { failed: string | null; next: string }) {
   const { t } = useLanguage();
-  const methods = useAsk({
-    key: ['sign-in-methods'],
-    ask: (steyg, signal) => steyg.console.people.signInMethods({}, { signal }),
-  });
-  const { passwords = true, passkeys = false, providers = [] } = methods.data ?? {};
+  const { passwords, passkeys, providers } = useSignInMethods();
   return (
     <>
       {failed === null ? null : (

@@ -27,11 +27,11 @@ import { dayMs } from '../usage.ts';
 
 export default function Security() {
   const { t } = useLanguage();
-  const { account } = useSession();
+  const { account, person } = useSession();
   return (
     <Page title={t.security.title}>
       <div className="columns">
-        <Password />
+        {person.hasPassword ? <Password /> : null}
         <SecondFactor />
       </div>
       <Passkeys />
