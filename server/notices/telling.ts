@@ -46,7 +46,8 @@ interface Recipient {
 
 /** Makes notices. An open notice of the same kind and subject is never made twice, even by concurrent transactions. */
 export function createTeller(deps: TellerDeps) {
-  const { recordEvent, onDue = () => undefined, now = () => new Date() } = deps;
+  const { recordEvent } = deps;
+  const enqueue = createQueue(deps);
 
   /**
    * Tells accounts that want it, and returns which were told now. `silent`: it is written down and sent nowhere.
@@ -136,7 +137,12 @@ export function createTeller(deps: TellerDeps) {
     return true;
   }
 
-  async function enqueue(
+  return { tellAccounts, tellPerson, tellOperators };
+}
+
+/** Writes the deliveries of notices. `together`: they come as one message with the others of the transaction. */
+function createQueue({ onDue = () => undefined, now = () => new Date() }: Pick<TellerDeps, 'onDue' | 'now'>) {
+  return async function enqueue(
     client: ClientBase,
     kind: NoticeKind,
     recipients: readonly Recipient[],
@@ -163,9 +169,7 @@ export function createTeller(deps: TellerDeps) {
       ],
     );
     onDue();
-  }
-
-  return { tellAccounts, tellPerson, tellOperators };
+  };
 }
 
 export type Teller = ReturnType<typeof createTeller>;

@@ -23,7 +23,7 @@ type Passkey = NonNullable<ListPasskeysAnswer>[number];
 
 const passkeysKey = [...viewerKey, 'passkeys'] as const;
 
-export function Passkeys() {
+export function PasskeysCard() {
   const { t, format } = useLanguage();
   const now = useNow();
   const [open, setOpen] = useState<'add' | { rename: Passkey } | { remove: Passkey } | null>(null);

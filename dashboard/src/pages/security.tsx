@@ -11,7 +11,7 @@ import { Moment } from '../components/moment.tsx';
 import { SecretDialog } from '../components/new-key.tsx';
 import { NewPasswordField } from '../components/new-password.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
-import { Passkeys } from '../components/passkeys.tsx';
+import { PasskeysCard } from '../components/passkeys.tsx';
 import { PasswordAgain } from '../components/password-again.tsx';
 import { SecretName } from '../components/secret-name.tsx';
 import { Banner, Empty, Loaded } from '../components/states.tsx';
@@ -34,7 +34,7 @@ export default function Security() {
         {person.hasPassword ? <Password /> : null}
         <SecondFactor />
       </div>
-      <Passkeys />
+      <PasskeysCard />
       <Sessions />
       {account === null ? null : <AccessTokens accountId={account.id} />}
     </Page>
