@@ -126,6 +126,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   const control = await createControlPlane(fastify, {
     ...shared,
+    estimate: data.estimate,
     databaseUrl,
     databaseDirectUrl,
     publicUrl: config.publicUrl,

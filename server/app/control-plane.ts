@@ -11,6 +11,7 @@ import type { Log } from '../core/log.ts';
 import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
 import { createHistory } from '../database/replica.ts';
+import type { Domains } from '../graphql/domains.ts';
 import { registerGraphql } from '../graphql/edge.ts';
 import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '../graphql/pages/downloads.ts';
 import { createLinkLimits, type LinkLimits } from '../graphql/pages/link-limits.ts';
@@ -49,6 +50,7 @@ export interface ControlPlaneParts {
   catalog: Catalog;
   router: Pick<Router, 'health'>;
   mismatches: ModelMismatches;
+  estimate: Domains['estimate'];
   /** The vendors that operators choose from; default: those of the example files. */
   vendors?: () => Promise<readonly Vendor[]>;
   /** Whether the event loop is late; GraphQL is refused first. */
@@ -147,6 +149,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       ...catalogWrites,
       modelMismatches: mismatches,
       upstreamHealth: router.health,
+      estimate: parts.estimate,
       downloads,
       ...sales.domains,
       ...ownData.domains,

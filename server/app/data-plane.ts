@@ -7,7 +7,7 @@ import type { Router } from '../catalog/router.ts';
 import type { Log } from '../core/log.ts';
 import type { Authenticator } from '../gateway/authenticate.ts';
 import { createConcurrency } from '../gateway/concurrency.ts';
-import { createEstimator } from '../gateway/estimates.ts';
+import { createEstimator, createKeyEstimates } from '../gateway/estimates.ts';
 import { registerGateway } from '../gateway/gateway.ts';
 import { defaultMaxRssBytes, watchMemory } from '../gateway/memory.ts';
 import { registerOpenApi } from '../gateway/openapi/routes.ts';
@@ -61,6 +61,8 @@ export interface DataPlaneParts {
 
 export interface DataPlane {
   slots: Slots;
+  /** Estimates for the control plane. */
+  estimate: ReturnType<typeof createKeyEstimates>;
   close(): Promise<void>;
 }
 
@@ -112,9 +114,10 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     },
   };
   const baseUrl = `${publicUrl}/api`;
+  const estimate = createEstimator({ ledger, standing, catalog, router, refusals, slots, trialSlots, metrics, digest });
   registerGateway(fastify, {
     relay,
-    estimate: createEstimator({ ledger, standing, catalog, router, refusals, slots, trialSlots, metrics, digest }),
+    estimate,
     keys,
     authenticator,
     standing,
@@ -137,6 +140,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   });
   return {
     slots,
+    estimate: createKeyEstimates({ estimate, keyring: parts.keyring }),
     async close() {
       pulse.close();
       memory.close();

@@ -3,6 +3,7 @@ import type { Ledger } from '../billing/ledger.ts';
 import type { ModelKind } from '../core/kind.ts';
 import { formatUsd } from '../core/money.ts';
 import type { Protocol } from '../core/protocol.ts';
+import type { Keyring } from '../keys/keyring.ts';
 import { requestIdHeaders } from '../runtime/http.ts';
 import { askOf, refusalOf } from './admit.ts';
 import { bodyOf, RefusalError } from './model-routes.ts';
@@ -64,6 +65,56 @@ export function createEstimator(parts: EstimateParts): Estimator {
       return await run(call);
     } finally {
       slots.give(accountId, keyId);
+    }
+  };
+}
+
+/** A request whose estimate is asked for by the control plane, which has checked that the caller sees the key. */
+export interface AskedEstimate {
+  keyId: string;
+  protocol: Protocol;
+  asks: ModelKind;
+  /** The request's body, as it would be sent. */
+  body: string;
+  requestId: string;
+}
+
+export type EstimateOutcome =
+  | { kind: 'estimated'; answer: Record<string, unknown> }
+  /** The request would be refused; `message` is for people. */
+  | { kind: 'refused'; message: string }
+  | { kind: 'unknown_key' };
+
+/** The version of the messages protocol that clients without a choice of their own send. */
+const messagesVersion = '2023-06-01';
+
+/** The same estimates for a key that is named by its id. */
+export function createKeyEstimates({
+  estimate,
+  keyring,
+}: {
+  estimate: Estimator;
+  keyring: Pick<Keyring, 'findById'>;
+}): (ask: AskedEstimate) => Promise<EstimateOutcome> {
+  return async ({ keyId, protocol, asks, body, requestId }) => {
+    const principal = await keyring.findById(keyId);
+    if (principal === null) return { kind: 'unknown_key' };
+    try {
+      const answer = await estimate({
+        protocol,
+        asks,
+        principal,
+        requestId,
+        bytes: createRequestBytes(Buffer.from(body)),
+        rawHeaders: [],
+        headers: {},
+        numericCodes: false,
+        version: protocol === 'messages' ? messagesVersion : undefined,
+      });
+      return { kind: 'estimated', answer };
+    } catch (error) {
+      if (error instanceof RefusalError) return { kind: 'refused', message: error.refusal.message };
+      throw error;
     }
   };
 }

@@ -7,6 +7,8 @@ import type { RouteTester } from '../catalog/test-route.ts';
 import type { UpstreamHealth } from '../catalog/upstream-health.ts';
 import type { VendorSetup } from '../catalog/vendor-setup.ts';
 import type { AttributionDigest } from '../core/attribution.ts';
+import type { ModelKind } from '../core/kind.ts';
+import type { Protocol } from '../core/protocol.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
@@ -50,6 +52,18 @@ export interface Domains {
   routeTester: RouteTester;
   vendorSetup: VendorSetup;
   modelMismatches: ModelMismatches;
+  /** What a request of a key would hold and cost, as `POST …/estimate` answers it. */
+  estimate(ask: {
+    keyId: string;
+    protocol: Protocol;
+    asks: ModelKind;
+    body: string;
+    requestId: string;
+  }): Promise<
+    | { kind: 'estimated'; answer: Record<string, unknown> }
+    | { kind: 'refused'; message: string }
+    | { kind: 'unknown_key' }
+  >;
   /** The state of upstreams in this process. */
   upstreamHealth(): UpstreamHealth[];
   downloads: LedgerDownloads;

@@ -14,6 +14,7 @@ import './accounts/members.ts';
 import './accounts/projects.ts';
 import './accounts/spending.ts';
 import './keys/keys.ts';
+import './keys/estimate.ts';
 import './billing/grants.ts';
 import './billing/budget.ts';
 import './billing/ledger.ts';

@@ -361,6 +361,7 @@ const subjects: Record<string, string> = {
   'Mutation.updateNoticeSettings': 'Account',
   'Mutation.updateWebhookEndpoint': 'WebhookEndpoint',
   'Query.account': 'Account',
+  'Query.estimate': 'ApiKey',
   'Query.node': 'LedgerEntry',
   'Query.order': 'Order',
   'Query.receipt': 'PaidOrder',

@@ -987,6 +987,7 @@ export const en = {
     IDEMPOTENCY_CONFLICT: 'This was already requested with different values. Reload the page.',
     INTERNAL: 'Something went wrong on our side. Try again in a moment.',
     INVALID_PASSKEY: 'This passkey does not sign in here. It may have been removed; sign in another way.',
+    REQUEST_REFUSED: 'This request would be refused.',
     TOO_MANY_PASSKEYS: 'You have 20 passkeys already; remove one first.',
     INVALID_CODE: 'The code is wrong. Codes change every half minute, and each works once.',
     INVALID_CREDENTIALS: 'The e-mail address or the password is wrong.',

@@ -988,6 +988,7 @@ export const vi: Texts = {
     IDEMPOTENCY_CONFLICT: 'Yêu cầu này đã được gửi trước đó với giá trị khác. Hãy tải lại trang.',
     INTERNAL: 'Phía chúng tôi gặp sự cố. Hãy thử lại sau giây lát.',
     INVALID_PASSKEY: 'Passkey này không đăng nhập được ở đây. Có thể nó đã bị xóa; hãy đăng nhập cách khác.',
+    REQUEST_REFUSED: 'Yêu cầu này sẽ bị từ chối.',
     TOO_MANY_PASSKEYS: 'Bạn đã có 20 passkey; hãy xóa bớt một cái trước.',
     INVALID_CODE: 'Mã không đúng. Mã đổi mỗi nửa phút, và mỗi mã chỉ dùng được một lần.',
     INVALID_CREDENTIALS: 'Địa chỉ e-mail hoặc mật khẩu không đúng.',

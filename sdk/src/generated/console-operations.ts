@@ -47,6 +47,7 @@ export const consoleOperations = {
     'setMemberBudget',
     'createProject',
     'updateProject',
+    'estimate',
   ],
   ledger: [
     'listEntries*',

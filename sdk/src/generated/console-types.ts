@@ -315,6 +315,17 @@ export type EndGrantInput = {
   reason: string;
 };
 
+/** The address that a request would be sent to. */
+export type EstimateFormat =
+  /** `/v1/chat/completions` */
+  | 'CHAT_COMPLETIONS'
+  /** `/v1/embeddings` */
+  | 'EMBEDDINGS'
+  /** `/v1/messages` */
+  | 'MESSAGES'
+  /** `/v1/responses` */
+  | 'RESPONSES';
+
 /** Budget that is given by hand. */
 export type GiveGrantInput = {
   /** To which account. */
@@ -1713,6 +1724,8 @@ export type RouteCostsFragment = { cacheHit: string, cacheWrite1h: string | null
 
 export type RouteTestFragment = { latencyMs: number, ok: boolean, problem: string | null, status: number | null };
 
+export type EstimateFragment = { hold: string, inputTokens: number, least: string, model: string, most: string };
+
 export type PasskeyFragment = { backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string };
 
 export type PasskeyOptionsFragment = { json: string };
@@ -1946,6 +1959,19 @@ export type UpdateProjectMutation = { updateProject:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'Project', archivedAt: string | null, createdAt: string, id: string, name: string }
+   };
+
+export type EstimateQueryVariables = Exact<{
+  body: string;
+  format: EstimateFormat;
+  keyId: string;
+}>;
+
+
+export type EstimateQuery = { estimate:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'Estimate', hold: string, inputTokens: number, least: string, model: string, most: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
    };
 
 export type ListEntriesQueryVariables = Exact<{

@@ -130,6 +130,8 @@ import type {
   EntryQueryVariables,
   EraseAccountMutation,
   EraseAccountMutationVariables,
+  EstimateQuery,
+  EstimateQueryVariables,
   FindOrdersToMatchQuery,
   FindOrdersToMatchQueryVariables,
   GiveGrantMutation,
@@ -497,6 +499,9 @@ export type CreateProjectAnswer = CreateProjectMutation['createProject'];
 
 /** What `updateProject` answers. */
 export type UpdateProjectAnswer = UpdateProjectMutation['updateProject'];
+
+/** What `estimate` answers. */
+export type EstimateAnswer = EstimateQuery['estimate'];
 
 /** What `listEntries` answers. */
 export type ListEntriesAnswer = Below<ListEntriesQuery['account'], 'ledger'>;
@@ -1306,6 +1311,15 @@ export interface ConsoleKeys {
    * ```
    */
   updateProject(variables: UpdateProjectMutationVariables, options?: RequestOptions): Pending<UpdateProjectAnswer>;
+  /**
+   * What a request of a key would hold and cost. Nothing is sent, and nothing is held.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.estimate({ body: 'body', format: 'CHAT_COMPLETIONS', keyId: 'key-id' });
+   * ```
+   */
+  estimate(variables: EstimateQueryVariables, options?: RequestOptions): Pending<EstimateAnswer>;
 }
 
 /** Operations on ledger. */

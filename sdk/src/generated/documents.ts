@@ -16,6 +16,7 @@ const createdAccessToken = 'fragment CreatedAccessToken on CreatedAccessToken{ac
 const createdKey = 'fragment CreatedKey on CreatedKey{key{...ApiKey}secret}';
 const done = 'fragment Done on Done{ok}';
 const download = 'fragment Download on Download{expiresAt url}';
+const estimate = 'fragment Estimate on Estimate{hold inputTokens least model most}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
 const incident = 'fragment Incident on Incident{affected cause endedAt id impact modelId startedAt updates{...StatusUpdate}}';
 const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt id role}';
@@ -112,6 +113,7 @@ export const documents = {
   listProjects: { kind: 'query', path: 'account.projects', text: 'query listProjects($accountId:ID$archived:Boolean){account(id:$accountId){projects(archived:$archived){...Project}}}' + project },
   createProject: { kind: 'mutation', path: 'createProject', text: 'mutation createProject($input:CreateProjectInput!){createProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
   updateProject: { kind: 'mutation', path: 'updateProject', text: 'mutation updateProject($input:UpdateProjectInput!){updateProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
+  estimate: { kind: 'query', path: 'estimate', text: 'query estimate($body:String!$format:EstimateFormat!$keyId:ID!){estimate(body:$body format:$format keyId:$keyId){__typename ...Estimate ...Problem}}' + estimate + problem },
   listEntries: { kind: 'query', path: 'account.ledger', text: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
   entry: { kind: 'query', path: 'account.ledgerEntry', text: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
   usage: { kind: 'query', path: 'account.usage', text: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$outcomes:[RequestOutcome!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model outcomes:$outcomes period:$period timeZone:$timeZone to:$to){rows{...UsageRow}next}}}' + project + tokens + usageRow },

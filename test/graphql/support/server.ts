@@ -174,6 +174,7 @@ export async function createControlPlane(
       vendorSetup: createVendorSetup({ pool, seal, routeTester, vendors: readVendors }),
       modelMismatches: createModelMismatches({ pool, log }),
       upstreamHealth: () => [],
+      estimate: async () => ({ kind: 'refused', message: 'No requests here.' }),
       downloads,
       ...sales.domains,
       ...ownData.domains,

@@ -1,0 +1,80 @@
+/** What a request would hold and cost, without sending it. */
+
+import type { ModelKind } from '../../core/kind.ts';
+import type { Protocol } from '../../core/protocol.ts';
+import { accountsWith } from '../../people/principal.ts';
+import { decodeUuid } from '../access.ts';
+import { builder } from '../builder.ts';
+import { ConflictError, NotFoundError } from '../errors.ts';
+
+interface Format {
+  protocol: Protocol;
+  asks: ModelKind;
+}
+
+const FormatType = builder.enumType('EstimateFormat', {
+  description: 'The address that a request would be sent to.',
+  values: {
+    MESSAGES: { value: 'messages', description: '`/v1/messages`' },
+    CHAT_COMPLETIONS: { value: 'chat-completions', description: '`/v1/chat/completions`' },
+    RESPONSES: { value: 'responses', description: '`/v1/responses`' },
+    EMBEDDINGS: { value: 'embeddings', description: '`/v1/embeddings`' },
+  },
+} as const);
+
+const formats: Record<'messages' | 'chat-completions' | 'responses' | 'embeddings', Format> = {
+  messages: { protocol: 'messages', asks: 'text' },
+  'chat-completions': { protocol: 'chat-completions', asks: 'text' },
+  responses: { protocol: 'responses', asks: 'text' },
+  embeddings: { protocol: 'chat-completions', asks: 'embedding' },
+};
+
+/** As the gateway's answer has it. */
+interface Estimated {
+  model: string;
+  input_tokens: number;
+  hold_usd: string;
+  least_usd: string;
+  most_usd: string;
+}
+
+const EstimateType = builder.objectRef<Estimated>('Estimate').implement({
+  description: 'What a request would hold at this moment and may cost, as `POST …/estimate` answers it.',
+  authScopes: { reader: true },
+  fields: (t) => ({
+    model: t.exposeString('model', { description: 'The model that would answer.' }),
+    inputTokens: t.exposeInt('input_tokens', { description: 'The estimated tokens of the input.' }),
+    hold: t.exposeString('hold_usd', { description: 'What the request would hold, in USD.' }),
+    least: t.exposeString('least_usd', { description: 'What it costs at least, in USD.' }),
+    most: t.exposeString('most_usd', { description: 'What it costs at most, in USD.' }),
+  }),
+});
+
+/** In fields: a body is scanned, and the budget is read. */
+const estimateCost = 100;
+
+builder.queryField('estimate', (t) =>
+  t.field({
+    type: EstimateType,
+    description: 'What a request of a key would hold and cost. Nothing is sent, and nothing is held.',
+    authScopes: { reader: true },
+    complexity: { field: estimateCost, multiplier: 1 },
+    errors: { types: [NotFoundError, ConflictError] },
+    args: {
+      keyId: t.arg.id({ required: true, description: 'The key that would send it.' }),
+      format: t.arg({ type: FormatType, required: true, description: 'The address that it would be sent to.' }),
+      body: t.arg.string({ required: true, description: 'Its body: JSON, as it would be sent.' }),
+    },
+    resolve: async (_root, { keyId, format, body }, { domains, principal, prisma, requestId }) => {
+      const id = decodeUuid('ApiKey', keyId);
+      const visible = { in: accountsWith(principal, 'read') };
+      const key =
+        id === null ? null : await prisma.apiKey.findFirst({ where: { id, accountId: visible }, select: { id: true } });
+      const outcome =
+        key === null ? null : await domains.estimate({ keyId: key.id, ...formats[format], body, requestId });
+      if (outcome === null || outcome.kind === 'unknown_key') throw new NotFoundError('API key');
+      if (outcome.kind === 'refused') throw new ConflictError(outcome.message, 'REQUEST_REFUSED');
+      return outcome.answer as unknown as Estimated;
+    },
+  }),
+);
