@@ -184,7 +184,9 @@ export function recoveryOf(
     ({ kind }) => kind === 'balance_low' && state.threshold > 0n && state.left >= state.threshold,
   );
   const ended = exhausted ?? low;
-  if (ended === undefined || state.muted?.includes('recovered')) return null;
+  // As long as it is low, the notice of that is open, and its end is told.
+  const isLow = state.left < state.threshold && state.muted?.includes('balance_low') !== true;
+  if (ended === undefined || isLow || state.muted?.includes('recovered') === true) return null;
   const facts = { of: ended.kind, balance_usd: formatUsd(state.left) };
   return { kind: 'recovered', subject: ended.id, facts };
 }

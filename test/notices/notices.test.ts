@@ -140,11 +140,10 @@ describe('an account', () => {
     await run();
     await spend(second, usd(5));
     await run();
-    expect(told()).toHaveLength(2);
-    expect(await notices.list({ accountId, limit: 10 })).toMatchObject([
-      { clearedAt: null },
-      { clearedAt: expect.any(Date) },
-    ]);
+    expect(told()).toHaveLength(3);
+    expect(told()[1]).toBe('Your Steyg balance is 5.5 USD again');
+    const states = (await notices.list({ accountId, limit: 10 })).filter(({ kind }) => kind !== 'recovered');
+    expect(states).toMatchObject([{ clearedAt: null }, { clearedAt: expect.any(Date) }]);
   });
 
   it('hears one thing, not two, when everything is gone at once', async () => {
