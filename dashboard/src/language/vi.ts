@@ -1015,8 +1015,8 @@ export const vi: Texts = {
     NOT_ON_SALE: 'Hiện chưa thể mua: người vận hành chưa thiết lập tài khoản ngân hàng.',
     NOT_PAID: 'Chỉ đơn đã thanh toán mới nâng cấp được.',
     PROJECT_FULL:
-      'Ngân sách còn lại của dự án không đủ cho các yêu cầu đang chạy của khóa này. Hãy thử lại khi chúng kết thúc.',
-    PROJECT_HAS_KEYS: 'Dự án còn khóa đang dùng. Hãy chuyển hoặc xóa chúng trước.',
+      'Hạn mức còn lại của dự án không đủ cho các yêu cầu đang chạy của key này. Hãy thử lại khi chúng kết thúc.',
+    PROJECT_HAS_KEYS: 'Dự án còn key đang dùng. Hãy chuyển hoặc xóa chúng trước.',
     PROJECT_NAME_TAKEN: 'Đã có dự án khác mang tên này.',
     REQUEST_TOO_LARGE: 'Nội dung quá lớn.',
     SECOND_FACTOR_REQUIRED: 'Thao tác với tiền hoặc giá cần 2FA khi đăng nhập. Hãy thiết lập trong mục Bảo mật.',
