@@ -45,6 +45,7 @@ const accountPages: readonly (readonly [string, ComponentType])[] = [
   [pages.playground, lazy(() => import('./pages/playground.tsx'))],
   [pages.connect, lazy(() => import('./pages/connect.tsx'))],
   [pages.notices, lazy(() => import('./pages/notices.tsx'))],
+  [pages.projects, lazy(() => import('./pages/projects.tsx'))],
   [pages.members, lazy(() => import('./pages/members.tsx'))],
 ];
 

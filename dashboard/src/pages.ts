@@ -16,6 +16,7 @@ export const pages = {
 
   start: '/start',
   keys: '/keys',
+  projects: '/projects',
   activity: '/activity',
   entry: '/activity/:requestId',
   topUp: '/topup',

@@ -38,6 +38,7 @@ const groups: readonly { title: NavName; items: readonly (readonly [string, NavN
     title: 'account',
     items: [
       [pages.keys, 'keys', 'key'],
+      [pages.projects, 'projects', 'folder'],
       [pages.activity, 'activity', 'activity'],
       [pages.topUp, 'topUp', 'wallet'],
       [pages.notices, 'notices', 'bell'],

@@ -119,6 +119,45 @@ describe('accounts', () => {
     expect(await admin('account', 'resume', '--account', made.id)).toMatchObject({ account: { status: 'active' } });
   });
 
+  test('account limits sets what is named, keeps the rest, and takes limits away', async () => {
+    const { email } = await account();
+    const set = await admin('account', 'limits', '--account', email, '--limit-month', '40', '--rpm', '60');
+    expect(set.limits).toMatchObject({ day: null, month: '40', requestsPerMinute: 60, timeZone: 'Asia/Ho_Chi_Minh' });
+    await admin('account', 'limits', '--account', email, '--limit-day', '2.5', '--time-zone', 'UTC');
+    expect((await admin('account', 'limits', '--account', email)).limits).toMatchObject({
+      day: '2.5',
+      month: '40',
+      requestsPerMinute: 60,
+      timeZone: 'UTC',
+    });
+    const none = await admin('account', 'limits', '--account', email, '--limit-month', 'none', '--rpm', 'none');
+    expect(none.limits).toMatchObject({ day: '2.5', month: null, requestsPerMinute: null });
+    expect(await refused('account', 'limits', '--account', email, '--time-zone', 'Mars')).toMatchObject({
+      code: 'invalid_input',
+    });
+  });
+
+  test('project create and list; a member’s budget needs a person of the account', async () => {
+    const { email } = await account();
+    const { project } = await admin('project', 'create', '--account', email, '--name', 'web', '--limit-month', '3');
+    expect(project).toMatchObject({ name: 'web', limitMonth: '3', limitLifetime: null, thisMonth: '0', keys: 0 });
+    expect(await admin('project', 'list', '--account', email)).toEqual({ projects: [project] });
+    expect(await refused('project', 'create', '--account', email, '--name', 'WEB')).toMatchObject({
+      code: 'name_taken',
+    });
+    const { rows } = await database.pool.query(
+      `INSERT INTO app_user (name, email) VALUES ('Mia', 'mia-' || gen_random_uuid() || '@example.com') RETURNING id, email`,
+    );
+    const budgetOf = ['member', 'budget', '--account', email, '--email', rows[0].email, '--month'];
+    expect(await refused(...budgetOf, '5')).toMatchObject({ code: 'unknown_member' });
+    await database.pool.query(
+      `INSERT INTO member (account_id, user_id, role) SELECT id, $2, 'member' FROM account WHERE email = $1`,
+      [email, rows[0].id],
+    );
+    expect(await admin(...budgetOf, '5')).toEqual({ member: { email: rows[0].email, month: '5' } });
+    expect(await admin(...budgetOf, 'none')).toEqual({ member: { email: rows[0].email, month: null } });
+  });
+
   test('grant add', async () => {
     const { email } = await account();
     const given = await admin('grant', 'add', '--account', email, '--usd', '2.25', '--expires', '2040-01-01');

@@ -34,6 +34,7 @@ const forPerson = [
   'home',
   'start',
   'keys',
+  'projects',
   'activity',
   'entry',
   'topUp',

@@ -23,6 +23,8 @@ export interface KeyTerms {
   maxConcurrent?: number | null;
   addresses?: string[];
   expiresAt?: string | null;
+  projectId?: string | null;
+  owner?: 'ACCOUNT' | 'MEMBER';
 }
 
 /** Creates a key of the account. The secret is in the answer and never available again. */

@@ -20,6 +20,7 @@ import {
 import { type KeyTerms, SecretDialog, useCreateKey } from '../components/new-key.tsx';
 import { Badge, Page } from '../components/page.tsx';
 import { SecretName } from '../components/secret-name.tsx';
+import { useSpendingTexts } from '../components/spending-texts.ts';
 import { Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
@@ -125,7 +126,12 @@ function KeyTable({
         {
           head: t.keys.name,
           names: true,
-          cell: (secret) => <SecretName {...secret} />,
+          cell: (secret) => (
+            <>
+              <SecretName {...secret} />
+              <Place of={secret} />
+            </>
+          ),
         },
         {
           head: t.keys.status,
@@ -197,6 +203,18 @@ function KeyTable({
   );
 }
 
+/** Where a key lies, and who made it. */
+function Place({ of: { project, maker, owner } }: { of: Key }) {
+  const texts = useSpendingTexts();
+  const name = maker?.name ?? texts.forgotten;
+  const parts = [
+    project?.name,
+    maker === null ? undefined : fill(maker.isMember ? texts.madeBy : texts.madeByFormer, { name }),
+    owner === 'MEMBER' ? texts.owners.MEMBER : undefined,
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? null : <span className="note">{parts.join(' · ')}</span>;
+}
+
 function Limits({ of }: { of: Omit<Key, 'models'> }) {
   const { t, format } = useLanguage();
   const texts = useLimitTexts();
@@ -228,9 +246,20 @@ interface Draft {
   models: string[];
   limits: LimitDraft;
   expiry: string;
+  /** Empty: none. */
+  projectId: string;
+  /** Null: as the role of who creates it says. */
+  owner: 'ACCOUNT' | 'MEMBER' | null;
 }
 
-const emptyDraft: Draft = { name: '', models: [], limits: limitDraft(noLimits), expiry: '' };
+const emptyDraft: Draft = {
+  name: '',
+  models: [],
+  limits: limitDraft(noLimits),
+  expiry: '',
+  projectId: '',
+  owner: null,
+};
 
 function draftOf(key: Key): Draft {
   return {
@@ -238,6 +267,8 @@ function draftOf(key: Key): Draft {
     models: [...key.models],
     limits: limitDraft({ ...key, spend: key.limits }),
     expiry: key.expiresAt === null ? '' : toLocalInput(key.expiresAt),
+    projectId: key.project?.id ?? '',
+    owner: key.owner,
   };
 }
 
@@ -248,7 +279,14 @@ function toLocalInput(moment: string): string {
 }
 
 /** The terms of a draft; null: something in it is not usable. */
-function termsOf({ name, models, limits, expiry }: Draft): Required<KeyTerms> | null {
+function termsOf({
+  name,
+  models,
+  limits,
+  expiry,
+  projectId,
+  owner,
+}: Draft): (Omit<Required<KeyTerms>, 'owner'> & KeyTerms) | null {
   const usable = typedLimits(limits);
   if (usable === null) return null;
   const { spend, addresses, ...rest } = usable;
@@ -259,6 +297,8 @@ function termsOf({ name, models, limits, expiry }: Draft): Required<KeyTerms> | 
     ...rest,
     addresses: [...addresses],
     expiresAt: expiry === '' ? null : new Date(expiry).toISOString(),
+    projectId: projectId === '' ? null : projectId,
+    ...(owner === null ? {} : { owner }),
   };
 }
 
@@ -305,6 +345,7 @@ function TermsFields({
           ))}
         </div>
       </fieldset>
+      <PlaceFields draft={draft} onChange={onChange} />
       <LimitFields draft={draft.limits} onChange={(limits) => onChange({ ...draft, limits })} fields={fields} />
       <DateField
         label={t.keys.expiry}
@@ -314,6 +355,40 @@ function TermsFields({
         onChange={(expiry) => onChange({ ...draft, expiry })}
         error={fields['expiresAt']}
       />
+    </>
+  );
+}
+
+/** The project of a key, where there are any, and whom it belongs to, for those who may choose. */
+function PlaceFields({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
+  const texts = useSpendingTexts();
+  const { id: accountId } = useAccount();
+  const { billing } = useAbilities();
+  const projects = useAsk({
+    key: ['projects', accountId, false],
+    ask: (steyg, signal) => steyg.console.keys.listProjects({ accountId, archived: false }, { signal }),
+  });
+  const list = projects.data ?? [];
+  return (
+    <>
+      {list.length === 0 && draft.projectId === '' ? null : (
+        <SelectField
+          label={texts.project}
+          hint={texts.projectHint}
+          value={draft.projectId}
+          onChange={(projectId) => onChange({ ...draft, projectId })}
+          options={[{ value: '', label: texts.noProject }, ...list.map(({ id, name }) => ({ value: id, label: name }))]}
+        />
+      )}
+      {billing ? (
+        <SelectField
+          label={texts.owner}
+          hint={texts.ownerHint}
+          value={draft.owner ?? 'ACCOUNT'}
+          onChange={(owner) => onChange({ ...draft, owner: owner === 'MEMBER' ? 'MEMBER' : 'ACCOUNT' })}
+          options={(['ACCOUNT', 'MEMBER'] as const).map((value) => ({ value, label: texts.owners[value] }))}
+        />
+      ) : null}
     </>
   );
 }

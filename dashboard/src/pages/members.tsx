@@ -6,14 +6,17 @@ import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import { MemberSpendCard, useMemberSpend } from '../components/member-spend.tsx';
 import { Moment } from '../components/moment.tsx';
 import { Card, Page } from '../components/page.tsx';
+import { useSpendingTexts } from '../components/spending-texts.ts';
 import { Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useAsk, useChange } from '../data.tsx';
 import { useExplain } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
+import { counted } from '../language/spending.ts';
 import { useAbilities, useAccount, useSession } from '../session.tsx';
 
 type Member = NonNullable<ListMembersAnswer>[number];
@@ -33,6 +36,7 @@ export default function Members() {
       <Card title={t.members.title}>
         <Loaded query={members}>{(list) => <MemberTable members={list} />}</Loaded>
       </Card>
+      <MemberSpendCard />
       <Card title={t.members.rolesTitle}>
         <dl className="sums">
           {roles.map((role) => (
@@ -154,9 +158,25 @@ function MemberTable({ members }: { members: readonly Member[] }) {
             })
           }
         >
+          <KeysOfLeaving member={leaving} />
           <p>{t.members.removeText}</p>
         </Confirm>
       )}
+    </>
+  );
+}
+
+/** What becomes of the keys that somebody made when they leave. */
+function KeysOfLeaving({ member }: { member: Member }) {
+  const texts = useSpendingTexts().members;
+  const people = useMemberSpend();
+  const made = people.data?.find(({ memberId }) => memberId === member.id);
+  if (made === undefined) return null;
+  const stay = counted(texts.keysStay, made.keys - made.personalKeys);
+  return (
+    <>
+      <p>{counted(texts.removeKeys, made.personalKeys)}</p>
+      {stay === '' ? null : <p>{stay}</p>}
     </>
   );
 }

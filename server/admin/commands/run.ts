@@ -44,6 +44,7 @@ async function allCommands(): Promise<readonly Command[]> {
   const parts = await Promise.all([
     import('./accounts.ts').then((part) => part.accountCommands),
     import('./keys.ts').then((part) => part.keyCommands),
+    import('./limits.ts').then((part) => part.limitCommands),
     import('./money.ts').then((part) => part.moneyCommands),
     import('./archive.ts').then((part) => part.archiveCommands),
     import('./people.ts').then((part) => part.peopleCommands),

@@ -1,0 +1,170 @@
+/** Who spent what: the monthly budgets of an account's people, and what the keys that they made have spent. */
+
+import type { MemberSpendAnswer } from '@steyg/sdk';
+import { useState } from 'react';
+import { useAsk, useChange } from '../data.tsx';
+import { useExplain } from '../explain.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { isUsd } from '../money.ts';
+import { useAbilities, useAccount } from '../session.tsx';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { TextField } from './field.tsx';
+import { Form } from './form.tsx';
+import { Card } from './page.tsx';
+import { useSpendingTexts } from './spending-texts.ts';
+import { Loaded } from './states.tsx';
+import { Table } from './table.tsx';
+import { useSay } from './toasts.tsx';
+
+export type MemberSpend = NonNullable<MemberSpendAnswer>[number];
+
+export function useMemberSpend() {
+  const { id: accountId } = useAccount();
+  return useAsk({
+    key: ['member-spend', accountId],
+    ask: (steyg, signal) => steyg.console.keys.memberSpend({ accountId, months: 4 }, { signal }),
+  });
+}
+
+export function MemberSpendCard() {
+  const texts = useSpendingTexts();
+  const { billing } = useAbilities();
+  const spend = useMemberSpend();
+  return (
+    <Card title={texts.members.title}>
+      <p>{billing ? texts.members.text : texts.members.own}</p>
+      <Loaded query={spend}>{(list) => <SpendTable people={list ?? []} mayChange={billing} />}</Loaded>
+    </Card>
+  );
+}
+
+function SpendTable({ people, mayChange }: { people: readonly MemberSpend[]; mayChange: boolean }) {
+  const { t, format } = useLanguage();
+  const texts = useSpendingTexts();
+  const [open, setOpen] = useState<MemberSpend | null>(null);
+  const nameOf = ({ name }: MemberSpend) => name ?? texts.forgotten;
+  return (
+    <>
+      <Table
+        caption={texts.members.title}
+        rows={people}
+        rowKey={({ memberId }) => memberId}
+        columns={[
+          {
+            head: t.members.name,
+            names: true,
+            cell: (person) => (
+              <>
+                {nameOf(person)}
+                {person.isMember ? null : <span className="note">{texts.members.former}</span>}
+              </>
+            ),
+          },
+          {
+            head: texts.members.thisMonth,
+            figure: true,
+            cell: ({ thisMonth, monthlyBudget, held }) => (
+              <>
+                {monthlyBudget === null
+                  ? format.usd(thisMonth)
+                  : fill(texts.members.ofBudget, { spent: format.usd(thisMonth), budget: format.usd(monthlyBudget) })}
+                {held === '0' ? null : (
+                  <span className="note line">{fill(texts.members.held, { usd: format.usd(held) })}</span>
+                )}
+              </>
+            ),
+          },
+          {
+            head: texts.members.before,
+            figure: true,
+            cell: ({ months }) => {
+              const [first, ...others] = months;
+              const isPresent = first?.month === presentMonth(people);
+              const past = isPresent ? others : months;
+              return past.length === 0
+                ? format.usd('0')
+                : past.map(({ month, charged }) => (
+                    <span key={month} className="row line">
+                      {month} · {format.usd(charged)}
+                    </span>
+                  ));
+            },
+          },
+          { head: texts.members.lifetime, figure: true, cell: ({ lifetime }) => format.usd(lifetime) },
+          { head: texts.members.keys, figure: true, cell: ({ keys }) => format.number(keys) },
+          {
+            head: t.common.actions,
+            silentHead: true,
+            cell: (person) =>
+              mayChange ? (
+                <div className="row-actions">
+                  <Button
+                    small
+                    aria-label={fill(texts.members.setWhat, { name: nameOf(person) })}
+                    onClick={() => setOpen(person)}
+                  >
+                    {texts.members.set}
+                  </Button>
+                </div>
+              ) : null,
+          },
+        ]}
+      />
+      {open === null ? null : <BudgetDialog person={open} name={nameOf(open)} onClose={() => setOpen(null)} />}
+    </>
+  );
+}
+
+/** The present month in the account's time zone, as far as anybody spent in it. */
+function presentMonth(people: readonly MemberSpend[]): string | undefined {
+  return people.find(({ thisMonth, months }) => thisMonth !== '0' && months.length > 0)?.months[0]?.month;
+}
+
+function BudgetDialog({ person, name, onClose }: { person: MemberSpend; name: string; onClose: () => void }) {
+  const { t } = useLanguage();
+  const texts = useSpendingTexts();
+  const say = useSay();
+  const explain = useExplain();
+  const { id: accountId } = useAccount();
+  const [amount, setAmount] = useState(person.monthlyBudget ?? '');
+  const isUsable = amount.trim() === '' || isUsd(amount);
+  const save = useChange({
+    change: (steyg, month: string | null) =>
+      steyg.console.keys.setMemberBudget({ input: { id: person.memberId, month } }),
+    refresh: [['member-spend', accountId]],
+    done: () => {
+      say(t.common.saved);
+      onClose();
+    },
+  });
+  const fields = save.error === null ? {} : explain(save.error).fields;
+  return (
+    <Dialog title={fill(texts.members.setWhat, { name })} onClose={onClose}>
+      <Form
+        onSubmit={() => {
+          if (isUsable) save.mutate(amount.trim() === '' ? null : amount.trim());
+        }}
+        error={Object.keys(fields).length > 0 ? null : save.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={save.isPending}>
+              {t.common.save}
+            </Button>
+          </>
+        }
+      >
+        <TextField
+          label={texts.members.amount}
+          hint={texts.members.amountHint}
+          inputMode="decimal"
+          placeholder={t.keys.noLimit}
+          value={amount}
+          onChange={setAmount}
+          error={isUsable ? fields['month'] : t.problems.usd}
+        />
+      </Form>
+    </Dialog>
+  );
+}
