@@ -202,6 +202,7 @@ describe('keys', () => {
       maxConcurrent: null,
       mayCallFrom: null,
       account: null,
+      attribution: 'digests',
     });
   });
 

@@ -17,7 +17,7 @@ import { Loaded } from './states.tsx';
 import { Table } from './table.tsx';
 import { useSay } from './toasts.tsx';
 
-export type MemberSpend = NonNullable<MemberSpendAnswer>[number];
+type PersonSpend = NonNullable<MemberSpendAnswer>[number];
 
 export function useMemberSpend() {
   const { id: accountId } = useAccount();
@@ -39,11 +39,11 @@ export function MemberSpendCard() {
   );
 }
 
-function SpendTable({ people, mayChange }: { people: readonly MemberSpend[]; mayChange: boolean }) {
+function SpendTable({ people, mayChange }: { people: readonly PersonSpend[]; mayChange: boolean }) {
   const { t, format } = useLanguage();
   const texts = useSpendingTexts();
-  const [open, setOpen] = useState<MemberSpend | null>(null);
-  const nameOf = ({ name }: MemberSpend) => name ?? texts.forgotten;
+  const [open, setOpen] = useState<PersonSpend | null>(null);
+  const nameOf = ({ name }: PersonSpend) => name ?? texts.forgotten;
   return (
     <>
       <Table
@@ -117,11 +117,11 @@ function SpendTable({ people, mayChange }: { people: readonly MemberSpend[]; may
 }
 
 /** The present month in the account's time zone, as far as anybody spent in it. */
-function presentMonth(people: readonly MemberSpend[]): string | undefined {
+function presentMonth(people: readonly PersonSpend[]): string | undefined {
   return people.find(({ thisMonth, months }) => thisMonth !== '0' && months.length > 0)?.months[0]?.month;
 }
 
-function BudgetDialog({ person, name, onClose }: { person: MemberSpend; name: string; onClose: () => void }) {
+function BudgetDialog({ person, name, onClose }: { person: PersonSpend; name: string; onClose: () => void }) {
   const { t } = useLanguage();
   const texts = useSpendingTexts();
   const say = useSay();

@@ -816,7 +816,7 @@ export const vi: Texts = {
     },
     leave: 'Rời đi',
     removeWhat: 'Gỡ bỏ {name}',
-    removeText: 'Mã truy cập của họ cũng bị thu hồi. Muốn quay lại cần lời mời mới.',
+    removeText: 'Access token của họ cũng hết hiệu lực. Muốn quay lại cần lời mời mới.',
     invite: 'Mời',
     invited: 'Lời mời đang được gửi tới {email}.',
     invitations: 'Lời mời',
