@@ -55,6 +55,7 @@ export type Erasure = ReturnType<typeof createErasure>;
 /** Statements that forget an account, each with the account's id. */
 const forgetAccount: readonly string[] = [
   `UPDATE api_key SET name = 'erased', addresses = '{}', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
+  `UPDATE project SET name = 'erased', archived_at = coalesce(archived_at, now()) WHERE account_id = $1`,
   `UPDATE access_token SET name = 'erased', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
   'DELETE FROM attribution WHERE account_id = $1',
   'DELETE FROM attribution_hour WHERE account_id = $1',

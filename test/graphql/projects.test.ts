@@ -217,3 +217,94 @@ describe('a member who leaves', () => {
     expect(await statusOf(kept)).toBe('ACTIVE');
   });
 });
+
+describe('a monthly budget', () => {
+  interface Spend {
+    __typename?: string;
+    code?: string;
+    memberId: string;
+    name: string | null;
+    isMember: boolean;
+    monthlyBudget: string | null;
+    keys: number;
+    personalKeys: number;
+  }
+  const spendFields = '__typename memberId name isMember monthlyBudget keys personalKeys';
+
+  const memberSpend = async (by: Browser) =>
+    (
+      await answer<{ memberSpend: Spend[] }>(
+        by,
+        `query ($id: ID) { account(id: $id) { memberSpend { ${spendFields} } } }`,
+        { id: accountId },
+        'account',
+      )
+    ).memberSpend;
+
+  const setBudget = (id: string, month: string | null, by = owner) =>
+    answer<Spend>(
+      by,
+      `mutation ($input: SetMemberBudgetInput!) { setMemberBudget(input: $input) {
+         __typename ... on MemberSpend { ${spendFields} } ... on Error { code } } }`,
+      { input: { id, month } },
+      'setMemberBudget',
+    );
+
+  it('is set by those who pay, seen by its member, and outlasts their leaving and coming back', async () => {
+    const email = 'spender@example.com';
+    const member = await join(email, 'MEMBER', '203.0.113.5');
+    const { key } = await createKey({ accountId }, member);
+    const [own] = await memberSpend(member);
+    expect(await memberSpend(member)).toHaveLength(1);
+    expect(own).toMatchObject({ monthlyBudget: null, keys: 1, personalKeys: 1 });
+    const id = own?.memberId ?? '';
+    expect(await setBudget(id, '7', member)).toMatchObject({ code: 'NOT_ALLOWED' });
+    expect(await setBudget(id, '0')).toMatchObject({ code: 'BAD_INPUT' });
+    expect(await setBudget(id, '7')).toMatchObject({ monthlyBudget: '7', isMember: true });
+    expect(await memberSpend(member)).toMatchObject([{ monthlyBudget: '7' }]);
+    // Kept for the account, the key survives its maker, and so does the budget that it counts in.
+    await updateKey({ id: key.id, owner: 'ACCOUNT' });
+    await remove(email);
+    expect((await memberSpend(owner)).find(({ memberId }) => memberId === id)).toMatchObject({
+      isMember: false,
+      monthlyBudget: '7',
+      keys: 1,
+      personalKeys: 0,
+    });
+    expect(await setBudget(id, '8')).toMatchObject({ monthlyBudget: '8', isMember: false });
+    await owner.send('mutation ($email: String!) { inviteMember(email: $email, role: MEMBER) { __typename } }', {
+      variables: { email },
+    });
+    await expect
+      .poll(async () => {
+        const token = await tokenFor(plane, email, '/invitation');
+        const { data } = await member.send(
+          'mutation ($token: String!) { acceptInvitation(token: $token) { __typename } }',
+          {
+            variables: { token },
+          },
+        );
+        return data?.['acceptInvitation'];
+      })
+      .toEqual({ __typename: 'Account' });
+    expect(await memberSpend(member)).toMatchObject([{ monthlyBudget: '8', isMember: true }]);
+  });
+
+  it('leaves its member no other keys to spend through', async () => {
+    const member = await join('bound@example.com', 'MEMBER', '203.0.113.6');
+    const { key: foreign } = await createKey({ name: 'of the owner' });
+    expect((await updateKey({ id: foreign.id, name: 'renamed' }, member)).code).toBe(undefined);
+    const [own] = await memberSpend(member);
+    await setBudget(own?.memberId ?? '', '5');
+    expect(await updateKey({ id: foreign.id, name: 'again' }, member)).toMatchObject({ code: 'NOT_ALLOWED' });
+    const rotated = await answer<{ __typename: string }>(
+      member,
+      'mutation ($id: ID!) { rotateKey(id: $id) { __typename } }',
+      { id: foreign.id },
+      'rotateKey',
+    );
+    expect(rotated.__typename).toBe('NotAllowedError');
+    const { key } = await createKey({ accountId }, member);
+    expect((await rotateKey(key.id, member)).key.owner).toBe('MEMBER');
+  });
+});
