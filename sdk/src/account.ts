@@ -1,5 +1,14 @@
 import { NotFoundError } from './errors.ts';
-import type { Credits, GetUsageQuery, KeyInfo, LedgerEntry, Model, ModelList, UsageReport } from './generated/rest.ts';
+import type {
+  Credits,
+  GetUsageQuery,
+  KeyInfo,
+  LedgerEntry,
+  Model,
+  ModelList,
+  UsageReport,
+  UsageSummary,
+} from './generated/rest.ts';
 import type { DataPlaneClient } from './internal/data-plane.ts';
 import type { Pending } from './internal/pending.ts';
 import type { RequestOptions } from './options.ts';
@@ -37,7 +46,10 @@ export interface Models {
 }
 
 /** Filters of a usage report: days, grouping, page. */
-export type UsageFilter = Omit<GetUsageQuery, 'request_id'>;
+export type UsageFilter = Omit<GetUsageQuery, 'request_id' | 'session' | 'user' | 'tag'>;
+
+/** A session, an end user or a tag (`name=value`), as requests name it. Only one of them counts. */
+export type UsageSubject = Pick<GetUsageQuery, 'session' | 'user' | 'tag' | 'from' | 'to'>;
 
 /** A line of a usage report. */
 export type UsageRow = UsageReport['data'][number];
@@ -80,6 +92,15 @@ export interface Usage {
    * ```
    */
   entry(requestId: string, options?: RequestOptions): Pending<LedgerEntry>;
+  /**
+   * What a session, an end user or a tag came to, by model; zeros where nothing is known of it.
+   *
+   * @example
+   * ```ts
+   * const { cost_usd } = await steyg.usage.of({ session: sessionId });
+   * ```
+   */
+  of(subject: UsageSubject, options?: RequestOptions): Pending<UsageSummary>;
 }
 
 /**
@@ -129,6 +150,7 @@ export function createUsage(plane: DataPlaneClient): Usage {
       }
     },
     entry: (requestId, options) => plane.get({ operation: 'getUsage', query: { request_id: requestId } }, options),
+    of: (query, options) => plane.get({ operation: 'getUsage', query }, options),
   };
   return usage;
 }

@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-export type { CreditsOverview, Key, Models, Usage, UsageFilter, UsageRow } from './account.ts';
+export type { CreditsOverview, Key, Models, Usage, UsageFilter, UsageRow, UsageSubject } from './account.ts';
 export type { Chat, ChatCompletions, ChatStream } from './chat.ts';
 export { Steyg } from './client.ts';
 export {

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Settlement } from '../../server/billing/ledger.ts';
 import { createSpool, type Spool } from '../../server/billing/spool.ts';
+import { decode, encode } from '../../server/billing/spool-lines.ts';
 import { writerIsGone } from '../../server/billing/spool-reader.ts';
 import { createDirectory } from '../support/directory.ts';
 import { quiet, usd } from './support.ts';
@@ -286,5 +287,28 @@ describe('a file of a process that is gone', () => {
     own.quarantine(line('1'), 'a test');
     writeFileSync(join(directory, 'by-hand.ndjson'), '');
     expect(own.others()).toEqual([{ path: join(directory, 'by-hand.ndjson'), processId: null }]);
+  });
+});
+
+describe('a line names whom a request was for', () => {
+  const attribution = { session: '~digest', user: null, tags: ['team=~digest'] };
+
+  test('as it was written', () => {
+    const each = line('one', { attribution });
+    expect(decode(encode(each).trimEnd())).toEqual(each);
+  });
+
+  test.each([
+    null,
+    7,
+    'x',
+    [],
+    {},
+    { session: 7, user: {}, tags: 'x' },
+    { session: '\u0000', user: '\ud800', tags: [null, 'a\u0000'] },
+    { session: 'x'.repeat(300), user: '', tags: [{}] },
+  ])('and %j, which names nobody, is no fault of the settlement', (odd) => {
+    const text = JSON.stringify({ ...JSON.parse(encode(line('one'))), attribution: odd });
+    expect(decode(text)).toEqual(line('one'));
   });
 });

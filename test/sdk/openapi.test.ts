@@ -67,7 +67,11 @@ function contractOf({ pathname, searchParams }: URL): Contract {
   const single = pathname.startsWith('/api/v1/models/');
   if (single) return { request: null, answer: schemas.model, event: null, error: schemas.openAiError };
   if (pathname === '/api/v1/usage') {
-    const answer = searchParams.has('request_id') ? schemas.ledgerEntry : schemas.usageReport;
+    const answer = searchParams.has('request_id')
+      ? schemas.ledgerEntry
+      : searchParams.has('session')
+        ? schemas.usageSummary
+        : schemas.usageReport;
     return { request: null, answer, event: null, error: schemas.openAiError };
   }
   return contracts[pathname] ?? expect.unreachable(pathname);
@@ -281,6 +285,8 @@ describe('what published clients exchange is what the document says', () => {
     await app.quiet(customer.accountId);
     await steyg.usage.get();
     await steyg.usage.get({ group_by: 'key' });
+    await steyg.usage.get({ group_by: 'session,project' });
+    await steyg.usage.of({ session: 'unknown' });
     await steyg.usage.entry(call.requestId ?? '');
     await steyg.key.get();
     await steyg.credits.get();
@@ -290,7 +296,7 @@ describe('what published clients exchange is what the document says', () => {
     await expect(poor.chat.completions.create(request)).rejects.toThrow('top up');
     const { faults, seen } = await witness.found();
     expect(faults).toEqual([]);
-    expect(seen).toMatchObject({ answers: 6, errors: 2 });
+    expect(seen).toMatchObject({ answers: 8, errors: 2 });
   });
 });
 
