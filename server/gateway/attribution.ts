@@ -49,6 +49,23 @@ const maxMemberBytes = 12_288;
 /** Codex sends the id of its conversation as the key of the prompt cache; a key of another shape is shared by many sessions. */
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** Digests that a process remembers: some megabytes. */
+const maxRemembered = 10_000;
+
+/** Sessions, users and tags repeat: each is digested once, and looked up afterwards. */
+export function rememberDigests(digest: AttributionDigest): AttributionDigest {
+  let remembered = new Map<string, string>();
+  return (scope, text) => {
+    const key = `${scope}\0${text}`;
+    const known = remembered.get(key);
+    if (known !== undefined) return known;
+    const made = digest(scope, text);
+    if (remembered.size >= maxRemembered) remembered = new Map();
+    remembered.set(key, made);
+    return made;
+  };
+}
+
 /** What a client says, before any of it is digested. */
 interface Named {
   session: string | null;

@@ -4,7 +4,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { scanBody } from '../wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
 import { embeddingsWire, wireFor } from '../wire/wires.ts';
-import { attributionOf } from './attribution.ts';
+import { attributionOf, rememberDigests } from './attribution.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
 import { createCpuShares } from './cpu-shares.ts';
 import { longPromptProblem, problemRefusal, shutGate, withoutLongPromptBeta } from './problem.ts';
@@ -41,6 +41,7 @@ const samplingFields = ['temperature', 'top_p', 'top_k'];
 
 export function createReader({ catalog, router, refusals, standing, digest, metrics }: ReaderParts) {
   const shares = createCpuShares();
+  const attributionDigest = rememberDigests(digest);
   const fromProblem = (problem: WireProblem): Refusal => problemRefusal(refusals, problem);
 
   /** A function of its own, so that an exchange keeps nothing of the client's call in memory. */
@@ -115,7 +116,7 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
       headers: call.headers,
       raw: call.bytes.raw,
       members: facts.members,
-      digest,
+      digest: attributionDigest,
     });
     if (attribution !== null && 'message' in attribution)
       return standing.unlessExhausted(principal, fromProblem(attribution));

@@ -35,7 +35,7 @@ export function AttributedUsage({
   const texts = useAttributionTexts();
   const { id: accountId } = useAccount();
   const [by, setBy] = useState<(typeof kinds)[number]>('SESSION');
-  const [order, setOrder] = useState<(typeof orders)[number]>('COST');
+  const [order, setOrder] = useState<(typeof orders)[number]>('RECENT');
   const usage = usePages<Row>({
     key: ['attributed-usage', accountId, from, to, model, by],
     order,
@@ -46,7 +46,8 @@ export function AttributedUsage({
       const { rows, next } = page;
       return { edges: rows.map((node) => ({ node })), pageInfo: { hasNextPage: next !== null, endCursor: next } };
     },
-    every: 15_000,
+    // Those used last are watched while they run.
+    every: order === 'RECENT' ? 2_000 : 15_000,
   });
   const chosen = <Value extends string>(list: readonly Value[], value: string): Value =>
     list.find((each) => each === value) ?? (list[0] as Value);
