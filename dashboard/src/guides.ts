@@ -87,9 +87,12 @@ export const statusLineScript = (origin: string): string =>
     'echo "${cost:-?} USD"',
   ].join('\n');
 
-/** What `~/.claude/settings.json` says of it. */
+/** The files of the status line. */
+export const statusLineFiles = { script: '~/.claude/steyg-status.sh', settings: '~/.claude/settings.json' } as const;
+
+/** What Claude Code's settings say of it. */
 export const statusLineSettings = JSON.stringify(
-  { statusLine: { type: 'command', command: 'sh ~/.claude/steyg-status.sh' } },
+  { statusLine: { type: 'command', command: `sh ${statusLineFiles.script}` } },
   null,
   2,
 );

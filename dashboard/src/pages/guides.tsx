@@ -18,6 +18,7 @@ import {
   guideQuery,
   guideTools,
   sdkProgram,
+  statusLineFiles,
   statusLineScript,
   statusLineSettings,
 } from '../guides.ts';
@@ -126,8 +127,8 @@ function StatusLineStep() {
   return (
     <Step number={3} title={texts.statusLine} done={false}>
       <p>{texts.statusLineText}</p>
-      <Code text={statusLineScript(origin)} what={texts.statusLine} title="~/.claude/steyg-status.sh" />
-      <Code text={statusLineSettings} what={texts.statusLine} title="~/.claude/settings.json" />
+      <Code text={statusLineScript(origin)} what={texts.statusLine} title={statusLineFiles.script} />
+      <Code text={statusLineSettings} what={texts.statusLine} title={statusLineFiles.settings} />
     </Step>
   );
 }
