@@ -110,7 +110,8 @@ function invariantsOfAmounts({ written }: Reading): Record<string, string> {
     // A request is held or settled, never both, and settled once. (Once: the primary key, seen across partitions.)
     I3: `SELECT h.account_id, h.request_id, 'held and settled' AS what FROM hold h
          WHERE ${inScope('h.account_id')}
-           AND EXISTS (SELECT FROM ledger_entry e WHERE e.account_id = h.account_id AND e.request_id = h.request_id)
+           AND EXISTS (SELECT FROM ledger_entry e
+                       WHERE ${inScope('e.account_id')} AND e.account_id = h.account_id AND e.request_id = h.request_id)
          UNION ALL
          SELECT account_id, request_id, 'settled more than once' FROM ledger_entry
          WHERE ${inScope('account_id')} AND ${written('request_id')} GROUP BY account_id, request_id HAVING count(*) > 1`,
@@ -304,7 +305,9 @@ function invariantsOfSums({ written, hours, charged }: Reading): Record<string, 
                   coalesce(sum(charged) FILTER (WHERE ${charged.at} >= zone.day), 0) AS today,
                   coalesce(sum(charged) FILTER (WHERE ${charged.at} >= zone.week), 0) AS this_week,
                   coalesce(sum(charged) FILTER (WHERE ${charged.at} >= zone.month), 0) AS this_month
-           FROM ${charged.from} JOIN zone ON zone.id = account_id GROUP BY account_id, key_id
+           FROM ${charged.from} JOIN zone ON zone.id = account_id
+           -- Said again for the planner, which would read the whole ledger for the accounts of the zones.
+           WHERE ${inScope('account_id')} GROUP BY account_id, key_id
          ), reserved AS (
            SELECT account_id, key_id, sum(amount) AS held FROM hold WHERE ${inScope('account_id')} GROUP BY account_id, key_id
          ), kept AS (

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { checkInvariants } from '../../server/billing/invariants.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
@@ -227,4 +228,37 @@ test('accounts that are not asked about are not looked at; without a list, all a
   expect(await checkInvariants(db.pool, { accounts: [other.accountId] })).toEqual([]);
   expect(await checkInvariants(db.pool, { accounts: [] })).toEqual([]);
   expect((await checkInvariants(db.pool)).map(({ invariant }) => invariant)).toContain('key_spend');
+});
+
+test('a check of some accounts searches every table with a row for each request by those accounts', async () => {
+  // Plans that read a table whole, and joins that search it for each row of another, hide whether its own rows are bounded.
+  const options = '-c enable_seqscan=off -c enable_nestloop=off';
+  const pool = new Pool({ connectionString: db.url, max: 1, options });
+  const asked: { text: string; values: unknown[] }[] = [];
+  pool.on('connect', (client: PoolClient) => {
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+    client.query = ((...given: unknown[]) => {
+      const [what] = given as [{ text?: string; values: unknown[] }];
+      if (what.text?.startsWith('SELECT * FROM (') === true) asked.push({ text: what.text, values: what.values });
+      return query(...given);
+    }) as PoolClient['query'];
+  });
+  try {
+    expect(await checkInvariants(pool, { accounts: [customer.accountId] })).toEqual([]);
+    expect(asked.length).toBeGreaterThan(12);
+    const unbounded: string[] = [];
+    for (const { text, values } of asked) {
+      const { rows } = await pool.query({ text: `EXPLAIN ${text}`, values });
+      const nodes = rows
+        .map((row) => String(row['QUERY PLAN']))
+        .join('\n')
+        .split('->');
+      for (const node of nodes)
+        if (/Scan .*on (ledger_\w+|posting|usage_hour|archived_\w+)/.test(node) && !node.includes('account_id'))
+          unbounded.push(`${text.slice(0, 60)} ${node.trim()}`);
+    }
+    expect(unbounded.filter((node) => !node.includes('archived_month'))).toEqual([]);
+  } finally {
+    await pool.end();
+  }
 });
