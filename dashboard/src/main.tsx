@@ -8,6 +8,7 @@ import { createSteygClient } from './client.ts';
 import { Boundary } from './components/boundary.tsx';
 import { ToastProvider } from './components/toasts.tsx';
 import { createQueryClient, SteygProvider } from './data.tsx';
+import { watchingHistory } from './history-age.ts';
 import { LanguageProvider, loadTexts, preferredLocale } from './language/language.tsx';
 import { lookingFetch } from './looking.ts';
 import { applyTheme, chosenTheme } from './theme.tsx';
@@ -28,7 +29,7 @@ async function start(): Promise<void> {
       <LanguageProvider initial={{ locale, texts }}>
         <Boundary>
           <QueryClientProvider client={queries}>
-            <SteygProvider steyg={createSteygClient(location.origin, lookingFetch)} origin={location.origin}>
+            <SteygProvider steyg={createSteygClient(location.origin, watchingHistory(lookingFetch))} origin={location.origin}>
               <ToastProvider>
                 <App />
               </ToastProvider>

@@ -1,6 +1,8 @@
 /** A page with its title, and small parts that pages share. */
 
 import { type ReactNode, useEffect, useRef } from 'react';
+import { forgetHistoryAge, useHistoryAge } from '../history-age.ts';
+import { fill, useLanguage } from '../language/language.tsx';
 
 /** Set once the first page was shown: later pages are navigations, which move the focus. */
 const navigation = { happened: false };
@@ -34,12 +36,21 @@ export function Page({
             {title}
           </h1>
           {lead === undefined ? null : <p className="lead">{lead}</p>}
+          <HistoryAge />
         </div>
         {actions === undefined ? null : <div className="page-actions">{actions}</div>}
       </header>
       {children}
     </>
   );
+}
+
+/** Says that history came from a replica, and how far that is behind at most. */
+function HistoryAge() {
+  const { t, format } = useLanguage();
+  const age = useHistoryAge();
+  useEffect(() => forgetHistoryAge, []);
+  return age === null ? null : <p className="hint">{fill(t.common.historyAge, { n: format.number(age) })}</p>;
 }
 
 export function Card({

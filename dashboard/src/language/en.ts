@@ -19,6 +19,7 @@ export const en = {
     language: 'Language',
     loading: 'Loading',
     more: 'Show more',
+    historyAge: 'History on this page is at most {n} s old. Balances, keys and settings are current.',
     notFound: 'This does not exist, or you do not have access to it.',
     offline: 'You are offline. This page may be out of date; it refreshes when you are back online.',
     others: 'Others',

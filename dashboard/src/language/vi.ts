@@ -21,6 +21,7 @@ export const vi: Texts = {
     language: 'Ngôn ngữ',
     loading: 'Đang tải',
     more: 'Xem thêm',
+    historyAge: 'Lịch sử trên trang này chậm tối đa {n} giây. Số dư, key và cài đặt là hiện tại.',
     notFound: 'Không có gì ở đây, hoặc bạn không có quyền xem.',
     offline: 'Hiện không có mạng. Những gì bạn thấy có thể đã cũ và sẽ tự được cập nhật.',
     others: 'Khác',
