@@ -6,21 +6,24 @@
  */
 export type VendorFormat = 'openai' | 'anthropic' | 'generic';
 
-/** What a vendor says of one day (UTC) and one of its models. */
-export interface VendorDay {
-  /** `2026-10-31`. */
-  day: string;
-  /** The vendor's name. */
-  model: string;
-  /** Null: the file does not say. */
+/** Figures of a day and a model, as one side has them; null: that side does not say. */
+export interface UsageSide {
   requests: bigint | null;
   /** Without what was read from or written to a cache. */
   input: bigint;
   cacheHit: bigint;
   cacheWrite: bigint;
   output: bigint;
-  /** Pico-USD; null: the file does not say. */
+  /** Pico-USD. */
   cost: bigint | null;
+}
+
+/** What a vendor says of one day (UTC) and one of its models. */
+export interface VendorDay extends UsageSide {
+  /** `2026-10-31`. */
+  day: string;
+  /** The vendor's name. */
+  model: string;
 }
 
 /** A file that cannot be read as a whole is not read at all. */

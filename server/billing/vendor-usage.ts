@@ -3,7 +3,7 @@ import { transaction } from '../database/lane.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { listArchivedMonths, MonthArchived } from './archived-months.ts';
 import type { Queryable } from './usage.ts';
-import { readVendorFile, type VendorFormat } from './vendor-csv.ts';
+import { readVendorFile, type UsageSide, type VendorFormat } from './vendor-csv.ts';
 
 /** What vendors say that they billed, beside what the ledger says that they did. */
 
@@ -59,18 +59,6 @@ export async function importVendorUsage(
     await appendAudit(client, { actor, action: 'books.import', subject: `upstream:${upstream}`, after });
   });
   return { format, rows: days.length, from, to };
-}
-
-/** Figures of one side; null: that side does not say. */
-export interface UsageSide {
-  requests: bigint | null;
-  /** Without what was read from or written to a cache. */
-  input: bigint;
-  cacheHit: bigint;
-  cacheWrite: bigint;
-  output: bigint;
-  /** Pico-USD. */
-  cost: bigint | null;
 }
 
 export interface VendorComparison {

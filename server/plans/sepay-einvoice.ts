@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import { z } from 'zod';
 import { formatUsd } from '../core/money.ts';
+import type { EinvoiceConfig } from '../runtime/config.ts';
 import { type InvoiceProgress, type InvoiceProvider, InvoiceRefused, type InvoiceToIssue } from './invoices.ts';
 
 /**
@@ -9,17 +10,7 @@ import { type InvoiceProgress, type InvoiceProvider, InvoiceRefused, type Invoic
  * `chi-tiet-hoa-don` (look-up by reference) and `xu-ly-loi` (errors).
  */
 
-export interface SepayEinvoiceOptions {
-  clientId: string;
-  clientSecret: string;
-  /** The provider account at SePay: a UUID. */
-  accountId: string;
-  templateCode: string;
-  series: string;
-  /** Percent of VAT in the price; -2: not subject to tax, -1: not declared; null: a sales invoice without tax. */
-  taxRate: number | null;
-  /** Without a trailing slash. */
-  baseUrl: string;
+export interface SepayEinvoiceOptions extends EinvoiceConfig {
   timeoutMs?: number;
 }
 

@@ -331,11 +331,13 @@ export interface BankConfig {
 export interface EinvoiceConfig {
   clientId: string;
   clientSecret: string;
+  /** The provider account at SePay: a UUID. */
   accountId: string;
   templateCode: string;
   series: string;
   /** Percent of VAT in the price; -2: not subject to tax, -1: not declared; null: a sales invoice without tax. */
   taxRate: number | null;
+  /** Without a trailing slash. */
   baseUrl: string;
 }
 

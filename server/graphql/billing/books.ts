@@ -1,6 +1,7 @@
 import { MonthArchived } from '../../billing/archived-months.ts';
 import type { VendorBills } from '../../billing/vendor-bills.ts';
-import { maxComparedDays, type UsageSide, type VendorComparison } from '../../billing/vendor-usage.ts';
+import type { UsageSide } from '../../billing/vendor-csv.ts';
+import { maxComparedDays, type VendorComparison } from '../../billing/vendor-usage.ts';
 import { actorOf } from '../../people/principal.ts';
 import type { ClosedMonth, MonthPreview } from '../../plans/month-close.ts';
 import { isMonth } from '../../plans/statements.ts';
