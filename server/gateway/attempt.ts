@@ -222,7 +222,7 @@ class Attempt {
         return { kind: 'error_event', error: { ...error, message: textWithoutSecret(secret, error.message) } };
       }
       case 'fault':
-        return { kind: 'fault', fault, arrived: whole };
+        return fault === 'too_large' ? { kind: 'fault', fault, arrived: whole } : { kind: 'fault', fault };
       case 'left':
         return { kind: 'left', sent: this.call.sent };
       case 'shutdown':
