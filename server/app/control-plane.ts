@@ -13,6 +13,7 @@ import { createPrisma } from '../database/prisma.ts';
 import { createHistory } from '../database/replica.ts';
 import type { Domains } from '../graphql/domains.ts';
 import { registerGraphql } from '../graphql/edge.ts';
+import { graphiqlPage } from '../graphql/graphiql.ts';
 import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '../graphql/pages/downloads.ts';
 import { createLinkLimits, type LinkLimits } from '../graphql/pages/link-limits.ts';
 import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts';
@@ -159,7 +160,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       webhooks,
     },
     production: config.production,
-    graphiqlPage: async () => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL({ endpoint: '/graphql' }),
+    graphiqlPage,
     publicUrl,
     isLate,
     log,

@@ -1,5 +1,8 @@
 import type { AddressInfo } from 'node:net';
+import { Kind, NoDeprecatedCustomRule, parse, print, specifiedRules, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { firstQueries, graphiqlPage } from '../../server/graphql/graphiql.ts';
+import { buildSchema } from '../../server/graphql/schema.ts';
 import { addModel, admitted, ask, openLedger, settlement } from '../billing/support.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 
@@ -381,6 +384,30 @@ describe('an operation that costs too much', () => {
         requestId: expect.any(String),
       },
     });
+  });
+});
+
+describe('the operations that the page for trying out begins with', () => {
+  const { definitions } = parse(firstQueries);
+  const operations = definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+
+  it('stand in the page', async () => {
+    const [options = ''] = /\{"endpoint":.*\}/.exec(await graphiqlPage()) ?? [];
+    expect(JSON.parse(options)).toEqual({ endpoint: '/graphql', defaultQuery: firstQueries });
+  });
+
+  it('use nothing that is deprecated', () => {
+    expect(operations.length).toBe(definitions.length);
+    const rules = [...specifiedRules, NoDeprecatedCustomRule];
+    expect(validate(buildSchema(), parse(firstQueries), rules)).toEqual([]);
+  });
+
+  it.each(
+    operations.filter(({ operation }) => operation !== 'subscription').map((each) => [each.name?.value, print(each)]),
+  )('%s: runs', async (_name, text) => {
+    const answer = await owner.send(text);
+    expect(answer.errors).toEqual([]);
+    expect(JSON.stringify(answer.data)).not.toMatch(/null\}$|"code"/);
   });
 });
 

@@ -1,0 +1,75 @@
+/** The page for trying operations out (GraphiQL), which begins with operations that integrators need first. */
+
+/** It inlines everything that it needs, and is loaded with its first request. */
+export async function graphiqlPage(): Promise<string> {
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+  return renderGraphiQL({ endpoint: '/graphql', defaultQuery: firstQueries });
+}
+
+export const firstQueries = `# Choose one of these operations beside the play button. They run as you: sign in to the dashboard in this
+# browser first, or send "authorization: Bearer tk-steyg-…" as a header. No account is named: it is your oldest one.
+
+query WhoAmI {
+  me {
+    user { name email language }
+    tokenScopes
+    accounts { id name status }
+  }
+}
+
+query Models {
+  models {
+    modelId
+    displayName
+    contextWindow
+    input { usdPerMillion }
+    output { usdPerMillion }
+  }
+}
+
+query Budget {
+  account {
+    budget { granted charged held free grants { kind free expiresAt } }
+  }
+}
+
+query Keys {
+  account {
+    keys(first: 10) {
+      totalCount
+      edges { node { id name prefix last4 status spend { today lifetime } } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}
+
+query LastRequests {
+  account {
+    ledger(first: 10) {
+      edges { node { requestId createdAt model outcome charged usage { input output } receipt { pool tokens amount } } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}
+
+query SpentByDay {
+  account {
+    usage(period: DAY, by: [MODEL], first: 30) {
+      rows { start model requests charged }
+      next
+    }
+  }
+}
+
+mutation NewKey {
+  createApiKey(input: { name: "from GraphiQL", limits: { day: "1" } }) {
+    ... on NewApiKey { secret key { id name } }
+    ... on InputError { problems { path message } }
+    ... on Error { code message }
+  }
+}
+
+subscription RequestsAsTheyFinish {
+  ledgerAppended { requestId model outcome charged }
+}
+`;
