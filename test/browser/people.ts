@@ -188,6 +188,8 @@ export async function transferMoney(site: Site, transfer: { amountVnd: number; m
 
 /** The page is there once its heading is and nothing is being loaded any more. */
 export async function settled(page: Page): Promise<void> {
+  // A public page that the server sent with its content, until the live one takes its place.
+  await page.locator('#served').waitFor({ state: 'detached' });
   await page.locator('h1').first().waitFor();
   await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
 }
