@@ -40,10 +40,12 @@ interface Rendering {
 
 /** An older page is sent once more while the next one is made; the live page asks for what is no longer fresh. */
 const freshMs = 10_000;
-/** A page of this age is not sent any more. */
-const maxAgeMs = 10 * 60_000;
-/** Visitors do not wait longer for a page with its content. */
-const maxWaitMs = 3_000;
+/** Visitors wait for the next one when the last is older: its prices may have changed. */
+const maxAgeMs = 60_000;
+/** How long they wait. */
+const maxWaitMs = 5_000;
+/** While the database is away, a page of this age is better than an empty one. */
+const tolerableMs = 10 * 60_000;
 
 const themes = ['light', 'dark'] as const;
 
@@ -103,12 +105,14 @@ export function createServedPages({ root, publicUrl, log }: ServedPagesParts) {
     const find = async (path: string, locale: Locale, theme: string): Promise<Rendering | null> => {
       const name = `${path} ${locale} ${theme}`;
       const last = kept.get(name);
-      const ageMs = last === undefined ? maxAgeMs : performance.now() - last.at;
+      const ageMs = last === undefined ? Number.POSITIVE_INFINITY : performance.now() - last.at;
       if (last !== undefined && ageMs < freshMs) return last;
-      const next = renew(name, () => render(path, locale, theme));
-      if (last === undefined || ageMs >= maxAgeMs) return soon(next);
-      next.catch((error: unknown) => log.warn(describeError(error), 'a public page could not be rendered again'));
-      return last;
+      const next = renew(name, () => render(path, locale, theme)).catch((error: unknown) => {
+        log.warn(describeError(error), 'a public page could not be rendered');
+        return null;
+      });
+      if (last !== undefined && ageMs < maxAgeMs) return last;
+      return (await soon(next)) ?? (last !== undefined && ageMs < tolerableMs ? last : null);
     };
 
     return async (request: FastifyRequest): Promise<ServedHtml | null> => {
