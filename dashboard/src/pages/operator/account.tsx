@@ -131,8 +131,9 @@ function LookDialog({ account, onClose }: { account: Account; onClose: () => voi
 
 /** Kinds of grants and alerts in words; codes, names and actions stand for themselves. */
 function subjectOf(t: ReturnType<typeof useOperatorLanguage>['t'], kind: string, subject: string): string | null {
+  const changes = { 'ACCOUNT.VIEW': t.operator.seeAs };
   const words: Readonly<Record<string, string>> =
-    kind === 'GRANTED' ? t.grants : kind === 'ALERTED' ? t.channels.kindNames : {};
+    kind === 'GRANTED' ? t.grants : kind === 'ALERTED' ? t.channels.kindNames : changes;
   return kind === 'NOTED' ? null : (words[subject.toUpperCase()] ?? subject);
 }
 
