@@ -1,3 +1,4 @@
+import type { SteygOptions } from '@steyg/sdk';
 import { useSyncExternalStore } from 'react';
 
 /**
@@ -5,7 +6,7 @@ import { useSyncExternalStore } from 'react';
  * `extensions.history` of its answers.
  */
 
-type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
+type Fetch = NonNullable<SteygOptions['fetch']>;
 
 let ageSeconds: number | null = null;
 const listeners = new Set<() => void>();

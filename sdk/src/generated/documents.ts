@@ -13,7 +13,6 @@ const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
 const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
 const createdAccessToken = 'fragment CreatedAccessToken on CreatedAccessToken{accessToken{...AccessToken}secret}';
-const createdKey = 'fragment CreatedKey on CreatedKey{key{...ApiKey}secret}';
 const done = 'fragment Done on Done{ok}';
 const download = 'fragment Download on Download{expiresAt url}';
 const estimate = 'fragment Estimate on Estimate{hold inputTokens least model most}';
@@ -21,15 +20,18 @@ const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free h
 const incident = 'fragment Incident on Incident{affected cause endedAt id impact modelId startedAt updates{...StatusUpdate}}';
 const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt id role}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
-const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs margin model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}upstream upstreamCost usage{...Tokens}usageSource}';
+const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs operator{margin upstream upstreamCost}model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}usage{...Tokens}usageSource}';
 const member = 'fragment Member on Member{createdAt email id name role}';
+const memberSpend = 'fragment MemberSpend on MemberSpend{held isMember keys lifetime memberId monthlyBudget months{...MonthSpend}name personalKeys thisMonth}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}kind markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceClock{...ModelPriceClock}priceTiers{...ModelPriceTier}protocols simulated}';
 const modelPriceClock = 'fragment ModelPriceClock on ModelPriceClock{exceptDates timeZone windows{...ModelPriceWindow}}';
 const modelPriceTier = 'fragment ModelPriceTier on ModelPriceTier{abovePromptTokens cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}input{...TokenPrice}output{...TokenPrice}}';
 const modelPriceWindow = 'fragment ModelPriceWindow on ModelPriceWindow{cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}days hours input{...TokenPrice}output{...TokenPrice}priceTiers{...ModelPriceTier}}';
 const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName everyMinutes last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}measuredSince modelId requests{...RequestShare}requestsSucceeded simulated state ways{...ProbedWay}}';
+const monthSpend = 'fragment MonthSpend on MonthSpend{charged month}';
+const newApiKey = 'fragment NewApiKey on NewApiKey{key{...ApiKey}secret}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
-const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds locale name problem target}';
+const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds language name problem target}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{burnAmount burnMinutes keyPercent lowBalance mail muted quietFrom quietTo timeZone}';
 const order = 'fragment Order on Order{bonus budget createdAt expiresAt freeAmount giftTo id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}plan{planId}planName priceVnd receiptUrl receivedVnd status upgradedOrder{id}validDays}';
 const orderInvoice = 'fragment OrderInvoice on OrderInvoice{issuedAt nextAt number problem state url}';
@@ -44,6 +46,7 @@ const priceMoment = 'fragment PriceMoment on PriceMoment{pricedAt window{...Pric
 const probedWay = 'fragment ProbedWay on ProbedWay{checkedAt latencyMs mode outcome protocol reason timeToFirstByteMs}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
 const project = 'fragment Project on Project{archivedAt createdAt id name}';
+const projectSpend = 'fragment ProjectSpend on ProjectSpend{held keys lifetime limits{lifetime month}thisMonth}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
 const receipt = 'fragment Receipt on Receipt{accountEmail accountName budget issuedAt number payments{...OrderPayment}planName priceVnd receivedVnd}';
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
@@ -68,8 +71,8 @@ const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
 const uptimeObserver = 'fragment UptimeObserver on UptimeObserver{agent measuredAt name region}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
 const usageRow = 'fragment UsageRow on UsageRow{charged cost failures key{id name}model outcome project{...Project}requests start tokens{...Tokens}}';
-const user = 'fragment User on User{createdAt email emailVerified hasPassword id locale name operator secondFactor}';
-const viewer = 'fragment Viewer on Viewer{accounts{id name status}scopes sessions{...Session}user{...User}}';
+const user = 'fragment User on User{createdAt email emailVerified hasPassword id language name operator secondFactor}';
+const viewer = 'fragment Viewer on Viewer{accounts{id name status}tokenScopes sessions{...Session}user{...User}viewUntil}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
 const webhookDelivery = 'fragment WebhookDelivery on WebhookDelivery{attempts{...WebhookAttempt}body createdAt deliveredAt event eventId id nextAttemptAt status}';
 const webhookEndpoint = 'fragment WebhookEndpoint on WebhookEndpoint{createdAt description enabled events id url}';
@@ -103,14 +106,18 @@ export const documents = {
   deleteAccessToken: { kind: 'mutation', path: 'deleteAccessToken', text: 'mutation deleteAccessToken($id:ID!){deleteAccessToken(input:{id:$id}){__typename ...Done ...Problem}}' + done + problem },
   createAccountExport: { kind: 'mutation', path: 'createAccountExport', text: 'mutation createAccountExport($accountId:ID){createAccountExport(input:{accountId:$accountId}){__typename ...on AccountExport{expiresAt url}...Problem}}' + problem },
   eraseAccount: { kind: 'mutation', path: 'eraseAccount', text: 'mutation eraseAccount($accountId:ID!$code:String$email:String!$password:String){eraseAccount(input:{accountId:$accountId code:$code email:$email password:$password}){__typename ...on AccountErased{people}...Problem}}' + problem },
+  operatorViews: { kind: 'query', path: 'account.operatorViews', text: 'query operatorViews($accountId:ID){account(id:$accountId){operatorViews{at until}}}' },
   models: { kind: 'query', path: 'models', text: 'query models{models{...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices },
   model: { kind: 'query', path: 'model', text: 'query model($modelId:String!){model(modelId:$modelId){...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices },
   listKeys: { kind: 'query', path: 'account.keys', text: 'query listKeys($accountId:ID$after:String$deleted:Boolean$first:Int){account(id:$accountId){keys(after:$after deleted:$deleted first:$first){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}totalCount}}}' + apiKey + burnLimit + keySpend + pageInfo + project + spendLimits },
-  createKey: { kind: 'mutation', path: 'createKey', idempotencyKey: 'input', text: 'mutation createKey($input:CreateKeyInput!){createKey(input:$input){__typename ...CreatedKey ...Problem}}' + apiKey + burnLimit + createdKey + keySpend + problem + project + spendLimits },
+  createKey: { kind: 'mutation', path: 'createApiKey', idempotencyKey: 'input', text: 'mutation createKey($input:CreateKeyInput!){createApiKey(input:$input){__typename ...NewApiKey ...on KeyCreatedBeforeError{key{...ApiKey}}...Problem}}' + apiKey + burnLimit + keySpend + newApiKey + problem + project + spendLimits },
   updateKey: { kind: 'mutation', path: 'updateKey', text: 'mutation updateKey($input:UpdateKeyInput!){updateKey(input:$input){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + project + spendLimits },
-  rotateKey: { kind: 'mutation', path: 'rotateKey', text: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateKey(input:{graceSeconds:$graceSeconds id:$id}){__typename ...CreatedKey ...Problem}}' + apiKey + burnLimit + createdKey + keySpend + problem + project + spendLimits },
+  rotateKey: { kind: 'mutation', path: 'rotateApiKey', text: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateApiKey(input:{graceSeconds:$graceSeconds id:$id}){__typename ...NewApiKey ...Problem}}' + apiKey + burnLimit + keySpend + newApiKey + problem + project + spendLimits },
   deleteKey: { kind: 'mutation', path: 'deleteKey', text: 'mutation deleteKey($id:ID!){deleteKey(input:{id:$id}){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + project + spendLimits },
-  listProjects: { kind: 'query', path: 'account.projects', text: 'query listProjects($accountId:ID$archived:Boolean){account(id:$accountId){projects(archived:$archived){...Project}}}' + project },
+  listProjects: { kind: 'query', path: 'account.projects', text: 'query listProjects($accountId:ID$archived:Boolean){account(id:$accountId){projects(archived:$archived){...Project spend{...ProjectSpend}}}}' + project + projectSpend },
+  project: { kind: 'query', path: 'node', text: 'query project($id:ID!$months:Int){node(id:$id){__typename ...on Project{...Project months(count:$months){...MonthSpend}spend{...ProjectSpend}}}}' + monthSpend + project + projectSpend },
+  memberSpend: { kind: 'query', path: 'account.memberSpend', text: 'query memberSpend($accountId:ID$months:Int){account(id:$accountId){memberSpend(months:$months){...MemberSpend}}}' + memberSpend + monthSpend },
+  setMemberBudget: { kind: 'mutation', path: 'setMemberBudget', text: 'mutation setMemberBudget($input:SetMemberBudgetInput!){setMemberBudget(input:$input){__typename ...MemberSpend ...Problem}}' + memberSpend + monthSpend + problem },
   createProject: { kind: 'mutation', path: 'createProject', text: 'mutation createProject($input:CreateProjectInput!){createProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
   updateProject: { kind: 'mutation', path: 'updateProject', text: 'mutation updateProject($input:UpdateProjectInput!){updateProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
   estimate: { kind: 'query', path: 'estimate', text: 'query estimate($body:String!$format:EstimateFormat!$keyId:ID!){estimate(body:$body format:$format keyId:$keyId){__typename ...Estimate ...Problem}}' + estimate + problem },
@@ -123,8 +130,9 @@ export const documents = {
   createLedgerDownload: { kind: 'mutation', path: 'createLedgerDownload', text: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(input:{accountId:$accountId filter:$filter}){__typename ...Download ...Problem}}' + download + problem },
   budgetChanged: { kind: 'subscription', path: 'budgetChanged', text: 'subscription budgetChanged($accountId:ID){budgetChanged(accountId:$accountId){...Budget}}' + budget + grant },
   ledgerAppended: { kind: 'subscription', path: 'ledgerAppended', text: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
+  archivedMonths: { kind: 'query', path: 'account.archivedMonths', text: 'query archivedMonths($accountId:ID$from:DateTime$to:DateTime){account(id:$accountId){archivedMonths(from:$from to:$to){archivedAt from month to}}}' },
   shop: { kind: 'query', path: 'shop', text: 'query shop{shop{open demonstration}}' },
-  plans: { kind: 'query', path: 'plans', text: 'query plans($all:Boolean){plans(all:$all){...Plan}}' + plan },
+  plans: { kind: 'query', path: 'plans', text: 'query plans{plans{...Plan}}' + plan },
   order: { kind: 'query', path: 'order', text: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions },
   receipt: { kind: 'query', path: 'receipt', text: 'query receipt($orderId:ID!){receipt(orderId:$orderId){...Receipt}}' + orderPayment + receipt },
   listOrders: { kind: 'query', path: 'account.orders', text: 'query listOrders($accountId:ID$after:String$first:Int){account(id:$accountId){orders(after:$after first:$first){edges{cursor node{...Order}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
