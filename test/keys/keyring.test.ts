@@ -46,6 +46,7 @@ describe('a key', () => {
       maxConcurrent: null,
       mayCallFrom: null,
       account: null,
+      attribution: 'digests',
     });
     expect((await keyring.find((await make()).hash))?.models).toBeNull();
   });
