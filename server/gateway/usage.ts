@@ -28,6 +28,7 @@ import type { TierRange } from '../core/price.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
 import { isRequestId, requestIdHeaders } from '../runtime/http.ts';
+import { closest } from '../shared/closest.ts';
 import { type NamedLabel, namedLabel, presentAttributed, usageOf } from './attributed-usage.ts';
 import { RefusalError } from './model-routes.ts';
 import type { Refusal, Refusals } from './refusals.ts';
@@ -78,7 +79,14 @@ const query = z.strictObject({
 
 function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refusal {
   if (issue?.code === 'unrecognized_keys') {
-    return refusals.invalidRequest(`query: takes ${Object.keys(query.shape).join(', ')} and nothing else`);
+    const names = Object.keys(query.shape);
+    // A name that is like none of ours may be anything, and is not repeated.
+    const [typo] = issue.keys
+      .map((written) => ({ written, meant: closest(written, names) }))
+      .filter(({ meant }) => meant);
+    if (typo !== undefined)
+      return refusals.invalidRequest(`${typo.written}: is no parameter; did you mean ${typo.meant}?`, typo.written);
+    return refusals.invalidRequest(`query: takes ${names.join(', ')} and nothing else`);
   }
   const param = String(issue?.path[0] ?? 'query');
   return refusals.invalidRequest(`${param}: ${issue?.message ?? 'invalid'}`, param);

@@ -156,6 +156,8 @@ describe('a query that makes no sense is told what is wrong with it', () => {
     ['cursor=%00', 'cursor', /next_cursor/],
     ['request_id=x', 'request_id', /request id/],
     ['since=2026-01-01', null, /from, to, group_by, limit, cursor, request_id/],
+    ['cursr=x', 'cursr', 'did you mean cursor?'],
+    ['grup_by=model', 'grup_by', 'did you mean group_by?'],
   ])('%s', async (query, param, sentence) => {
     const response = await ask(query);
     expect(response.status).toBe(400);

@@ -74,6 +74,7 @@ describe('steyg connect', () => {
 
   it.each([
     [['emacs'], 'no known tool'],
+    [['cursr'], 'Did you mean cursor?'],
     [['codex', '--model', 'gpt-9'], 'sim-large, sim-medium, sim-small'],
     [['codex', '--base-url', 'https://steyg.test/api/v1'], 'leave /v1 out'],
     [['codex', '--key-file', 'not-there'], 'not-there'],

@@ -329,6 +329,7 @@ describe('a request that cannot be right', () => {
     ['a key with a line end', { apiKey: 'sk-steyg-x\n' }, 'spaces'],
     ['an address that would leave its quotes', { baseUrl: "https://steyg.test/api'$(x)" }, 'plain address'],
     ['an unknown tool', { tool: 'emacs' as ToolName }, 'claude-code'],
+    ['a tool with a typing mistake', { tool: 'cursr' as ToolName }, 'Did you mean cursor?'],
     ['a tool named like a member of objects', { tool: 'constructor' as ToolName }, 'no known tool'],
   ])('is refused: %s', (_, change, reason) => {
     expect(() => made('claude-code', change)).toThrow(reason);

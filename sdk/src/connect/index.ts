@@ -70,7 +70,22 @@ export const tools = Object.keys(makers) as readonly ToolName[];
 export function connect(request: ConnectRequest): Connection {
   const make = Object.hasOwn(makers, request.tool) ? makers[request.tool] : undefined;
   if (make === undefined) {
-    throw new ConfigurationError(`${request.tool} is no known tool; these are: ${tools.join(', ')}`);
+    const meant = tools.find((tool) => isNear(String(request.tool), tool));
+    const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
+    throw new ConfigurationError(`${request.tool} is no known tool; these are: ${tools.join(', ')}.${question}`);
   }
   return make(partsOf(request));
 }
+
+/** Whether one letter too many, too few, or wrong, or two that changed places, are all that differs. */
+function isNear(written: string, name: string): boolean {
+  if (Math.abs(written.length - name.length) > 1) return false;
+  const meant = shortened(name);
+  return shortened(written).some((each) => meant.includes(each));
+}
+
+/** A name, and the name without each of its letters. */
+const shortened = (name: string) => [
+  name,
+  ...Array.from(name, (_letter, at) => name.slice(0, at) + name.slice(at + 1)),
+];
