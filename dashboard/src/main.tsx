@@ -29,7 +29,10 @@ async function start(): Promise<void> {
       <LanguageProvider initial={{ locale, texts }}>
         <Boundary>
           <QueryClientProvider client={queries}>
-            <SteygProvider steyg={createSteygClient(location.origin, watchingHistory(lookingFetch))} origin={location.origin}>
+            <SteygProvider
+              steyg={createSteygClient(location.origin, watchingHistory(lookingFetch))}
+              origin={location.origin}
+            >
               <ToastProvider>
                 <App />
               </ToastProvider>

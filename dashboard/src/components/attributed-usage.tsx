@@ -19,7 +19,7 @@ const orders = ['COST', 'RECENT'] as const;
 
 type Row = ElementOf<AttributedUsageAnswer>;
 
-export function AttributedUsage({
+export function AttributedUsageTable({
   from,
   to,
   model,

@@ -5,7 +5,7 @@ import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { collect } from '../all.ts';
 import { useAttributionTexts } from '../attribution-texts.ts';
-import { AttributedUsage } from '../components/attributed-usage.tsx';
+import { AttributedUsageTable } from '../components/attributed-usage.tsx';
 import { Button } from '../components/button.tsx';
 import { Chart, ChartSkeleton, seriesColors } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
@@ -173,7 +173,7 @@ export default function Activity() {
           {(rows) => <Report rows={rows} range={range} group={group} measure={measure} keyNames={keyNames} />}
         </Loaded>
       </Card>
-      <AttributedUsage
+      <AttributedUsageTable
         from={filter.from}
         to={filter.to}
         model={model}
