@@ -70,7 +70,7 @@ export const tools = Object.keys(makers) as readonly ToolName[];
 export function connect(request: ConnectRequest): Connection {
   const make = Object.hasOwn(makers, request.tool) ? makers[request.tool] : undefined;
   if (make === undefined) {
-    const meant = tools.find((tool) => isNear(String(request.tool), tool));
+    const meant = tools.find((tool) => isNear(request.tool, tool));
     const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
     throw new ConfigurationError(`${request.tool} is no known tool; these are: ${tools.join(', ')}.${question}`);
   }
