@@ -11,6 +11,8 @@ const left = [
 ];
 /** Tests of functions without a process, a database or a global state: one worker runs them all in the same modules. */
 const pure = ['test/{core,metering,wire}/**/*.test.ts'];
+/** Tests that count how often code runs: V8 counts each block only in modules that no other test has had compiled. */
+const counted = ['test/wire/{growth,stream-growth}.test.ts'];
 
 const shared: TestProjectInlineConfiguration = {
   // As Node itself resolves packages: with a `development` condition, tests would load a second copy of `graphql` beside
@@ -30,7 +32,8 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { ...shared, test: { ...test, name: 'pure', include: pure, isolate: false } },
+      { ...shared, test: { ...test, name: 'pure', include: pure, exclude: counted, isolate: false } },
+      { ...shared, test: { ...test, name: 'counted', include: counted } },
       {
         ...shared,
         test: {

@@ -97,7 +97,7 @@ export interface Usage {
    *
    * @example
    * ```ts
-   * const { cost_usd } = await steyg.usage.of({ session: sessionId });
+   * const { cost_usd } = await steyg.usage.of({ session: 'the-session-of-a-client' });
    * ```
    */
   of(subject: UsageSubject, options?: RequestOptions): Pending<UsageSummary>;
