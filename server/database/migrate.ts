@@ -40,6 +40,20 @@ const lockKey = 72_707_369;
 // A migration that waits for a lock blocks every later query; better to fail and retry.
 const lockTimeoutMs = 10_000;
 
+/** Tables that transactions of the money path lock behind the grants of their account. */
+const moneyTables = /\b(account|api_key|grant|hold|key_spend|ledger_entry|model|posting|price|usage_hour)\b/;
+
+/**
+ * Waits for the transactions of the money path and keeps later ones out until the migration is committed. They lock grants
+ * first: a migration that locked their other tables before would wait in a circle with one of them, until PostgreSQL finds the
+ * deadlock after a second, and meanwhile every admission would wait.
+ */
+const keepMoneyOut = `DO $$ BEGIN
+  IF to_regclass('"grant"') IS NOT NULL THEN
+    LOCK TABLE "grant" IN EXCLUSIVE MODE;
+  END IF;
+END $$`;
+
 /** The migrations of a folder, in order. */
 export async function readMigrations(directory: string = migrationsDirectory): Promise<Migration[]> {
   const entries = await readdir(directory, { withFileTypes: true });
@@ -90,6 +104,7 @@ async function applyNext(client: Client, migrations: readonly Migration[]): Prom
     const next = nextPending(migrations, await recorded(client));
     if (next) {
       await client.query(`SET LOCAL lock_timeout = ${lockTimeoutMs}`);
+      if (moneyTables.test(next.script)) await client.query(keepMoneyOut);
       await client.query(next.script);
       await client.query(
         `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)

@@ -109,3 +109,22 @@ it('says what is missing without touching the database', async () => {
     { history: null },
   ]);
 });
+
+it('waits for a transaction that has locked grants before it locks any other table of money', async () => {
+  await migrate({ url: database.url });
+  write('9_both', 'ALTER TABLE hold ADD COLUMN one int; ALTER TABLE "grant" ADD COLUMN two int;');
+  const batch = await database.pool.connect();
+  try {
+    await batch.query('BEGIN');
+    await batch.query('SELECT FROM "grant" FOR NO KEY UPDATE');
+    const migrated = run();
+    const waits = `SELECT count(*)::int AS waiting FROM pg_locks WHERE relation = '"grant"'::regclass AND NOT granted`;
+    await expect.poll(async () => (await database.pool.query(waits)).rows[0].waiting, { timeout: 30_000 }).toBe(1);
+    // As a settlement does. Were the table locked already, both would wait for each other.
+    await batch.query('LOCK TABLE hold IN ROW EXCLUSIVE MODE NOWAIT');
+    await batch.query('COMMIT');
+    expect(await migrated).toEqual(['9_both']);
+  } finally {
+    batch.release(true);
+  }
+});

@@ -2,8 +2,13 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
+import { setAccountLimits } from '../../server/accounts/account-limits.ts';
+import { createProjects } from '../../server/accounts/projects.ts';
+import { setMemberLimit } from '../../server/accounts/shared-limits.ts';
+import { createKeys } from '../../server/keys/keys.ts';
 import { type Service, startService } from '../resilience/processes.ts';
 import type { ServerProcess } from '../start/server-process.ts';
+import type { Customer } from '../support/app.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type LoadResult, startLoad } from '../support/load.ts';
 import { createCustomer, install } from './install.ts';
@@ -52,7 +57,9 @@ it.each(commits)('from %s to this version and back, process by process: no reque
 
   await start('left', 'old');
   await start('right', 'old');
-  const customers = ['one', 'other'].map((name) => createCustomer(folder, database.url, `${name}@example.com`));
+  const customers = ['one', 'other', 'limited'].map((name) =>
+    createCustomer(folder, database.url, `${name}@example.com`),
+  );
   const targets = (): string[] => [...inUse].flatMap((side) => serving.get(side)?.server.baseUrl ?? []);
   const load = startLoad({ targets, customers, perSecond });
   const escrows = watchEscrows(service);
@@ -67,6 +74,7 @@ it.each(commits)('from %s to this version and back, process by process: no reque
     const before = load.results.length;
     await stop(side);
     await start(side, to);
+    if (side === 'left' && to === 'new') await limitEverywhere(service, customers[2]);
     await pause(3_000);
     const during = load.results.slice(before);
     const faults = during.filter(({ fault }) => fault !== null);
@@ -119,6 +127,36 @@ it.each(commits)('a killed process of this version leaves nothing behind that %s
 /** The first version refuses what it cannot admit within a second, as happens on a machine that does other work, too. */
 function isLate({ status, fault }: LoadResult): boolean {
   return status === 503 && fault?.includes('cannot check budgets') === true;
+}
+
+/**
+ * Gives a customer every limit whose sums triggers keep, higher than what a run spends: the released version's statements run these
+ * triggers, too, in its own order of locks.
+ */
+async function limitEverywhere({ pool }: Service, customer: Customer | undefined): Promise<void> {
+  const { accountId, keyId } = customer ?? { accountId: '', keyId: '' };
+  const actor = 'test';
+  const high = 900n * 10n ** 12n;
+  const project = await createProjects({ pool }).create({
+    accountId,
+    name: 'limited',
+    limits: { month: high, lifetime: high },
+    actor,
+  });
+  if (project.kind !== 'created') throw new Error(project.kind);
+  const terms = { projectId: project.project.id, burnLimit: { amount: high, minutes: 1 } };
+  const key = await createKeys({ pool }).change({ accountId, id: keyId, actor, ...terms });
+  expect(key.kind).toBe('changed');
+  const limits = { day: high, week: high, month: high, lifetime: high };
+  expect(await setAccountLimits(pool, { accountId, actor, limits })).toEqual({ kind: 'changed' });
+  // A key that the released version has made names nobody.
+  const { rows } = await pool.query(
+    'UPDATE api_key SET created_by = gen_random_uuid() WHERE id = $1 RETURNING created_by',
+    [keyId],
+  );
+  expect(await setMemberLimit(pool, { accountId, userId: rows[0].created_by, month: high, actor })).toEqual({
+    kind: 'changed',
+  });
 }
 
 /** A line of figures for the reader of a run. */
