@@ -23,7 +23,7 @@ export async function preparePassword(given: string | null): Promise<PreparedPas
 
 /**
  * Makes an operator within the caller's transaction: a new person, or an existing one. Either way the given password is
- * set, and the person's sessions end.
+ * set, the person's sessions end, and their passkeys are removed: one may have been added by a thief of the sign-in.
  */
 export async function createOperator(
   client: ClientBase,
@@ -46,11 +46,12 @@ export async function createOperator(
     [user.id, user.id, ask.digest],
   );
   await client.query('DELETE FROM user_session WHERE user_id = $1', [user.id]);
+  const { rowCount: passkeys } = await client.query('DELETE FROM user_passkey WHERE user_id = $1', [user.id]);
   await appendAudit(client, {
     actor: ask.actor,
     action: 'operator.create',
     subject: `user:${user.id}`,
-    after: { email, newPerson: user.created },
+    after: { email, newPerson: user.created, removedPasskeys: passkeys ?? 0 },
   });
   return { kind: user.created ? 'created' : 'promoted', userId: user.id, email };
 }

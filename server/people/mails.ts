@@ -51,11 +51,11 @@ export function passwordResetMail(to: string, locale: Locale, link: string): Mai
   const text = {
     en: {
       subject: 'Reset your password',
-      body: 'Open this link within an hour to choose a new password. Every session will be signed out. If you did not ask for it, do nothing.',
+      body: 'Open this link within an hour to choose a new password. Every session will be signed out, and all passkeys are removed. If you did not ask for it, do nothing.',
     },
     vi: {
       subject: 'Đặt lại mật khẩu',
-      body: 'Hãy mở liên kết sau trong vòng một giờ để chọn mật khẩu mới. Mọi phiên đăng nhập sẽ bị đăng xuất. Nếu bạn không yêu cầu, hãy bỏ qua thư này.',
+      body: 'Hãy mở liên kết sau trong vòng một giờ để chọn mật khẩu mới. Mọi phiên đăng nhập sẽ bị đăng xuất và mọi passkey sẽ bị xóa. Nếu bạn không yêu cầu, hãy bỏ qua thư này.',
     },
   }[locale];
   return mail(to, text, link);
@@ -88,7 +88,13 @@ export function newAddressMail(to: string, locale: Locale, link: string): Mail {
 export function securityMail(
   to: string,
   locale: Locale,
-  what: 'password' | 'second_factor_on' | 'second_factor_off' | 'passkey_added' | 'passkey_removed',
+  what:
+    | 'password'
+    | 'second_factor_on'
+    | 'second_factor_off'
+    | 'passkey_added'
+    | 'passkey_removed'
+    | 'passkeys_removed_by_reset',
   link: string,
 ): Mail {
   const texts = {
@@ -140,6 +146,16 @@ export function securityMail(
       vi: {
         subject: 'Đã xóa một passkey',
         body: 'Một passkey không còn đăng nhập được vào Steyg của bạn, và các phiên khác do nó mở đã kết thúc. Nếu không phải bạn, hãy đổi mật khẩu ngay:',
+      },
+    },
+    passkeys_removed_by_reset: {
+      en: {
+        subject: 'Your passkeys were removed',
+        body: 'A new password was chosen with a link from this mailbox. So that nobody else keeps a way in, all sessions were signed out and all passkeys removed. Sign in with the new password and add your own passkeys again here:',
+      },
+      vi: {
+        subject: 'Các passkey của bạn đã bị xóa',
+        body: 'Mật khẩu mới đã được chọn bằng liên kết gửi đến hộp thư này. Để không ai khác còn cách đăng nhập, mọi phiên đã bị đăng xuất và mọi passkey đã bị xóa. Hãy đăng nhập bằng mật khẩu mới rồi thêm lại passkey của bạn tại đây:',
       },
     },
   };

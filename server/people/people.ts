@@ -6,7 +6,7 @@ import { createAuth } from './auth.ts';
 import { createDevices } from './device.ts';
 import { createIdentify, type Identify } from './identify.ts';
 import type { IdentityParts } from './identity.ts';
-import { emailChangeMail, localeOf, passwordResetMail } from './mails.ts';
+import { emailChangeMail, localeOf, passwordResetMail, securityMail } from './mails.ts';
 import { createMembers, type Members } from './members.ts';
 import { createSetOperator } from './operators.ts';
 import { createPasskeys, type Passkeys } from './passkeys.ts';
@@ -77,6 +77,14 @@ export function createPeople(options: {
     // the sign-in that follows, where the network is known.
     onPasswordReset: async (user) => {
       await prisma.user.updateMany({ where: { id: user.id, emailVerified: false }, data: { emailVerified: true } });
+      // A passkey that a thief added must not outlive the recovery. Sessions end first: none is left to add another.
+      const [, { count }] = await prisma.$transaction([
+        prisma.session.deleteMany({ where: { userId: user.id } }),
+        prisma.passkey.deleteMany({ where: { userId: user.id } }),
+      ]);
+      const security = `${publicUrl}/security`;
+      if (count > 0)
+        mailer.post(securityMail(user.email, await localeOfUser(user.id), 'passkeys_removed_by_reset', security));
       await throttle.forget(`sign-in:${user.email}`);
     },
   });

@@ -361,7 +361,7 @@ describe('operators', () => {
     expect(fresh.operator.password.length).toBeGreaterThanOrEqual(20);
   });
 
-  test('operator create makes an operator of a person who is there, and ends their sessions', async () => {
+  test('operator create makes an operator of a person who is there, ends their sessions and removes their passkeys', async () => {
     const { rows } = await database.pool.query(
       `INSERT INTO app_user (name, email) VALUES ('P', 'p@example.com') RETURNING id`,
     );
@@ -369,13 +369,19 @@ describe('operators', () => {
       `INSERT INTO user_session (expires_at, token, user_id) VALUES (now() + interval '1 day', 'x', $1)`,
       [rows[0].id],
     );
+    await database.pool.query(
+      `INSERT INTO user_passkey (user_id, credential_id, public_key, counter, device_type, backed_up)
+       VALUES ($1, 'planted', 'k', 0, 'singleDevice', false)`,
+      [rows[0].id],
+    );
     const made = await admin('operator', 'create', '--email', 'P@example.com', '--password', 'correct horse battery');
     expect(made.operator.id).toBe(rows[0].id);
     const { rows: after } = await database.pool.query(
-      'SELECT operator, (SELECT count(*)::int FROM user_session WHERE user_id = u.id) AS sessions FROM app_user u WHERE id = $1',
+      `SELECT operator, (SELECT count(*)::int FROM user_session WHERE user_id = u.id) AS sessions,
+              (SELECT count(*)::int FROM user_passkey WHERE user_id = u.id) AS passkeys FROM app_user u WHERE id = $1`,
       [rows[0].id],
     );
-    expect(after).toEqual([{ operator: true, sessions: 0 }]);
+    expect(after).toEqual([{ operator: true, sessions: 0, passkeys: 0 }]);
   });
 });
 

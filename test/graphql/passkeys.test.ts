@@ -10,6 +10,8 @@ import {
   createPerson,
   password,
   publicUrl,
+  signIn,
+  tokenFor,
 } from './support/server.ts';
 
 let plane: ControlPlane;
@@ -256,6 +258,39 @@ describe('a removed passkey', () => {
     );
     expect(rows).toEqual([]);
     expect(await signInWith(device)).toMatchObject({ code: 'INVALID_PASSKEY' });
+  });
+});
+
+describe('a password chosen with the link of a mail', () => {
+  it('removes every passkey, one that a thief planted among them, and says so', async () => {
+    const owner = await createPerson(plane, email);
+    await addTo(owner);
+    const thiefs = createAuthenticator(publicUrl);
+    await addTo(owner, thiefs);
+    const inside = plane.browser();
+    await signInWith(thiefs, inside);
+    await plane.send(`mutation { requestPasswordReset(email: "${email}") { __typename } }`);
+    const token = await tokenFor(plane, email, '/reset-password');
+    const reset =
+      'mutation ($token: String!) { resetPassword(token: $token, newPassword: "brand new secret") { __typename } }';
+    expect((await plane.send(reset, { variables: { token } })).data).toEqual({ resetPassword: { __typename: 'Done' } });
+    for (const authenticator of [thiefs, device])
+      expect(await signInWith(authenticator)).toMatchObject({ code: 'INVALID_PASSKEY' });
+    expect(await whoAmI(inside)).toBeUndefined();
+    await signIn(owner, email, 'brand new secret');
+    expect(await listOf(owner)).toEqual([]);
+    const subjects = async () => (await plane.mailsTo(email)).map(({ subject }) => subject);
+    await expect.poll(subjects).toContain('Your passkeys were removed');
+  });
+
+  it('says nothing of passkeys to people who have none', async () => {
+    await createPerson(plane, email);
+    await plane.send(`mutation { requestPasswordReset(email: "${email}") { __typename } }`);
+    const token = await tokenFor(plane, email, '/reset-password');
+    await plane.send(`mutation { resetPassword(token: "${token}", newPassword: "brand new secret") { __typename } }`);
+    const subjects = (await plane.mailsTo(email)).map(({ subject }) => subject);
+    expect(subjects).toContain('Reset your password');
+    expect(subjects).not.toContain('Your passkeys were removed');
   });
 });
 

@@ -24,6 +24,7 @@ const mails = {
   'a new address': (locale: Locale) => newAddressMail(to, locale, link),
   'a changed password': (locale: Locale) => securityMail(to, locale, 'password', link),
   'one-time codes that are on': (locale: Locale) => securityMail(to, locale, 'second_factor_on', link),
+  'passkeys that a recovery removed': (locale: Locale) => securityMail(to, locale, 'passkeys_removed_by_reset', link),
   'an erased account': (locale: Locale) => accountErasedMail(to, locale, link),
   'one-time codes that are off': (locale: Locale) => securityMail(to, locale, 'second_factor_off', link),
   'an invitation': (locale: Locale) => invitationMail(to, locale, 'Acme <b>', 'Bình', link),

@@ -153,7 +153,7 @@ export const en = {
     title: 'New password',
     password: 'New password',
     action: 'Set password',
-    done: 'Your password is set and all sessions were signed out. Sign in with the new password.',
+    done: 'Your password is set and all sessions were signed out; passkeys, if there were any, were removed. Sign in with the new password.',
   },
   invitation: {
     title: 'Invitation',

@@ -156,7 +156,7 @@ export const vi: Texts = {
     title: 'Mật khẩu mới',
     password: 'Mật khẩu mới',
     action: 'Đặt mật khẩu',
-    done: 'Mật khẩu đã được đặt và mọi phiên đã bị đăng xuất. Hãy đăng nhập bằng mật khẩu mới.',
+    done: 'Mật khẩu đã được đặt và mọi phiên đã bị đăng xuất; các passkey, nếu có, đã bị xóa. Hãy đăng nhập bằng mật khẩu mới.',
   },
   invitation: {
     title: 'Lời mời',

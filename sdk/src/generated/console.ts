@@ -2408,7 +2408,7 @@ export interface ConsolePeople {
    */
   requestPasswordReset(variables: RequestPasswordResetMutationVariables, options?: RequestOptions): Pending<RequestPasswordResetAnswer>;
   /**
-   * Chooses a new password with the link of a mail. Every session ends.
+   * Chooses a new password with the link of a mail. Every session ends, and every passkey is removed.
    *
    * @example
    * ```ts

@@ -97,7 +97,7 @@ builder.mutationField('requestPasswordReset', (t) =>
 builder.mutationField('resetPassword', (t) =>
   t.field({
     type: DoneType,
-    description: 'Chooses a new password with the link of a mail. Every session ends.',
+    description: 'Chooses a new password with the link of a mail. Every session ends, and every passkey is removed.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidTokenError, NotAllowedError] },
     args: {
