@@ -98,7 +98,7 @@ async function erase(
   const told = await addressesToTell(client, accountId, account.email);
   for (const text of forgetAccount) await client.query(text, [accountId]);
   const people = await forgetPeople(client, accountId);
-  const addresses = [...new Set([account.email, ...people.map(({ email }) => email)])];
+  const addresses = await forgottenAddresses(client, account.email, people);
   // Other accounts' invitations of the same people.
   await client.query('DELETE FROM invitation WHERE email = ANY ($1::text[])', [addresses]);
   await forgetAudit(client, { accountId, people: people.map(({ id }) => `user:${id}`), addresses });
@@ -142,6 +142,19 @@ async function forgetPeople(client: ClientBase, accountId: string): Promise<{ id
   // Notices of sign-ins hold addresses, devices and networks.
   await client.query('DELETE FROM notice WHERE user_id = ANY ($1::uuid[])', [rows.map(({ id }) => id)]);
   return rows;
+}
+
+/**
+ * The addresses that nothing may remember: those of the forgotten people, and the account's own unless it is still
+ * somebody's. What other accounts wrote down of a person who stays is theirs to keep.
+ */
+async function forgottenAddresses(
+  client: ClientBase,
+  email: string,
+  people: readonly { email: string }[],
+): Promise<string[]> {
+  const { rowCount } = await client.query('SELECT FROM app_user WHERE email = $1', [email]);
+  return [...new Set([...(rowCount === 0 ? [email] : []), ...people.map((person) => person.email)])];
 }
 
 /**

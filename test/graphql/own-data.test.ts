@@ -279,6 +279,30 @@ describe('an erasure', () => {
     expect(await mentions('another-guest@example.com')).toEqual({ entries: 1, invitations: 1 });
   });
 
+  it('leaves what other accounts wrote down of a person who stays with one of them', async () => {
+    const { pool } = plane.database;
+    const email = 'stays-elsewhere@example.com';
+    const host = await createPerson(plane, 'evidence@example.com', '203.0.113.14');
+    const guest = await createPerson(plane, email, '203.0.113.15');
+    await host.send(`mutation { inviteMember(email: "${email}", role: ADMIN) { __typename } }`);
+    await pool.query(
+      `INSERT INTO member (account_id, user_id, role)
+       SELECT a.id, u.id, 'admin' FROM account a, app_user u WHERE a.email = 'evidence@example.com' AND u.email = $1`,
+      [email],
+    );
+    const { rows } = await pool.query('SELECT id FROM account WHERE email = $1', [email]);
+    expect(await eraseWith(guest, Buffer.from(`Account:${rows[0].id}`).toString('base64'), email)).toMatchObject({
+      people: 0,
+    });
+    const { rows: evidence } = await pool.query(
+      `SELECT (SELECT count(*)::int FROM audit_entry WHERE after ->> 'email' = $1
+                 AND subject = (SELECT 'account:' || id FROM account WHERE email = 'evidence@example.com')) AS entries,
+              (SELECT count(*)::int FROM invitation WHERE email = $1) AS invitations`,
+      [email],
+    );
+    expect(evidence).toEqual([{ entries: 1, invitations: 1 }]);
+  });
+
   it('leaves the facts of what its people did elsewhere, such as changes of prices', async () => {
     const { pool } = plane.database;
     const email = 'former-operator@example.com';
