@@ -173,6 +173,7 @@ async function forgetAudit(
             OR subject IN (SELECT 'account:' || $1::text
                        UNION ALL SELECT unnest($2::text[])
                        UNION ALL SELECT 'key:' || id FROM api_key WHERE account_id = $1::uuid
+                       UNION ALL SELECT 'project:' || id FROM project WHERE account_id = $1::uuid
                        UNION ALL SELECT 'access-token:' || id FROM access_token WHERE account_id = $1::uuid
                        UNION ALL SELECT 'notice_channel:' || id FROM notice_channel WHERE account_id = $1::uuid
                        UNION ALL SELECT 'webhook:' || id FROM webhook_endpoint WHERE account_id = $1::uuid))

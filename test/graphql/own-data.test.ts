@@ -149,11 +149,19 @@ describe('an erasure', () => {
       `mutation { createNoticeChannel(input: { kind: TELEGRAM, name: "Phone of forget-me", target: "12345",
          secret: "123456789:AAExampleTokenOfABotThatIsPlayed_0000" }) { __typename } }`,
     );
+    const named = await browser.send(
+      'mutation { createProject(input: { name: "Project of forget-me" }) { __typename ... on Project { id } } }',
+    );
+    const { id: projectId } = (named.data as { createProject: { id: string } }).createProject;
+    await browser.send(
+      `mutation { updateProject(input: { id: "${projectId}", name: "Forget-me again" }) { __typename } }`,
+    );
     const { rows: recorded } = await pool.query(
       `SELECT (SELECT count(*)::int FROM notice WHERE user_id IS NOT NULL AND facts::text LIKE '%192.0.2.77%') AS notices,
-              (SELECT count(*)::int FROM audit_entry WHERE after->>'name' = 'Phone of forget-me') AS channels`,
+              (SELECT count(*)::int FROM audit_entry WHERE after->>'name' = 'Phone of forget-me') AS channels,
+              (SELECT count(*)::int FROM audit_entry WHERE after->>'name' IN ('Project of forget-me', 'Forget-me again')) AS projects`,
     );
-    expect(recorded).toEqual([{ notices: 1, channels: 1 }]);
+    expect(recorded).toEqual([{ notices: 1, channels: 1, projects: 2 }]);
     expect(await eraseWith(browser, globalId, 'another@example.com')).toMatchObject({ code: 'BAD_INPUT' });
     const before = await readBalance(pool, accountId);
     const mailed = (await plane.mailsTo(email)).length;
