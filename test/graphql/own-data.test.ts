@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createRetention } from '../../server/accounts/retention.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
 import { readBalance } from '../../server/billing/usage.ts';
@@ -285,6 +286,36 @@ describe('an erasure', () => {
     });
     expect(await mentions(email)).toEqual({ entries: 0, invitations: 0 });
     expect(await mentions('another-guest@example.com')).toEqual({ entries: 1, invitations: 1 });
+  });
+
+  it('reads the audit log by its indexes alone, however long it is', async () => {
+    const { pool } = plane.database;
+    const email = 'indexed@example.com';
+    const browser = await createPerson(plane, email, '203.0.113.16');
+    const { rows } = await pool.query('SELECT id FROM account WHERE email = $1', [email]);
+    const sent = vi.spyOn(pg.Client.prototype, 'query');
+    expect(await eraseWith(browser, Buffer.from(`Account:${rows[0].id}`).toString('base64'), email)).toMatchObject({
+      people: 1,
+    });
+    const calls: unknown[][] = sent.mock.calls;
+    const updates = calls.filter(([text]) => typeof text === 'string' && text.startsWith('UPDATE audit_entry'));
+    sent.mockRestore();
+    expect(updates).toHaveLength(3);
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN');
+      // A table this small is read whole, unless the planner has to avoid it where it can.
+      await client.query('SET LOCAL enable_seqscan = off');
+      for (const [text, values] of updates) {
+        const { rows: plan } = await client.query(`EXPLAIN ${String(text)}`, values as unknown[]);
+        const lines = plan.map((row) => row['QUERY PLAN']).join('\n');
+        expect(lines).toMatch(/Index.* audit_entry_(subject_created_at_idx|email_before|email_after)/);
+        expect(lines).not.toContain('Seq Scan on audit_entry');
+      }
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
   });
 
   it('leaves what other accounts wrote down of a person who stays with one of them', async () => {
