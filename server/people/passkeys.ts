@@ -5,7 +5,7 @@ import { betterAuth } from 'better-auth';
 import { APIError } from 'better-auth/api';
 import { z } from 'zod';
 import { cookieNames, sharedOptions } from './auth.ts';
-import { type Caller, tokenIn, withoutCookie } from './caller.ts';
+import { type Caller, cookieValue, tokenIn, tokenOf, withoutCookie } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { parseInput, shownName } from './input.ts';
 import { localeOf, securityMail } from './mails.ts';
@@ -141,6 +141,16 @@ export function createPasskeys(
     return wait === null ? null : throttled(wait);
   };
 
+  /** Whether the browser's cookie stands for a challenge of passkeys: those of one-time codes are signed alike. */
+  const isChallenged = async (caller: Caller): Promise<boolean> => {
+    const signed = cookieValue(caller.cookie, names.passkey);
+    const identifier = signed === null ? null : tokenOf(signed);
+    if (identifier === null) return false;
+    const { internalAdapter } = await parts.auth.$context;
+    const challenge = await internalAdapter.findVerificationValue(identifier);
+    return challenge !== null && challengeIn(challenge.value);
+  };
+
   return {
     passkeySignIn: isOn,
 
@@ -160,7 +170,7 @@ export function createPasskeys(
       const refusal = await mayTry(caller);
       if (refusal !== null) return refusal;
       const response = credentialIn(credential, assertion);
-      if (response === null) return { kind: 'wrong' };
+      if (response === null || !(await isChallenged(caller))) return { kind: 'wrong' };
       const { api } = await plugin();
       const answer = await ask(() =>
         api.verifyPasskeyAuthentication({ ...asking(withoutCookie(caller, names.session)), body: { response } }),
@@ -199,7 +209,7 @@ export function createPasskeys(
       const refusal = parsed.kind === 'bad_input' ? parsed : await mayAsk(me);
       if (refusal !== null) return refusal;
       const response = credentialIn(credential, registration);
-      if (response === null) return { kind: 'bad_token' };
+      if (response === null || !(await isChallenged(caller))) return { kind: 'bad_token' };
       const { api } = await plugin();
       const answer = await ask(() => api.verifyPasskeyRegistration({ ...asking(caller), body: { response, name } }));
       if (answer.kind === 'busy') return answer;
@@ -269,6 +279,17 @@ function credentialIn<S extends z.ZodType>(text: string, shape: S): z.output<S> 
     return parsed.success ? parsed.data : null;
   } catch {
     return null;
+  }
+}
+
+const storedChallenge = z.object({ type: z.string(), expectedChallenge: z.string() });
+
+/** Whether a stored verification is a challenge in the plugin's form. */
+function challengeIn(text: string): boolean {
+  try {
+    return storedChallenge.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Signing in with password and one-time code, and choosing a new password by mail. */
 
 import { z } from 'zod';
+import { isUuid } from '../shared/uuid.ts';
 import { cookieNames } from './auth.ts';
 import { type Caller, cookieValue, tokenIn, tokenOf, withoutCookie } from './caller.ts';
 import { deviceName } from './device-name.ts';
@@ -122,7 +123,8 @@ export function createSignIn(parts: IdentityParts & ReturnType<typeof createArri
     if (identifier === null) return null;
     const { internalAdapter } = await auth.$context;
     const challenge = await internalAdapter.findVerificationValue(identifier);
-    if (challenge === null) return null;
+    // The cookies of a passkey's challenge are signed alike, and their challenges are kept in the same table.
+    if (challenge === null || !isUuid(challenge.value)) return null;
     return prisma.user.findUnique({ where: { id: challenge.value }, select: { email: true } });
   };
 

@@ -189,6 +189,41 @@ describe('a passkey', () => {
   });
 });
 
+describe('the cookies of two ways of signing in', () => {
+  it('are refused in each other’s place, as wrong answers are', async () => {
+    const owner = await createPerson(plane, email);
+    await addTo(owner);
+    await switchCodesOn(owner);
+    const withCode = plane.browser();
+    await signIn(withCode, email);
+    const codeCookie = withCode.cookies.get('steyg-2fa') ?? '';
+    const withPasskey = plane.browser();
+    const { json = '' } = await beginSignIn(withPasskey);
+    const passkeyCookie = withPasskey.cookies.get('steyg-passkey') ?? '';
+    expect([codeCookie, passkeyCookie]).toEqual([expect.stringMatching(/./), expect.stringMatching(/./)]);
+    withCode.cookies.set('steyg-2fa', passkeyCookie);
+    withPasskey.cookies.set('steyg-passkey', codeCookie);
+    for (const backup of [false, true])
+      expect(
+        await mutate(
+          withCode,
+          `mutation ($backup: Boolean!) { signInWithCode(code: "123456", backup: $backup) { ... on Error { code } } }`,
+          { backup },
+        ),
+      ).toEqual({ code: 'INVALID_TOKEN' });
+    expect(await enter(withPasskey, device.use(json))).toMatchObject({ code: 'INVALID_PASSKEY' });
+    const another = createAuthenticator(publicUrl);
+    const begun = await begin(owner, password, '');
+    expect(begun).toMatchObject({ code: 'INVALID_CODE' });
+    owner.cookies.set('steyg-passkey', codeCookie);
+    const options = JSON.stringify({ ...JSON.parse(json), rp: { id: 'steyg.test' }, user: { id: 'AA' } });
+    expect(await add(owner, another.make(options))).toMatchObject({ code: 'INVALID_TOKEN' });
+    // Neither cookie was used up by it.
+    withPasskey.cookies.set('steyg-passkey', passkeyCookie);
+    expect(await enter(withPasskey, device.use(json))).toMatchObject({ __typename: 'SignedIn' });
+  });
+});
+
 describe('a stolen session', () => {
   it('cannot add a passkey: that takes the password, and the code where codes are on', async () => {
     const owner = await createPerson(plane, email);
