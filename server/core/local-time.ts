@@ -26,6 +26,20 @@ export function nextStart(period: 'day' | 'week' | 'month', nowMs: number, timeZ
   return next - (localMs(guess, timeZone) - guess);
 }
 
+/** The first day of the day, week (from Monday) or month that runs in a time zone, e.g. `2026-11-23`. */
+export function firstDayOf(period: 'day' | 'week' | 'month', nowMs: number, timeZone: string): string {
+  const local = new Date(localMs(nowMs, timeZone));
+  const [year, month, day] = [local.getUTCFullYear(), local.getUTCMonth(), local.getUTCDate()];
+  // Sunday is 0: the last Monday is 0 to 6 days ago.
+  const daysSinceMonday = (local.getUTCDay() + 6) % 7;
+  const first = {
+    day: () => Date.UTC(year, month, day),
+    week: () => Date.UTC(year, month, day - daysSinceMonday),
+    month: () => Date.UTC(year, month, 1),
+  }[period]();
+  return new Date(first).toISOString().slice(0, 10);
+}
+
 /** What a clock on the wall shows, as milliseconds of a moment in UTC that shows the same. */
 function localMs(ms: number, timeZone: string): number {
   const key = zoneKey(timeZone);

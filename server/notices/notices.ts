@@ -26,10 +26,11 @@ import {
   identityOf,
   isOver,
   isOvertaken,
-  type KeyLimit,
+  isRunning,
   type NoticeFacts,
   type NoticeKind,
   recoveryOf,
+  type UsedLimit,
 } from './rules.ts';
 import { createTeller, type TellerDeps } from './telling.ts';
 import { testText } from './texts.ts';
@@ -49,7 +50,7 @@ export interface NoticeSettings extends QuietSettings {
   /** Pico-USD: more spent within `burnMinutes` is told. Zero: never. */
   burnAmount: bigint;
   burnMinutes: number;
-  /** A limit of a key used to this percentage is told. Zero: never. */
+  /** A limit of a key, member, project or the account used to this percentage is told. Zero: never. */
   keyPercent: number;
   /** Kinds that are not wanted. */
   muted: readonly string[];
@@ -123,7 +124,10 @@ const defaultBusinessSettings: BusinessSettings = {
 
 /** A grant is about to expire when at most this, and at most a third of its life, is left. */
 const soonDays = 3;
-/** Keys that were used within this time may have crossed a threshold. Longer than the interval between two runs. */
+/**
+ * Keys that were used within this time may have crossed a threshold, of their own limit or of one that they share. Longer
+ * than the interval between two runs.
+ */
 const recently = {
   watched: { since: '15 seconds', open: false },
   /** With the accounts that have an open notice, although nothing of them has changed. */
@@ -396,7 +400,7 @@ interface Budget {
   threshold: bigint;
   ending: EndingGrant[];
   burn: { spent: bigint; amount: bigint; minutes: number } | null;
-  limits: KeyLimit[];
+  limits: UsedLimit[];
   keyPercent: number;
   muted: string[];
   open: { kind: NoticeKind; subject: string }[];
@@ -512,8 +516,15 @@ interface BudgetRow extends Omit<Budget, 'ending' | 'burn' | 'limits'> {
   burnSpent: bigint;
   burnAmount: bigint;
   burnMinutes: number;
-  limits: (Omit<KeyLimit, 'spent' | 'limit'> & { spent: string; limit: string })[];
+  limits: (Omit<UsedLimit, 'spent' | 'limit'> & { timeZone: string; spent: string; limit: string })[];
+  now: Date;
 }
+
+/** What limits of a key and of an account are compared with. */
+const sums = (of: string): string =>
+  ['time_zone', 'charged', 'day', 'day_charged', 'week', 'week_charged', 'month', 'month_charged']
+    .map((name) => `${of}.${name}`)
+    .join(', ');
 
 async function readBudgets(database: Pool | ClientBase, accounts: readonly string[]): Promise<Budget[]> {
   // Amounts travel as text inside JSON: a JSON number would lose digits.
@@ -522,7 +533,7 @@ async function readBudgets(database: Pool | ClientBase, accounts: readonly strin
             coalesce(s.low_balance, $2)::bigint AS threshold, coalesce(s.key_percent, $5)::int AS "keyPercent",
             coalesce(s.muted, '{}') AS muted, coalesce(s.burn_amount, 0) AS "burnAmount",
             coalesce(s.burn_minutes, 60) AS "burnMinutes", coalesce(b.spent, 0)::bigint AS "burnSpent",
-            coalesce(k.limits, '[]') AS limits,
+            coalesce(k.limits, '[]') AS limits, now() AS now,
             coalesce((SELECT json_agg(json_build_object('kind', n.kind, 'subject', n.subject)) FROM notice n
                       WHERE n.account_id = a.id AND n.cleared_at IS NULL), '[]') AS open
      FROM account a
@@ -542,21 +553,32 @@ async function readBudgets(database: Pool | ClientBase, accounts: readonly strin
          (SELECT e.spent FROM spend_sample e WHERE e.account_id = a.id ORDER BY e.minute LIMIT 1), g.spent)) AS spent
      ) AS b ON s.burn_amount > 0
      LEFT JOIN LATERAL (
-       SELECT json_agg(json_build_object('keyId', y.id, 'keyName', y.name, 'period', l.period, 'since', l.since,
-                                         'spent', l.spent::text, 'limit', l.limit::text)) AS limits
-       FROM api_key y JOIN key_spend u ON u.account_id = y.account_id AND u.key_id = y.id
+       SELECT json_agg(json_build_object('of', u.of, 'id', u.id, 'name', u.name, 'timeZone', u.time_zone, 'period', l.period,
+                                         'since', l.since, 'spent', l.spent::text, 'limit', l.limit::text)) AS limits
+       FROM (
+         SELECT 'key' AS of, y.id, y.name, y.limit_day, y.limit_week, y.limit_month, y.limit_lifetime, ${sums('s')}
+         FROM api_key y JOIN key_spend s ON s.account_id = y.account_id AND s.key_id = y.id
+         WHERE y.account_id = a.id AND y.deleted_at IS NULL
+         UNION ALL
+         SELECT 'account', a.id, a.name, s.limit_day, s.limit_week, s.limit_month, s.limit_lifetime, ${sums('s')}
+         FROM account_limit s WHERE s.account_id = a.id
+         UNION ALL
+         SELECT s.kind, s.subject_id, p.name, NULL, NULL, s.limit_month, s.limit_lifetime, s.time_zone, s.charged,
+                NULL, NULL, NULL, NULL, s.month, s.month_charged
+         FROM shared_limit s LEFT JOIN project p ON p.id = s.subject_id WHERE s.account_id = a.id
+       ) AS u
        CROSS JOIN LATERAL (VALUES
-         ('day', u.day::text, CASE WHEN u.day >= (now() AT TIME ZONE 'UTC')::date THEN u.day_charged ELSE 0 END, y.limit_day),
-         ('month', u.month::text, CASE WHEN u.month >= date_trunc('month', now() AT TIME ZONE 'UTC')::date
-                                       THEN u.month_charged ELSE 0 END, y.limit_month),
-         ('lifetime', '', u.charged, y.limit_lifetime)) AS l (period, since, spent, "limit")
-       WHERE y.account_id = a.id AND y.deleted_at IS NULL AND l.limit IS NOT NULL AND l.spent > 0
+         ('day', u.day::text, u.day_charged, u.limit_day),
+         ('week', u.week::text, u.week_charged, u.limit_week),
+         ('month', u.month::text, u.month_charged, u.limit_month),
+         ('lifetime', '', u.charged, u.limit_lifetime)) AS l (period, since, spent, "limit")
+       WHERE l.limit IS NOT NULL AND l.spent > 0 AND l.since IS NOT NULL
      ) AS k ON true
      WHERE a.id = ANY ($1::uuid[]) AND g.grants > 0`,
     // The sum of grants can exceed a BIGINT; it is far from low then.
     [accounts, defaultSettings.lowBalance, soonDays, maxBigint, defaultSettings.keyPercent],
   );
-  return rows.map(({ ending, limits, burnSpent, burnAmount, burnMinutes, ...rest }) => ({
+  return rows.map(({ ending, limits, burnSpent, burnAmount, burnMinutes, now, ...rest }) => ({
     ...rest,
     ending: ending.map(({ left, expiresAt, ...grant }) => ({
       ...grant,
@@ -564,6 +586,8 @@ async function readBudgets(database: Pool | ClientBase, accounts: readonly strin
       expiresAt: new Date(expiresAt),
     })),
     burn: burnAmount > 0n ? { spent: burnSpent, amount: burnAmount, minutes: burnMinutes } : null,
-    limits: limits.map(({ spent, limit, ...key }) => ({ ...key, spent: BigInt(spent), limit: BigInt(limit) })),
+    limits: limits
+      .filter((used) => isRunning(used, now.getTime(), used.timeZone))
+      .map((used) => ({ ...used, spent: BigInt(used.spent), limit: BigInt(used.limit) })),
   }));
 }

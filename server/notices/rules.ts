@@ -1,4 +1,6 @@
-/** The rules for notices about a budget and its keys. Pure; amounts are pico-USD. */
+/** The rules for notices about a budget and its limits. Pure; amounts are pico-USD. */
+
+import { firstDayOf } from '../core/local-time.ts';
 
 /** Notices of accounts. */
 export const accountNotices = [
@@ -38,15 +40,33 @@ export interface EndingGrant {
   expiresAt: Date;
 }
 
-/** A limit of a key with what was charged in its period. */
-export interface KeyLimit {
-  keyId: string;
-  keyName: string;
-  period: 'day' | 'month' | 'lifetime';
-  /** Begin of the period, e.g. `2026-11-22`; empty: since ever. */
+/** A spending limit with what was charged in its period. */
+export interface UsedLimit {
+  of: 'key' | 'member' | 'project' | 'account';
+  /** Of the key, the person, the project or the account. */
+  id: string;
+  /**
+   * Null: a member, whom notices know by id alone. A name would stay in messages and webhooks that the erasure of the
+   * person, in another account, does not reach.
+   */
+  name: string | null;
+  period: 'day' | 'week' | 'month' | 'lifetime';
+  /** The first day of the period in the account's time zone, e.g. `2026-11-22`; empty: since ever. */
   since: string;
   spent: bigint;
   limit: bigint;
+}
+
+/**
+ * Whether a period that began on the day `since` has not ended. A period may begin after the present day: sums never go
+ * back when an account moves to a time zone further west, and limits count them, too.
+ */
+export function isRunning(
+  { period, since }: Pick<UsedLimit, 'period' | 'since'>,
+  nowMs: number,
+  timeZone: string,
+): boolean {
+  return period === 'lifetime' || since >= firstDayOf(period, nowMs, timeZone);
 }
 
 export interface BudgetState {
@@ -57,7 +77,8 @@ export interface BudgetState {
   ending: readonly EndingGrant[];
   /** Spent within the last `minutes`, and the amount above which it is told; null: it is not wanted. */
   burn?: { spent: bigint; amount: bigint; minutes: number } | null;
-  limits?: readonly KeyLimit[];
+  /** Those whose period runs. */
+  limits?: readonly UsedLimit[];
   /** A limit used to this percentage is told; zero: never. */
   keyPercent?: number;
   /** Kinds that are not wanted. */
@@ -66,7 +87,7 @@ export interface BudgetState {
 
 export interface DueNotice {
   kind: NoticeKind;
-  /** A grant's id, a key's id with a period, or empty. */
+  /** A grant's id, the id of what has a limit with a period, or empty. */
   subject: string;
   facts: NoticeFacts;
 }
@@ -82,6 +103,11 @@ export interface NoticeFacts {
   minutes?: string;
   key_id?: string;
   key_name?: string;
+  /** Of `key_limit_near`: `key`, `member`, `project` or `account`. */
+  limit_of?: string;
+  member_id?: string;
+  project_id?: string;
+  project_name?: string;
   period?: string;
   limit_usd?: string;
   percent?: string;
@@ -140,12 +166,14 @@ export function dueNotices(state: BudgetState, formatUsd: (amount: bigint) => st
 function nearLimits({ limits = [], keyPercent = 0 }: BudgetState, formatUsd: (amount: bigint) => string): DueNotice[] {
   if (keyPercent <= 0) return [];
   const near = limits.filter(({ spent, limit }) => limit > 0n && spent * 100n >= limit * BigInt(keyPercent));
-  return near.map(({ keyId, keyName, period, since, spent, limit }) => ({
+  return near.map(({ of, id, name, period, since, spent, limit }) => ({
     kind: 'key_limit_near',
-    subject: [keyId, period, since].join(':'),
+    subject: [id, period, since].join(':'),
     facts: {
-      key_id: keyId,
-      key_name: keyName,
+      limit_of: of,
+      ...(of === 'key' ? { key_id: id, key_name: name ?? '' } : {}),
+      ...(of === 'member' ? { member_id: id } : {}),
+      ...(of === 'project' ? { project_id: id, project_name: name ?? '' } : {}),
       period,
       spent_usd: formatUsd(spent),
       limit_usd: formatUsd(limit),

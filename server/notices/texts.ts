@@ -33,9 +33,25 @@ export const testText: Record<Locale, NoticeText> = {
 };
 
 const periods: Record<Locale, Record<string, string>> = {
-  en: { day: 'daily', month: 'monthly', lifetime: 'lifetime' },
-  vi: { day: 'theo ngày', month: 'theo tháng', lifetime: 'trọn đời' },
+  en: { day: 'daily', week: 'weekly', month: 'monthly', lifetime: 'lifetime' },
+  vi: { day: 'theo ngày', week: 'theo tuần', month: 'theo tháng', lifetime: 'trọn đời' },
 };
+
+/** A notice of an earlier version is about a key. */
+const limited = {
+  en: ({ limit_of, key_name, project_name }: NoticeFacts) =>
+    ({
+      member: ['A member of your Steyg account is near their', 'requests of the keys that they made'],
+      project: [`Your Steyg project “${project_name}” is near its`, 'requests of its keys'],
+      account: ['Your Steyg account is near its', 'requests of all its keys'],
+    })[limit_of ?? ''] ?? [`Your Steyg key “${key_name}” is near its`, 'its requests'],
+  vi: ({ limit_of, key_name, project_name }: NoticeFacts) =>
+    ({
+      member: ['Một thành viên của tài khoản Steyg', 'yêu cầu của các khóa do người này tạo'],
+      project: [`Dự án Steyg “${project_name}”`, 'yêu cầu của các khóa trong dự án'],
+      account: ['Tài khoản Steyg của bạn', 'yêu cầu của mọi khóa'],
+    })[limit_of ?? ''] ?? [`Khóa Steyg “${key_name}”`, 'yêu cầu của khóa này'],
+} satisfies Record<Locale, (facts: NoticeFacts) => string[]>;
 
 type Texts = Record<NoticeKind, (facts: NoticeFacts, locale: Locale) => NoticeText>;
 
@@ -61,10 +77,13 @@ const texts: Record<Locale, Texts> = {
       subject: `Your Steyg account spent ${spent_usd} USD in ${minutes} minutes`,
       body: `You asked to be told above ${limit_usd} USD. If you do not expect it, delete the key that spends: it stops with the next request.`,
     }),
-    key_limit_near: ({ key_name, period, spent_usd, limit_usd }) => ({
-      subject: `Your Steyg key “${key_name}” is near its ${periods.en[period ?? '']} limit`,
-      body: `It has spent ${spent_usd} of ${limit_usd} USD. At the limit its requests are refused; other keys go on.`,
-    }),
+    key_limit_near: (facts) => {
+      const [near = '', refused = ''] = limited.en(facts);
+      return {
+        subject: `${near} ${periods.en[facts.period ?? '']} limit`,
+        body: `${facts.spent_usd} of ${facts.limit_usd} USD are spent. At the limit, ${refused} are refused.`,
+      };
+    },
     price_changed: (facts, locale) => ({
       subject: `Steyg: the price of ${facts.model} changes`,
       body: `From ${moment(facts.valid_from, locale)}, per 1 million tokens: input ${facts.input_usd} USD (before: ${facts.input_usd_before}), output ${facts.output_usd} USD (before: ${facts.output_usd_before}). All prices are on the page of models.`,
@@ -124,10 +143,13 @@ const texts: Record<Locale, Texts> = {
       subject: `Tài khoản Steyg của bạn đã tiêu ${spent_usd} USD trong ${minutes} phút`,
       body: `Bạn muốn được báo khi vượt ${limit_usd} USD. Nếu đây là điều bất thường, hãy xóa khóa đang tiêu tiền: khóa ngừng ngay từ yêu cầu tiếp theo.`,
     }),
-    key_limit_near: ({ key_name, period, spent_usd, limit_usd }) => ({
-      subject: `Khóa Steyg “${key_name}” sắp chạm hạn mức ${periods.vi[period ?? '']}`,
-      body: `Khóa đã tiêu ${spent_usd} trên ${limit_usd} USD. Khi chạm hạn mức, yêu cầu của khóa này bị từ chối; các khóa khác vẫn hoạt động.`,
-    }),
+    key_limit_near: (facts) => {
+      const [near = '', refused = ''] = limited.vi(facts);
+      return {
+        subject: `${near} sắp chạm hạn mức ${periods.vi[facts.period ?? '']}`,
+        body: `Đã tiêu ${facts.spent_usd} trên ${facts.limit_usd} USD. Khi chạm hạn mức, ${refused} bị từ chối.`,
+      };
+    },
     price_changed: (facts, locale) => ({
       subject: `Steyg: giá của ${facts.model} thay đổi`,
       body: `Từ ${moment(facts.valid_from, locale)}, cho 1 triệu token: đầu vào ${facts.input_usd} USD (trước đây: ${facts.input_usd_before}), đầu ra ${facts.output_usd} USD (trước đây: ${facts.output_usd_before}). Toàn bộ giá có trên trang mô hình.`,

@@ -14,6 +14,11 @@ export function NoticeItem({ notice }: { notice: Notice }) {
   const moment = (name: string) => (facts[name] === undefined ? '' : format.dateTime(facts[name]));
   // What a message of recovery is about.
   const ended = (t.channels.kindNames as Record<string, string>)[text('of').toUpperCase()];
+  // Notices of earlier versions are about keys.
+  const limitOf = t.notices.limitOf as Record<string, string>;
+  const limited = fill(limitOf[text('limit_of')] ?? t.notices.limitOf.key, {
+    name: text('key_name') || text('project_name'),
+  });
   const channels = notice.deliveries.filter(({ channel }) => channel !== null);
   return (
     <li>
@@ -31,7 +36,7 @@ export function NoticeItem({ notice }: { notice: Notice }) {
           spent: usd('spent_usd'),
           limit: usd('limit_usd'),
           minutes: text('minutes'),
-          key: text('key_name'),
+          subject: limited,
           model: text('model'),
           from: moment('valid_from'),
           start: moment('started_at'),

@@ -518,7 +518,7 @@ export type NoticeKind =
   | 'BURN_RATE'
   /** Part of the budget expires soon. */
   | 'GRANT_EXPIRING'
-  /** A key is near one of its limits. */
+  /** A key, a member, a project or the account is near one of its limits. */
   | 'KEY_LIMIT_NEAR'
   /** Operators: the margin of 24 hours is below the chosen one. */
   | 'MARGIN_LOW'
@@ -547,7 +547,7 @@ export type NoticeSettingsInput = {
   burnAmount?: string | null | undefined;
   /** The time of the burn rate: 1 to 1440 minutes. */
   burnMinutes?: number | null | undefined;
-  /** A limit of a key that is used to this percentage is told; zero: never. */
+  /** A limit of a key, a member, a project or the account that is used to this percentage is told; zero: never. */
   keyPercent?: number | null | undefined;
   /** A balance below it is low; zero: never. */
   lowBalance: string;

@@ -17,7 +17,10 @@ export const NoticeKindType = builder.enumType('NoticeKind', {
     GRANT_EXPIRING: { value: 'grant_expiring', description: 'Part of the budget expires soon.' },
     TRIAL_ENDING: { value: 'trial_ending', description: 'The trial ends soon.' },
     BURN_RATE: { value: 'burn_rate', description: 'More was spent in a time than chosen.' },
-    KEY_LIMIT_NEAR: { value: 'key_limit_near', description: 'A key is near one of its limits.' },
+    KEY_LIMIT_NEAR: {
+      value: 'key_limit_near',
+      description: 'A key, a member, a project or the account is near one of its limits.',
+    },
     PRICE_CHANGED: { value: 'price_changed', description: 'The price of a model that the account uses changes.' },
     MODEL_INCIDENT: { value: 'model_incident', description: 'A model that the account uses has an incident.' },
     NEW_SIGN_IN: { value: 'new_sign_in', description: 'Somebody signed in from a browser that was not used before.' },
@@ -128,7 +131,8 @@ const NoticeSettingsType = builder.objectRef<NoticeSettings>('NoticeSettings').i
     }),
     burnMinutes: t.exposeInt('burnMinutes', { description: 'The time of the burn rate, in minutes.' }),
     keyPercent: t.exposeInt('keyPercent', {
-      description: 'A limit of a key that is used to this percentage is told; zero: never.',
+      description:
+        'A limit of a key, a member, a project or the account that is used to this percentage is told; zero: never.',
     }),
     muted: t.field({
       type: [NoticeKindType],
@@ -214,7 +218,10 @@ const NoticeSettingsInput = builder.inputType('NoticeSettingsInput', {
       description: 'More than this spent within `burnMinutes` is told; zero: never.',
     }),
     burnMinutes: t.int({ description: 'The time of the burn rate: 1 to 1440 minutes.' }),
-    keyPercent: t.int({ description: 'A limit of a key that is used to this percentage is told; zero: never.' }),
+    keyPercent: t.int({
+      description:
+        'A limit of a key, a member, a project or the account that is used to this percentage is told; zero: never.',
+    }),
     muted: t.field({ type: [NoticeKindType], description: mutedText }),
     quietFrom: t.int({ description: quiet.quietFrom }),
     quietTo: t.int({ description: quiet.quietTo }),
