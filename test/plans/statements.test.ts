@@ -1,7 +1,10 @@
-/** Monthly statements: reading many of them leaves connections to everything else. */
+/** Monthly statements: reading many of them, or a long one, leaves the database to everything else. */
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { addGrant } from '../../server/billing/grants.ts';
 import { createStatements, statementZone } from '../../server/plans/statements.ts';
+import { uuidv7 } from '../../server/runtime/http.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createAccount } from './support.ts';
 
@@ -9,6 +12,9 @@ let database: TestDatabase;
 
 beforeAll(async () => {
   database = await createDatabase();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 afterAll(() => database.drop());
 
@@ -48,4 +54,61 @@ it('a hundred reads at once use one connection of an account, and two of all acc
   ).toBe(2);
   expect(answers).toHaveLength(100);
   expect(answers.every((answer) => answer !== null)).toBe(true);
+});
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+}
+
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+it('expiries are found among 20,000 charges without reading them', async () => {
+  const { pool } = database;
+  const accountId = await createAccount(pool);
+  const { id: grantId } = await addGrant(pool, {
+    accountId,
+    kind: 'purchase',
+    amount: 10n ** 12n,
+    expiresAt: null,
+    sourceRef: `order:${uuidv7()}`,
+  });
+  await pool.query(
+    `INSERT INTO posting (account_id, grant_id, kind, amount, request_id, created_at)
+     SELECT $1, $2, 'charge', 1, gen_random_uuid(), now() - i * interval '100 seconds' FROM generate_series(1, 20000) AS i`,
+    [accountId, grantId],
+  );
+  await pool.query(
+    `INSERT INTO posting (account_id, grant_id, kind, amount, created_at)
+     SELECT $1, $2, 'expire', 7, now() - i * interval '1 second' FROM generate_series(1, 3) AS i`,
+    [accountId, grantId],
+  );
+  await pool.query('UPDATE "grant" SET spent = 20000, expired = 21 WHERE id = $1', [grantId]);
+  await pool.query('ANALYZE posting');
+  const query = vi.spyOn(Client.prototype, 'query');
+  const month = new Intl.DateTimeFormat('sv-SE', { timeZone: statementZone }).format().slice(0, 7);
+  const statement = await createStatements({ pool }).read(accountId, month);
+  const [text, values] = (query.mock.calls as unknown as [string, unknown[]][]).find(
+    ([asked]) => typeof asked === 'string' && asked.includes('FROM posting'),
+  ) ?? ['', []];
+  expect(statement?.movements.filter(({ kind }) => kind === 'expiry').map(({ amount }) => amount)).toEqual([
+    7n,
+    7n,
+    7n,
+  ]);
+  const { rows } = await pool.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
+  const [{ Plan: plan }] = rows[0]['QUERY PLAN'] as [{ Plan: PlanNode }];
+  const scans = nodesOf(plan).filter((node) => node['Relation Name'] === 'posting');
+  expect(
+    scans.map((node) => [
+      node['Index Name'],
+      node['Actual Rows'] * node['Actual Loops'],
+      node['Rows Removed by Filter'] ?? 0,
+    ]),
+  ).toEqual([['posting_expired', 3, 0]]);
 });
