@@ -1,6 +1,7 @@
 import { onlineManager } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { Link, useLocation } from 'wouter';
+import { BudgetBanner, useBudgetState } from './components/budget-banner.tsx';
 import { Choice } from './components/field.tsx';
 import { Icon, type IconName } from './components/icon.tsx';
 import { SellerFoot, useSeller } from './components/seller-foot.tsx';
@@ -198,7 +199,9 @@ export function Shell({ children }: { children: ReactNode }) {
   const shown = account === null ? groups.slice(2) : groups;
   const atWork = person.operator && path.startsWith(pages.operator);
   // Its banner would move the page when it comes late.
-  const budget = useBudget(account?.id ?? null);
+  const budget = useBudgetState(account?.id ?? null);
+  const isKnown = useRef('');
+  if (account !== null && !budget.isLoading) isKnown.current = account.id;
   return (
     <div className="shell">
       <SkipLink />
@@ -274,7 +277,11 @@ export function Shell({ children }: { children: ReactNode }) {
         </nav>
         <Who />
       </aside>
-      <main id="content" tabIndex={-1} data-waiting={budget.isLoading && !atWork ? '' : undefined}>
+      <main
+        id="content"
+        tabIndex={-1}
+        data-waiting={budget.isLoading && !atWork && isKnown.current !== account?.id ? '' : undefined}
+      >
         <Offline />
         {viewUntil === null ? null : (
           <Suspense fallback={null}>
@@ -300,7 +307,7 @@ export function Shell({ children }: { children: ReactNode }) {
             {t.security.operatorFirst}
           </Banner>
         ) : null}
-        {account === null || atWork ? null : <BudgetBanner accountId={account.id} path={path} />}
+        {account === null || atWork ? null : <BudgetBanner state={budget} path={path} />}
         {children}
         <SellerFoot />
       </main>
@@ -322,35 +329,6 @@ function Suspended() {
 
 export function isHere(path: string, href: string): boolean {
   return href === pages.home || href === pages.operator ? path === href : path === href || path.startsWith(`${href}/`);
-}
-
-function useBudget(accountId: string | null) {
-  return useAsk({
-    key: ['budget', accountId ?? ''],
-    ask: (steyg, signal) => steyg.console.ledger.budget({ accountId }, { signal }),
-    every: 30_000,
-    when: accountId !== null,
-  });
-}
-
-/** A banner on every page without its own hint: nothing works without budget. */
-function BudgetBanner({ accountId, path }: { accountId: string; path: string }) {
-  const { t } = useLanguage();
-  const { data } = useBudget(accountId);
-  const isOver = data !== undefined && data !== null && Number(data.free) <= 0 && Number(data.held) <= 0;
-  if (!isOver || path === pages.topUp || path.startsWith('/orders/') || path.startsWith('/operator')) return null;
-  return (
-    <Banner
-      tone="warn"
-      action={
-        <Link href={pages.topUp} className="button primary small">
-          {t.nav.topUp}
-        </Link>
-      }
-    >
-      {t.overview.exhausted}
-    </Banner>
-  );
 }
 
 function AccountChoice() {

@@ -114,7 +114,7 @@ describe('prices by the clock', () => {
       const list = pricingPage({ models: [priced], plans: [] }, at);
       for (const word of words[locale]) {
         expect(list).toContain(word);
-        expect(comparisonPage([priced, priced], at)).toContain(word);
+        expect(comparisonPage([priced, priced], [], at)).toContain(word);
       }
       // Ordinary prices, longer prompts, the hours, and longer prompts in these hours.
       const rows = modelPage(priced, [], at).match(/scope="rowgroup"/g);

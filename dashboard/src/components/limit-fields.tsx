@@ -4,6 +4,7 @@ import { useLanguage } from '../language/language.tsx';
 import { type LimitTexts, limitTexts, type SpendPeriod } from '../language/limits.ts';
 import { isUsd } from '../money.ts';
 import { TextArea, TextField } from './field.tsx';
+import { AboutVnd } from './usd.tsx';
 
 export const periods = ['day', 'week', 'month', 'lifetime'] as const;
 export const paces = ['requestsPerMinute', 'tokensPerMinute', 'maxConcurrent'] as const;
@@ -117,6 +118,7 @@ export function LimitFields({
               inputMode="decimal"
               placeholder={t.keys.noLimit}
               disabled={disabled}
+              hint={draft.spend[period].trim() === '' ? undefined : <AboutVnd usd={draft.spend[period]} />}
               value={draft.spend[period]}
               onChange={(value) => onChange({ ...draft, spend: { ...draft.spend, [period]: value } })}
               error={isAmount(draft.spend[period]) ? undefined : t.problems.usd}
@@ -133,6 +135,7 @@ export function LimitFields({
               label={texts.burnAmount}
               inputMode="decimal"
               placeholder={t.keys.noLimit}
+              hint={burn.amount.trim() === '' ? undefined : <AboutVnd usd={burn.amount} />}
               value={burn.amount}
               onChange={(amount) => onChange({ ...draft, burn: { ...burn, amount } })}
               error={isAmount(burn.amount) ? fields['burnLimit'] : t.problems.usd}

@@ -15,6 +15,7 @@ import { Card } from './page.tsx';
 import { draftOf, QuietFields, quietOf } from './quiet-fields.tsx';
 import { Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
+import { AboutVnd } from './usd.tsx';
 
 export function NoticeSettingsCard() {
   const { t } = useLanguage();
@@ -73,7 +74,11 @@ function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer
     >
       <TextField
         label={t.notices.low}
-        hint={t.notices.lowHint}
+        hint={
+          <>
+            {t.notices.lowHint} <AboutVnd usd={lowBalance} />
+          </>
+        }
         inputMode="decimal"
         disabled={!billing}
         value={lowBalance}
@@ -82,7 +87,11 @@ function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer
       />
       <TextField
         label={t.notices.burn}
-        hint={t.notices.burnHint}
+        hint={
+          <>
+            {t.notices.burnHint} <AboutVnd usd={burnAmount} />
+          </>
+        }
         inputMode="decimal"
         disabled={!billing}
         value={burnAmount}

@@ -23,12 +23,15 @@ export function VndPair({ price }: { price: Model['output'] }) {
 
 type Pool = 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output';
 
-/** A price, and below it those of longer prompts and of other hours. */
+/** A price in USD, and below it in VND at the Starter plan's price of a USD, and those of longer prompts and of other hours. */
 function PriceCell({ model, pool }: { model: Model; pool: Pool }) {
   const { t, format } = useLanguage();
   return (
     <>
       {format.usdExact(model[pool].usdPerMillion)}
+      {model[pool].vndPerMillionAtStarter === null ? null : (
+        <small className="tier-price">{format.vnd(model[pool].vndPerMillionAtStarter)}</small>
+      )}
       {model.priceTiers.map((tier) => (
         <small key={tier.abovePromptTokens} className="tier-price">
           {fill(t.models.aboveTokens, {

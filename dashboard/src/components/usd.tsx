@@ -12,9 +12,9 @@ export function Usd({ amount }: { amount: string }) {
   );
 }
 
-/** The plans on sale. */
-export function usePlans() {
-  return useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }) });
+/** The plans on sale. `when`: false while nothing needs them. */
+export function usePlans(when = true) {
+  return useAsk({ key: ['plans'], ask: (steyg, signal) => steyg.console.orders.plans({}, { signal }), when });
 }
 
 /** What an amount would cost to buy, at the first plan's price of a USD; nothing without plans. */

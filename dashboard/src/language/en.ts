@@ -251,7 +251,8 @@ export const en = {
     stepsMarked: '{n} with cache marks',
     stepsHint:
       'An agent step is an assumption for comparison, not a measurement: 150,000 cached tokens, 30,000 new tokens and 4,000 output tokens. With cache marks, the new tokens are written to the five-minute cache.',
-    pairHint: 'VND per 1,000,000 tokens: at the Starter plan’s price of a USD → at the best plan’s price.',
+    pairHint:
+      'VND per 1,000,000 tokens: at the Starter plan’s price of a USD; behind an arrow, at the best plan’s price.',
     to: 'to',
     free: 'Free',
     noPlan: '–',
@@ -301,6 +302,9 @@ export const en = {
     all: 'See all',
     live: 'live',
     noRequests: 'No requests yet.',
+    lowByAlert: '{amount} is left, less than your alert at {threshold}.',
+    lowByPace: '{amount} is left: less than {days} days at the pace of the last {past} days.',
+    planBuys: '{vnd} buys {budget} ({plan} plan).',
     exhausted: 'The budget is used up and requests are refused. Top up and the same keys work again.',
   },
   grants: {

@@ -253,7 +253,7 @@ export const vi: Texts = {
     stepsMarked: '{n} khi có đánh dấu cache',
     stepsHint:
       'Một bước là giả định để so sánh, không phải số đo: 150.000 token đọc từ cache, 30.000 token mới và 4.000 token do model viết. Khi có đánh dấu cache, token mới được ghi vào cache năm phút.',
-    pairHint: 'VND cho 1.000.000 token: theo giá 1 USD của gói Starter → theo giá của gói tốt nhất.',
+    pairHint: 'VND cho 1.000.000 token: theo giá 1 USD của gói Starter; sau mũi tên là theo giá của gói tốt nhất.',
     to: 'đến',
     free: 'Miễn phí',
     noPlan: '–',
@@ -303,6 +303,9 @@ export const vi: Texts = {
     all: 'Xem tất cả',
     live: 'trực tiếp',
     noRequests: 'Chưa có yêu cầu nào.',
+    lowByAlert: 'Số dư còn {amount}, dưới mức cảnh báo {threshold} của bạn.',
+    lowByPace: 'Số dư còn {amount}: chưa đủ {days} ngày nếu dùng như {past} ngày qua.',
+    planBuys: '{vnd} mua được {budget} (gói {plan}).',
     exhausted: 'Đã hết số dư nên các yêu cầu bị từ chối. Hãy nạp tiền, các key cũ sẽ hoạt động trở lại.',
   },
   grants: {

@@ -10,7 +10,7 @@ import { Badge, Card, Page } from '../components/page.tsx';
 import { StatementsCard } from '../components/statements-card.tsx';
 import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
-import { usePlans } from '../components/usd.tsx';
+import { AboutVnd, Usd, usePlans } from '../components/usd.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { planPair, stepsFor } from '../money.ts';
@@ -67,7 +67,16 @@ export default function TopUp() {
       </Loaded>
       <MoreWays canOrder={billing && !closed} />
       <Card title={t.overview.lots}>
-        <Loaded query={budget}>{({ grants }) => <Lots grants={grants} />}</Loaded>
+        <Loaded query={budget}>
+          {({ grants, free }) => (
+            <>
+              <p>
+                {t.overview.free}: <Usd amount={free} /> <AboutVnd usd={free} />
+              </p>
+              <Lots grants={grants} />
+            </>
+          )}
+        </Loaded>
       </Card>
       <Card title={t.topUp.orders}>
         <Loaded query={orders}>

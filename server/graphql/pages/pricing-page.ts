@@ -62,12 +62,13 @@ export function modelPath(id: string): string {
 export function pricingPage(list: PriceList, address: PageAddress, search = ''): string {
   const w = pricingWords[address.locale];
   const shown = list.models.filter(({ model }) => matches(model, search));
+  const { starter } = planPair(list.plans);
   const body = `<h1>${w.title}</h1>
 <p>${w.lead}</p>
 ${simulatedHint(list.models, w)}
-${list.models.length === 0 ? `<p>${w.noModels}</p>` : priceTable(shown, { locale: address.locale, search })}
+${list.models.length === 0 ? `<p>${w.noModels}</p>` : priceTable(shown, { plan: starter, locale: address.locale, search })}
 ${beyondTokens(shown, address.locale)}
-<p class="quiet">${w.stepsHint}</p>
+<p class="quiet">${starter === null ? '' : `${w.vndAtPlan(escapeText(starter.name))} `}${w.stepsHint}</p>
 ${planTable(list.plans, address.locale)}
 <p><a class="button" href="/sign-up">${w.begin}</a></p>`;
   return document(address, {
@@ -103,13 +104,14 @@ ${everyProtocol.map((protocol) => `<h3>${w.protocolNames[protocol]}</h3><pre tab
 }
 
 /** Several models side by side, one column each. */
-export function comparisonPage(models: readonly PricedModel[], address: PageAddress): string {
+export function comparisonPage(models: readonly PricedModel[], plans: readonly Plan[], address: PageAddress): string {
   const { locale } = address;
   const w = pricingWords[locale];
+  const { starter } = planPair(plans);
   const row = (head: string, cell: (priced: PricedModel) => string) =>
     `<tr><th scope="row">${head}</th>${models.map((priced) => `<td>${cell(priced)}</td>`).join('')}</tr>`;
   const rows = [
-    ...poolNames.map((pool) => row(w.pools[pool], ({ model }) => tieredUsd(model, pool, locale))),
+    ...poolNames.map((pool) => row(w.pools[pool], ({ model }) => tieredPrice(model, pool, { plan: starter, locale }))),
     row(w.steps, ({ model }) => stepsText(model, locale)),
     row(w.context, ({ model }) => number(model.contextWindow, locale)),
     row(w.maxOutput, ({ model }) => number(model.maxOutputTokens, locale)),
@@ -125,7 +127,7 @@ export function comparisonPage(models: readonly PricedModel[], address: PageAddr
 ${simulatedHint(models, w)}
 ${scrolled(w.compareTitle, `<thead><tr><td></td>${heads}</tr></thead><tbody>${rows.join('')}</tbody>`)}
 ${beyondTokens(models, locale)}
-<p class="quiet">${w.stepsHint}</p>`;
+<p class="quiet">${starter === null ? '' : `${w.vndAtPlan(escapeText(starter.name))} `}${w.stepsHint}</p>`;
   return document(address, {
     path: '/pricing',
     title: w.compareTitle,
@@ -149,12 +151,15 @@ function matches({ id, displayName, family, capabilities }: CatalogModel, search
   return [id, displayName, family, ...capabilities].some((text) => text.toLowerCase().includes(wanted));
 }
 
-function priceTable(models: readonly PricedModel[], { locale, search }: { locale: Locale; search: string }): string {
+function priceTable(
+  models: readonly PricedModel[],
+  { plan, locale, search }: { plan: Plan | null; locale: Locale; search: string },
+): string {
   const w = pricingWords[locale];
   const heads = [...poolNames.map((pool) => w.pools[pool]), w.steps, w.context];
   const rows = models.map(({ model }) => {
     const cells = [
-      ...poolNames.map((pool) => tieredUsd(model, pool, locale)),
+      ...poolNames.map((pool) => tieredPrice(model, pool, { plan, locale })),
       stepsText(model, locale),
       number(model.contextWindow, locale),
     ];
@@ -296,17 +301,22 @@ function stepsText({ kind, price }: CatalogModel, locale: Locale): string {
     : `${plain}<br><span class="quiet">${w.stepsMarked(number(marked, locale))}</span>`;
 }
 
-/** A price, and below it those of longer prompts and of other hours. */
-function tieredUsd({ price }: CatalogModel, pool: (typeof poolNames)[number], locale: Locale): string {
+/** A price in USD, and below it in VND at a plan's price of a USD, and those of longer prompts and of other hours. */
+function tieredPrice(
+  { price }: CatalogModel,
+  pool: (typeof poolNames)[number],
+  { plan, locale }: { plan: Plan | null; locale: Locale },
+): string {
   const w = pricingWords[locale];
-  const longer = (price.tiers ?? []).map(
-    (tier) =>
-      `<br><span class="quiet">${w.abovePrompt(number(tier.abovePromptTokens, locale))} ${usd(tier[pool])}</span>`,
+  const inVnd = (amount: bigint) => (plan === null ? '' : vnd(vndPerMillion(amount, plan), locale));
+  const below = (text: string) => (text === '' ? '' : `<br><span class="quiet">${text}</span>`);
+  const longer = (price.tiers ?? []).map((tier) =>
+    below(`${w.abovePrompt(number(tier.abovePromptTokens, locale))} ${usd(tier[pool])} ${inVnd(tier[pool])}`.trim()),
   );
-  const hours = (price.clock?.windows ?? []).map(
-    (window) => `<br><span class="quiet">${w.atHours} ${usd(window[pool])}</span>`,
+  const hours = (price.clock?.windows ?? []).map((window) =>
+    below(`${w.atHours} ${usd(window[pool])} ${inVnd(window[pool])}`.trim()),
   );
-  return usd(price[pool]) + longer.join('') + hours.join('');
+  return [usd(price[pool]), below(inVnd(price[pool])), ...longer, ...hours].join('');
 }
 
 /** Which hours have prices of their own, and what is charged by the piece, of each model that has any. */

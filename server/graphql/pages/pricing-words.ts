@@ -52,6 +52,7 @@ export interface PricingWords {
   piecesOf: (model: string, pieces: string) => string;
   stepsHint: string;
   vndHint: string;
+  vndAtPlan: (plan: string) => string;
   free: string;
   since: string;
   prices: string;
@@ -135,6 +136,7 @@ export const pricingWords: Record<Locale, PricingWords> = {
     stepsHint:
       'An agent step is an assumption for comparison, not a measurement: 150,000 cached tokens, 30,000 new tokens and 4,000 output tokens. With cache marks, the new tokens are written to the five-minute cache.',
     vndHint: 'VND at what a plan asks for a USD of budget: for orientation. Requests are charged in USD.',
+    vndAtPlan: (plan) => `VND at what the ${plan} plan asks for a USD of budget: for orientation.`,
     free: 'Free',
     since: 'Prices valid since',
     prices: 'Prices',
@@ -216,6 +218,7 @@ export const pricingWords: Record<Locale, PricingWords> = {
     stepsHint:
       'Một bước là giả định để so sánh, không phải số đo: 150.000 token đọc từ cache, 30.000 token mới và 4.000 token do model viết. Khi có đánh dấu cache, token mới được ghi vào cache năm phút.',
     vndHint: 'VND tính theo giá của 1 USD số dư trong gói, chỉ để tham khảo. Yêu cầu được tính bằng USD.',
+    vndAtPlan: (plan) => `VND tính theo giá 1 USD số dư của gói ${plan}, chỉ để tham khảo.`,
     free: 'Miễn phí',
     since: 'Giá áp dụng từ',
     prices: 'Giá',

@@ -104,7 +104,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     if (refused !== null) return refused;
     const page = (list: PriceList, address: PageAddress) => {
       const compared = list.models.filter(({ model }) => ids.includes(model.id)).slice(0, maxCompared);
-      return compared.length > 0 ? comparisonPage(compared, address) : pricingPage(list, address, search);
+      return compared.length > 0 ? comparisonPage(compared, list.plans, address) : pricingPage(list, address, search);
     };
     return send(request, reply, page, 'no-store');
   });
