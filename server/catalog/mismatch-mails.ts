@@ -138,14 +138,14 @@ const texts: Record<Locale, Texts> = {
       'If it is the same model under another name, give the route that name; if not, switch the route off. Then close it here. While it is open you are not told again; when it comes back afterwards, you are:',
   },
   vi: {
-    subject: 'Steyg: một nguồn trả lời bằng mô hình khác',
+    subject: 'Steyg: một upstream trả lời bằng model khác',
     meaning:
-      'Một nguồn cho biết đã chạy mô hình khác với mô hình được yêu cầu. Khách hàng có thể đang trả tiền cho mô hình mà họ không nhận được.',
+      'Một upstream cho biết đã chạy model khác với model được yêu cầu. Khách hàng có thể đang trả tiền cho model mà họ không nhận được.',
     line: ({ model, upstream, asked, reported, count, lastSeenAt, lastRequestId }) =>
       `${model} tại ${upstream}: yêu cầu ${asked}, trả lời là ${named(reported, 'vi')}; số lần đến nay: ${count}, lần cuối lúc ${momentText(lastSeenAt, 'vi')}, yêu cầu ${lastRequestId}`,
     more: (count) => `và ${count} mục khác`,
     remedy:
-      'Nếu đó là cùng một mô hình dưới tên khác, hãy đặt tên đó cho tuyến; nếu không, hãy tắt tuyến. Sau đó đóng mục này tại đây. Khi còn mở, bạn không được báo lại; nếu nó tái diễn sau đó, bạn sẽ được báo:',
+      'Nếu đó là cùng một model dưới tên khác, hãy đặt tên đó cho tuyến; nếu không, hãy tắt tuyến. Sau đó đóng mục này tại đây. Khi còn mở, bạn không được báo lại; nếu nó tái diễn sau đó, bạn sẽ được báo:',
   },
 };
 

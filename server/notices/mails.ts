@@ -31,7 +31,7 @@ const closing: Record<Locale, { budget: string; account: string; settings: strin
     settings: 'Choose here when you are told, or turn these mails off:',
   },
   vi: {
-    budget: 'Mua thêm ngân sách tại đây; các khóa API của bạn vẫn giữ nguyên:',
+    budget: 'Nạp tiền tại đây; các API key của bạn vẫn giữ nguyên:',
     account: 'Xem thêm tại đây:',
     settings: 'Chọn thời điểm nhận thông báo hoặc tắt các thư này tại đây:',
   },

@@ -125,14 +125,14 @@ const texts: Record<Locale, Texts> = {
   vi: {
     balance_low: ({ balance_usd, threshold_usd }) => ({
       subject: `Số dư Steyg của bạn còn dưới ${threshold_usd} USD`,
-      body: `Bạn còn ${balance_usd} USD. Khi hết ngân sách, các yêu cầu sẽ bị từ chối với mã 402; không có khoản nào bị trừ vượt quá ngân sách.`,
+      body: `Bạn còn ${balance_usd} USD. Khi hết số dư, các yêu cầu sẽ bị từ chối với mã 402; không có khoản nào bị trừ vượt quá số dư.`,
     }),
     balance_exhausted: () => ({
-      subject: 'Ngân sách Steyg của bạn đã hết',
-      body: 'Không còn ngân sách, nên các yêu cầu bị từ chối với mã 402 cho đến khi bạn mua thêm. Ngay sau khi thanh toán, yêu cầu tiếp theo sẽ hoạt động trở lại.',
+      subject: 'Số dư Steyg của bạn đã hết',
+      body: 'Không còn số dư, nên các yêu cầu bị từ chối với mã 402 cho đến khi bạn mua thêm. Ngay sau khi thanh toán, yêu cầu tiếp theo sẽ hoạt động trở lại.',
     }),
     grant_expiring: ({ amount_usd, expires_at }, locale) => ({
-      subject: `${amount_usd} USD ngân sách Steyg của bạn sắp hết hạn`,
+      subject: `${amount_usd} USD số dư Steyg của bạn sắp hết hạn`,
       body: `${amount_usd} USD bạn chưa dùng sẽ hết hạn vào ${moment(expires_at, locale)}.`,
     }),
     trial_ending: ({ amount_usd, expires_at }, locale) => ({
@@ -141,7 +141,7 @@ const texts: Record<Locale, Texts> = {
     }),
     burn_rate: ({ spent_usd, limit_usd, minutes }) => ({
       subject: `Tài khoản Steyg của bạn đã tiêu ${spent_usd} USD trong ${minutes} phút`,
-      body: `Bạn muốn được báo khi vượt ${limit_usd} USD. Nếu đây là điều bất thường, hãy xóa khóa đang tiêu tiền: khóa ngừng ngay từ yêu cầu tiếp theo.`,
+      body: `Bạn muốn được báo khi vượt ${limit_usd} USD. Nếu đây là điều bất thường, hãy xóa API key đang tiêu tiền: key ngừng ngay từ yêu cầu tiếp theo.`,
     }),
     key_limit_near: (facts) => {
       const [near = '', refused = ''] = limited.vi(facts);
@@ -152,15 +152,15 @@ const texts: Record<Locale, Texts> = {
     },
     price_changed: (facts, locale) => ({
       subject: `Steyg: giá của ${facts.model} thay đổi`,
-      body: `Từ ${moment(facts.valid_from, locale)}, cho 1 triệu token: đầu vào ${facts.input_usd} USD (trước đây: ${facts.input_usd_before}), đầu ra ${facts.output_usd} USD (trước đây: ${facts.output_usd_before}). Toàn bộ giá có trên trang mô hình.`,
+      body: `Từ ${moment(facts.valid_from, locale)}, cho 1 triệu token: đầu vào ${facts.input_usd} USD (trước đây: ${facts.input_usd_before}), đầu ra ${facts.output_usd} USD (trước đây: ${facts.output_usd_before}). Toàn bộ giá có trên trang model.`,
     }),
     model_incident: ({ model, impact, started_at }, locale) => ({
       subject: `Steyg: ${model} đang gặp sự cố`,
-      body: `${impact === 'major' ? 'Các yêu cầu đến mô hình này thất bại' : 'Một số yêu cầu đến mô hình này thất bại'} từ ${moment(started_at, locale)}. Yêu cầu thất bại không bị tính tiền. Xem diễn biến trên trang trạng thái.`,
+      body: `${impact === 'major' ? 'Các yêu cầu đến model này thất bại' : 'Một số yêu cầu đến model này thất bại'} từ ${moment(started_at, locale)}. Yêu cầu thất bại không bị tính tiền. Xem diễn biến trên trang trạng thái.`,
     }),
     new_sign_in: ({ email, device, network }) => ({
       subject: 'Đăng nhập mới vào Steyg',
-      body: `${email} vừa đăng nhập bằng ${device}, từ ${network}. Nếu không phải bạn: hãy đặt mật khẩu mới (mọi phiên sẽ kết thúc) và bật xác thực hai bước.`,
+      body: `${email} vừa đăng nhập bằng ${device}, từ ${network}. Nếu không phải bạn: hãy đặt mật khẩu mới (mọi phiên sẽ kết thúc) và bật 2FA.`,
     }),
     shortfall: ({ amount_usd, hour }, locale) => ({
       subject: `Steyg (vận hành): thiếu hụt ${amount_usd} USD`,
@@ -168,7 +168,7 @@ const texts: Record<Locale, Texts> = {
     }),
     upstream_failing: ({ upstream, failures }) => ({
       subject: `Steyg (vận hành): upstream ${upstream} gặp lỗi`,
-      body: `${failures} yêu cầu liên tiếp thất bại. Các tuyến khác của mô hình được dùng nếu có.`,
+      body: `${failures} yêu cầu liên tiếp thất bại. Các tuyến khác của model được dùng nếu có.`,
     }),
     transfer_waiting: ({ amount_vnd, reason }) => ({
       subject: `Steyg (vận hành): một khoản chuyển ${amount_vnd} VND đang chờ`,
@@ -176,7 +176,7 @@ const texts: Record<Locale, Texts> = {
     }),
     margin_low: ({ percent, minimum }) => ({
       subject: `Steyg (vận hành): biên lợi nhuận 24 giờ là ${percent} %`,
-      body: `Thấp hơn ${minimum} %. Hãy xem biên lợi nhuận theo mô hình và upstream.`,
+      body: `Thấp hơn ${minimum} %. Hãy xem biên lợi nhuận theo model và upstream.`,
     }),
     bill_differs: ({ upstream, model, day, percent, days }) => ({
       subject: `Steyg (vận hành): hóa đơn của ${upstream} lệch ${percent} %`,

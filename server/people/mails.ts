@@ -171,7 +171,7 @@ export function accountErasedMail(to: string, locale: Locale, link: string): Mai
     },
     vi: {
       subject: 'Tài khoản Steyg của bạn đã bị xóa',
-      body: 'Một tài khoản với địa chỉ này đã bị xóa theo yêu cầu của chủ sở hữu: các khóa không còn hoạt động và phần số dư còn lại đã mất. Nếu không phải bạn hoặc đồng nghiệp của bạn, hãy báo ngay cho bộ phận hỗ trợ.',
+      body: 'Một tài khoản với địa chỉ này đã bị xóa theo yêu cầu của chủ sở hữu: các API key không còn hoạt động và phần số dư còn lại đã mất. Nếu không phải bạn hoặc đồng nghiệp của bạn, hãy báo ngay cho bộ phận hỗ trợ.',
     },
   }[locale];
   return mail(to, text, link);

@@ -207,8 +207,8 @@ const givenText: Record<Locale, (facts: Facts) => string> = {
       : `Your gift of ${usd} is for ${giftTo}: it is added to the budget of that account, or waits ${giftWaitDays} days for one, and is then added to yours.`,
   vi: ({ usd, giftTo }) =>
     giftTo === null
-      ? `${usd} đã được cộng vào ngân sách; các khóa API vẫn hoạt động như trước.`
-      : `Quà tặng ${usd} dành cho ${giftTo}: được cộng vào ngân sách của tài khoản đó, hoặc chờ tài khoản đó trong ${giftWaitDays} ngày rồi cộng vào ngân sách của bạn.`,
+      ? `${usd} đã được cộng vào số dư; các API key vẫn hoạt động như trước.`
+      : `Quà tặng ${usd} dành cho ${giftTo}: được cộng vào số dư của tài khoản đó, hoặc chờ tài khoản đó trong ${giftWaitDays} ngày rồi cộng vào số dư của bạn.`,
 };
 
 const texts: Record<Locale, Texts> = {
@@ -248,14 +248,14 @@ const texts: Record<Locale, Texts> = {
     made: ({ memo, plan, price, usd, giftTo, until, bank }) => ({
       subject: `Đơn hàng Steyg ${memo}: ${plan}`,
       lines: [
-        `Bạn đã đặt ${plan}${giftTo === null ? '' : ` làm quà tặng cho ${giftTo}`}: ngân sách ${usd} với giá ${price}.`,
+        `Bạn đã đặt ${plan}${giftTo === null ? '' : ` làm quà tặng cho ${giftTo}`}: số dư ${usd} với giá ${price}.`,
         ...(bank === null
           ? []
           : [
               '',
               `Hãy chuyển ${price} tới tài khoản ${bank.account} (ngân hàng ${bank.bin}, ${bank.name}) với nội dung ${memo} trước ${until}.`,
               giftTo === null
-                ? 'Ngân sách được cộng khi tiền đến. Các khóa API của bạn giữ nguyên.'
+                ? 'Số dư được cộng khi tiền đến. Các API key của bạn giữ nguyên.'
                 : 'Quà được trao khi tiền đến.',
             ]),
       ],

@@ -139,7 +139,7 @@ function invoiceBody(invoice: InvoiceToIssue, options: SepayEinvoiceOptions): ob
         line_number: 1,
         line_type: 1,
         item_code: invoice.planId,
-        item_name: `${invoice.planName}: ngân sách ${formatUsd(invoice.budget)} USD`,
+        item_name: `${invoice.planName}: số dư ${formatUsd(invoice.budget)} USD`,
         unit: 'gói',
         quantity: 1,
         unit_price: priceBeforeTax(invoice.priceVnd, BigInt(percent)),

@@ -157,7 +157,7 @@ export const words: Record<Locale, StatusWords> = {
       no_data: 'Chưa có số đo',
     },
     states: { up: 'Hoạt động', degraded: 'Gián đoạn một phần', down: 'Ngừng', no_data: 'Không có dữ liệu' },
-    modes: { stream: 'truyền dần', plain: 'trả một lần' },
+    modes: { stream: 'stream', plain: 'không stream' },
     kinds: { info: 'Thông tin', maintenance: 'Bảo trì', incident: 'Sự cố' },
     impacts: { partial: 'gián đoạn một phần', major: 'ngừng' },
     generated: 'Tính đến',

@@ -141,7 +141,7 @@ describe('through the front door', () => {
       expect(mail.links).toEqual([booksUrl]);
     }
     expect(mails[0]?.subject).toContain('another model');
-    expect(mails[1]?.subject).toContain('mô hình khác');
+    expect(mails[1]?.subject).toContain('model khác');
     await ask(app, some[0] as (typeof some)[0], '[[say hello]][[model cheaper-model]]');
     await until(async () => (await total()) === asks.length + 1);
     expect(await mailRun()).toEqual([]);

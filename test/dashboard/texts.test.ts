@@ -174,6 +174,16 @@ describe('the glossary', () => {
     expect(found(language, languages[language])).toEqual([]);
   });
 
+  it('is kept by every Vietnamese line of mails, receipts, statements and the other sources', () => {
+    const repository = join(root, '../..');
+    const sources = globSync(['server/**/*.ts', 'sdk/src/**/*.ts', 'dashboard/src/**/*.{ts,tsx}'], { cwd: repository })
+      .filter((path) => !/node_modules|\/generated\/|language\/glossary\.ts$/.test(path))
+      .map((path) => ({ way: path, text: readFileSync(join(repository, path), 'utf8') }));
+    const vietnamese = sources.filter(({ text }) => /[ạảấầẩậắằặẹếềểệỉịọốồổộớờởợụủứừửữự]/i.test(text));
+    expect(vietnamese.length).toBeGreaterThan(15);
+    expect(found('vi', vietnamese)).toEqual([]);
+  });
+
   it('would notice an invented translation', () => {
     expect(found('vi', [{ way: 'a.b', text: 'Tạo khóa API' }])).toEqual(['a.b: khóa api']);
     expect(found('en', [{ way: 'a.b', text: 'Recharge now' }])).toEqual(['a.b: recharge']);

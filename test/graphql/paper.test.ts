@@ -127,7 +127,7 @@ describe('a receipt', () => {
       'STEYG JSC',
       'Mã số thuế: 0398765432',
       '=Gói Khởi đầu',
-      'Ngân sách 10 USD',
+      'Số dư 10 USD',
       '250.000\u00A0₫',
       '251.000\u00A0₫',
       '1.000\u00A0₫',

@@ -275,6 +275,6 @@ describe('an account', () => {
     const grant = await give(usd(5));
     await spend(grant, usd(5));
     await run();
-    expect(told()).toEqual(['Ngân sách Steyg của bạn đã hết']);
+    expect(told()).toEqual(['Số dư Steyg của bạn đã hết']);
   });
 });

@@ -140,8 +140,8 @@ it.each([
   [
     'vi',
     'Quà tặng 10 USD dành cho',
-    'đã được cộng vào ngân sách',
-    '10 USD và thưởng thêm 1 USD đã được cộng vào ngân sách',
+    'đã được cộng vào số dư',
+    '10 USD và thưởng thêm 1 USD đã được cộng vào số dư',
   ],
 ])('a gift is told as one and a bonus is named (%s)', async (locale, gift, own, withBonus) => {
   const { orders, transfers } = createDomain(database.pool);

@@ -10,28 +10,28 @@ const sentences: Readonly<Record<string, string>> = {
   'Start Claude Code again and check with /status that the base URL and the auth token are these.':
     'Khởi động lại Claude Code rồi dùng /status để kiểm tra base URL và auth token đúng như ở đây.',
   'Every alias is set, also those you do not pick yourself: one that is not makes Claude Code ask for the vendor’s default model, which is refused with 400 if the catalog does not have it.':
-    'Mọi bí danh đều được gán, kể cả những bí danh bạn không tự chọn: bí danh bị bỏ trống khiến Claude Code gọi mô hình mặc định của hãng và bị từ chối với mã 400 nếu danh mục không có mô hình đó.',
+    'Mọi alias đều được gán, kể cả những alias bạn không tự chọn: alias bị bỏ trống khiến Claude Code gọi model mặc định của hãng và bị từ chối với mã 400 nếu danh mục không có model đó.',
   'A value in a settings file wins over the same variable of the shell. Variables of one shell reach neither background agents nor other terminals, so the file is the better place.':
-    'Giá trị trong tệp cài đặt thắng biến cùng tên của shell. Biến của một shell không đến được tác nhân chạy nền hay cửa sổ dòng lệnh khác, nên đặt trong tệp là tốt hơn.',
+    'Giá trị trong tệp cài đặt thắng biến cùng tên của shell. Biến của một shell không đến được agent chạy nền hay cửa sổ dòng lệnh khác, nên đặt trong tệp là tốt hơn.',
   'Unset ANTHROPIC_API_KEY: it is a second source of credentials.':
     'Hãy bỏ biến ANTHROPIC_API_KEY: đó là nguồn xác thực thứ hai.',
   'At an address that is not the vendor’s, remote control and voice input are off, and tool search is off unless you turn it on (ENABLE_TOOL_SEARCH=true).':
     'Với địa chỉ không phải của hãng, điều khiển từ xa và nhập bằng giọng nói bị tắt, tìm kiếm công cụ cũng tắt trừ khi bạn bật lên (ENABLE_TOOL_SEARCH=true).',
   '.claude/settings.json is committed and holds no key. The key is in .claude/settings.local.json, which must be git-ignored.':
-    '.claude/settings.json được commit và không chứa khóa. Khóa nằm trong .claude/settings.local.json, tệp này phải có trong .gitignore.',
+    '.claude/settings.json được commit và không chứa key. Key nằm trong .claude/settings.local.json, tệp này phải có trong .gitignore.',
   'The weak model is set on purpose: commit messages and summaries are made with it.':
-    'weak-model được đặt có chủ đích: thông điệp commit và bản tóm tắt được viết bằng mô hình này.',
+    'weak-model được đặt có chủ đích: thông điệp commit và bản tóm tắt được viết bằng model này.',
   'Warnings that a model is unknown are about Aider’s own price list and do no harm.':
-    'Cảnh báo không biết mô hình chỉ liên quan đến bảng giá riêng của Aider và không gây hại.',
+    'Cảnh báo không biết model chỉ liên quan đến bảng giá riêng của Aider và không gây hại.',
   '.aider.conf.yml may be committed; .env holds the key and must be git-ignored.':
-    '.aider.conf.yml có thể commit; .env chứa khóa và phải có trong .gitignore.',
+    '.aider.conf.yml có thể commit; .env chứa key và phải có trong .gitignore.',
   'In the editor: open Cline’s settings and choose the API provider "OpenAI Compatible".':
     'Trong trình soạn thảo: mở cài đặt của Cline và chọn nhà cung cấp API "OpenAI Compatible".',
-  'API key: the Steyg key.': 'API key: khóa Steyg.',
+  'API key: the Steyg key.': 'API key: key Steyg.',
   'Do not choose the provider "Anthropic" with a base address of its own: Cline’s command line refuses that.':
     'Đừng chọn nhà cung cấp "Anthropic" kèm địa chỉ riêng: dòng lệnh của Cline không chấp nhận.',
   'Address and key are constructor parameters on purpose: environment variables would apply to every client of the process, also to those that call another provider.':
-    'Địa chỉ và khóa được truyền cho hàm khởi tạo có chủ đích: biến môi trường sẽ có hiệu lực với mọi client trong tiến trình, kể cả client gọi nhà cung cấp khác.',
+    'Địa chỉ và key được truyền cho hàm khởi tạo có chủ đích: biến môi trường sẽ có hiệu lực với mọi client trong tiến trình, kể cả client gọi nhà cung cấp khác.',
   'The variable is OPENAI_BASE_URL where one is wanted; current versions do not read OPENAI_API_BASE.':
     'Nếu cần biến môi trường thì đó là OPENAI_BASE_URL; các phiên bản hiện nay không đọc OPENAI_API_BASE.',
   'This client appends /v1 itself: its base address has none.':
@@ -41,42 +41,42 @@ const sentences: Readonly<Record<string, string>> = {
   'The address has /v1 for ChatOpenAI and none for ChatAnthropic.':
     'Địa chỉ có /v1 với ChatOpenAI và không có với ChatAnthropic.',
   'A JSON answer with "content" (first) or "choices" (second) means that address and key are right.':
-    'Câu trả lời JSON có "content" (lệnh đầu) hoặc "choices" (lệnh sau) nghĩa là địa chỉ và khóa đều đúng.',
+    'Câu trả lời JSON có "content" (lệnh đầu) hoặc "choices" (lệnh sau) nghĩa là địa chỉ và key đều đúng.',
   'Put STEYG_API_KEY into the profile of your shell, so that every terminal has it, and start Codex again.':
     'Đặt STEYG_API_KEY vào tệp cấu hình của shell để mọi cửa sổ dòng lệnh đều có, rồi khởi động lại Codex.',
   'Codex needs wire_api = "responses"; other values are refused when it starts.':
     'Codex cần wire_api = "responses"; giá trị khác bị từ chối khi khởi động.',
   'The provider of models cannot be set for a project, only in the file in your home directory. A profile that names another provider wins over it.':
-    'Không đặt được nhà cung cấp mô hình riêng cho một dự án, chỉ đặt được trong tệp ở thư mục cá nhân của bạn. Profile nêu nhà cung cấp khác sẽ thắng thiết lập này.',
+    'Không đặt được nhà cung cấp model riêng cho một dự án, chỉ đặt được trong tệp ở thư mục cá nhân của bạn. Profile nêu nhà cung cấp khác sẽ thắng thiết lập này.',
   'web_search is off on purpose: Codex would offer the model a search that its vendor carries out and charges for; where the catalog has no price for it, that is refused.':
-    'web_search được tắt có chủ đích: nếu bật, Codex đưa cho mô hình một công cụ tìm kiếm do hãng thực hiện và tính tiền; danh mục không có giá cho việc đó thì yêu cầu bị từ chối.',
+    'web_search được tắt có chủ đích: nếu bật, Codex đưa cho model một công cụ tìm kiếm do hãng thực hiện và tính tiền; danh mục không có giá cho việc đó thì yêu cầu bị từ chối.',
   'Choose the model in Continue’s picker; it reads the file again when it is saved.':
-    'Chọn mô hình trong danh sách của Continue; tệp được đọc lại mỗi khi lưu.',
+    'Chọn model trong danh sách của Continue; tệp được đọc lại mỗi khi lưu.',
   'A config.json beside config.yaml is ignored.': 'config.json nằm cạnh config.yaml sẽ bị bỏ qua.',
   'Open Cursor Settings, Models.': 'Mở Cursor Settings, Models.',
-  'API Keys, OpenAI API Key: the Steyg key.': 'API Keys, OpenAI API Key: khóa Steyg.',
+  'API Keys, OpenAI API Key: the Steyg key.': 'API Keys, OpenAI API Key: key Steyg.',
   'Switch off the models that are not of Steyg while the override is on, and press Verify.':
-    'Tắt các mô hình không phải của Steyg trong khi ghi đè đang bật, rồi bấm Verify.',
+    'Tắt các model không phải của Steyg trong khi ghi đè đang bật, rồi bấm Verify.',
   'The prefix steyg/ keeps the ids apart from Cursor’s own: it sends names it knows to their vendors, whatever the override says. The gateway takes the prefix off.':
     'Tiền tố steyg/ giúp phân biệt với các mã của riêng Cursor: những tên nó đã biết luôn được gửi tới hãng, bất kể ghi đè. Cổng sẽ bỏ tiền tố này.',
   'The override holds for every model of the OpenAI kind at once; tab completion stays with Cursor’s own models.':
-    'Ghi đè có hiệu lực cho mọi mô hình kiểu OpenAI cùng lúc; tự hoàn thành bằng phím Tab vẫn dùng mô hình của Cursor.',
+    'Ghi đè có hiệu lực cho mọi model kiểu OpenAI cùng lúc; tự hoàn thành bằng phím Tab vẫn dùng model của Cursor.',
   'Cursor’s servers make the calls, so the address has to be reachable from the internet.':
     'Máy chủ của Cursor thực hiện cuộc gọi, nên địa chỉ phải truy cập được từ internet.',
   'Put STEYG_API_KEY into the profile of your shell, so that every terminal has it.':
     'Đặt STEYG_API_KEY vào tệp cấu hình của shell để mọi cửa sổ dòng lệnh đều có.',
   'small_model is set on purpose: titles are made with it, and opencode’s own default is not in the catalog.':
-    'small_model được đặt có chủ đích: tiêu đề được tạo bằng mô hình này, còn mặc định của opencode không có trong danh mục.',
+    'small_model được đặt có chủ đích: tiêu đề được tạo bằng model này, còn mặc định của opencode không có trong danh mục.',
   'The part before the slash names the provider in opencode’s picker; the catalog id is sent without it.':
-    'Phần trước dấu gạch chéo là tên nhà cung cấp trong danh sách của opencode; mã mô hình được gửi đi không kèm phần đó.',
+    'Phần trước dấu gạch chéo là tên nhà cung cấp trong danh sách của opencode; id của model được gửi đi không kèm phần đó.',
   'The ids carry the prefix steyg/, so that they do not collide with the models that Qwen Code brings along.':
-    'Các mã có tiền tố steyg/ để không trùng với những mô hình có sẵn của Qwen Code.',
-  '.qwen/.env holds the key and must be git-ignored.': '.qwen/.env chứa khóa và phải có trong .gitignore.',
+    'Các mã có tiền tố steyg/ để không trùng với những model có sẵn của Qwen Code.',
+  '.qwen/.env holds the key and must be git-ignored.': '.qwen/.env chứa key và phải có trong .gitignore.',
   'Either enter the key in Zed (command "agent: open settings", provider steyg), which keeps it in the system\'s keychain, or start Zed from a terminal that has STEYG_API_KEY.':
-    'Nhập khóa trong Zed (lệnh "agent: open settings", nhà cung cấp steyg), khóa được giữ trong kho khóa của hệ thống; hoặc khởi động Zed từ cửa sổ dòng lệnh có STEYG_API_KEY.',
+    'Nhập key trong Zed (lệnh "agent: open settings", nhà cung cấp steyg), key được giữ trong keychain của hệ thống; hoặc khởi động Zed từ cửa sổ dòng lệnh có STEYG_API_KEY.',
   'Zed names the variable after the provider, so the provider has to be called steyg.':
     'Zed đặt tên biến theo nhà cung cấp, nên nhà cung cấp phải có tên là steyg.',
-  'Set images to true for models that take them.': 'Đặt images thành true cho các mô hình nhận hình ảnh.',
+  'Set images to true for models that take them.': 'Đặt images thành true cho các model nhận hình ảnh.',
   'On Windows the file is %APPDATA%\\Zed\\settings.json.': 'Trên Windows, tệp là %APPDATA%\\Zed\\settings.json.',
 };
 
@@ -86,14 +86,14 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/^(Model ID: .+)$/, '$1'],
   [
     /^Under the model's configuration, context window size: (.+)$/,
-    'Trong cấu hình của mô hình, context window size: $1',
+    'Trong cấu hình của model, context window size: $1',
   ],
   [/^Override OpenAI Base URL: on, (.+)$/, 'Override OpenAI Base URL: bật, $1'],
   [/^Add model: (.+)$/, 'Add model: $1'],
   [/^(.+) is not: Cursor cannot reach it\.$/, '$1 thì không: Cursor không truy cập được.'],
   [
     /^Choose the model with \/model; STEYG_API_KEY comes from (.+)\/\.env or from the shell\.$/,
-    'Chọn mô hình bằng /model; STEYG_API_KEY lấy từ $1/.env hoặc từ shell.',
+    'Chọn model bằng /model; STEYG_API_KEY lấy từ $1/.env hoặc từ shell.',
   ],
 ];
 

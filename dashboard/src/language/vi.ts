@@ -166,7 +166,7 @@ export const vi: Texts = {
   landing: {
     title: 'Mọi model với một API key',
     headline: 'Một API key cho mọi model. Không lo hóa đơn bất ngờ.',
-    lead: 'Dùng các mô hình ngôn ngữ lớn trong coding agent, SDK và ứng dụng của bạn. Trả trước bằng VND qua chuyển khoản; hết số dư thì dừng, không bao giờ trừ quá một xu.',
+    lead: 'Dùng các LLM trong coding agent, SDK và ứng dụng của bạn. Trả trước bằng VND qua chuyển khoản; hết số dư thì dừng, không bao giờ trừ quá một xu.',
     begin: 'Dùng thử với 5 USD',
     seePrices: 'Xem giá',
     trial: '5 USD trong 7 ngày. Không cần thẻ thanh toán.',
@@ -647,12 +647,12 @@ export const vi: Texts = {
   ownData: {
     title: 'Dữ liệu của bạn',
     exportHint:
-      'Mọi dữ liệu được lưu của tài khoản này dưới dạng các dòng JSON: thành viên, khóa, cài đặt, đơn hàng và sổ cái.',
+      'Mọi dữ liệu được lưu của tài khoản này dưới dạng các dòng JSON: thành viên, API key, cài đặt, đơn hàng và sổ cái.',
     exportAction: 'Xuất dữ liệu',
     download: 'Tải bản xuất',
     erase: 'Xóa tài khoản',
     eraseText:
-      'Các khóa ngừng hoạt động, phần số dư còn lại bị mất và người không có tài khoản khác sẽ bị quên. Sổ sách được giữ lại không kèm tên, theo luật. Không thể hoàn tác.',
+      'Các API key ngừng hoạt động, phần số dư còn lại bị mất và người không có tài khoản khác sẽ bị quên. Sổ sách được giữ lại không kèm tên, theo luật. Không thể hoàn tác.',
     eraseEmail: 'Địa chỉ e-mail của tài khoản, để xác nhận',
     erased: 'Tài khoản đã được xóa.',
   },
@@ -758,7 +758,7 @@ export const vi: Texts = {
       BURN_RATE: 'Tốc độ chi tiêu',
       KEY_LIMIT_NEAR: 'Sắp chạm hạn mức',
       PRICE_CHANGED: 'Thay đổi giá',
-      MODEL_INCIDENT: 'Sự cố mô hình',
+      MODEL_INCIDENT: 'Sự cố model',
       NEW_SIGN_IN: 'Đăng nhập mới',
       SHORTFALL: 'Thiếu hụt',
       UPSTREAM_FAILING: 'Upstream gặp lỗi',
@@ -891,8 +891,8 @@ export const vi: Texts = {
     token: 'Access token',
     addToken: 'Thêm access token',
     noTokens: 'Không có access token nào.',
-    deleteToken: 'Xóa mã “{name}”',
-    deleteTokenText: 'Từ giờ mã không mở được gì. Không thể hoàn tác.',
+    deleteToken: 'Xóa access token “{name}”',
+    deleteTokenText: 'Từ giờ token không mở được gì. Không thể hoàn tác.',
     scopes: 'Được làm gì',
     scopeNames: {
       READ: 'xem tài khoản',
