@@ -41,11 +41,12 @@ export function badInput(path: string | string[], message: string): InputError {
 export function refuseInput<Field extends string>(
   { problems }: { problems: readonly { field: Field; message: string }[] },
   names: Partial<Record<Field, string>> = {},
+  below: readonly string[] = ['input'],
 ): never {
   throw new InputError(
     problems.map(({ field, message }) => {
       const argument = names[field] ?? field;
-      return { path: ['input', argument], message: `${argument} ${message}.` };
+      return { path: [...below, argument], message: `${argument} ${message}.` };
     }),
   );
 }

@@ -352,6 +352,7 @@ const subjects: Record<string, string> = {
   'Mutation.rotateWebhookSecret': 'WebhookEndpoint',
   'Mutation.saveCompany': 'Account',
   'Mutation.sendTestWebhook': 'WebhookEndpoint',
+  'Mutation.setCompany': 'Account',
   'Mutation.setMemberBudget': 'Member',
   'Mutation.setMemberRole': 'Member',
   'Mutation.testNoticeChannel': 'NoticeChannel',

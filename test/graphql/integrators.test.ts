@@ -253,6 +253,90 @@ interface OrderPage {
   pageInfo: { endCursor: string; startCursor: string };
 }
 
+describe('prices in an input', () => {
+  const problems = '__typename ... on InputError { problems { path message } }';
+  const save = `mutation ($input: SavePricesInput!) {
+    savePrices(input: $input) { ${problems} ... on CatalogEntry { prices { input cacheHit output tiers { output } perUnit { image } } } }
+  }`;
+  const saveRoutes = `mutation ($routes: [RouteInput!]!) {
+    setRoutes(input: { modelId: "linked-model", routes: $routes }) {
+      ${problems} ... on CatalogEntry { routes { enabled costs { input output } } }
+    }
+  }`;
+  const prices = { input: '3', cacheHit: '0.30', output: '15.000000' };
+  const route = { upstreamId: 'priced', upstreamModel: 'linked-model' };
+
+  it('are amounts of USD: of a model', async () => {
+    const input = {
+      modelId: 'linked-model',
+      prices: {
+        ...prices,
+        tiers: [{ ...prices, abovePromptTokens: 200_000, output: '22.5' }],
+        perUnit: { image: '0.04' },
+      },
+    };
+    const saved = {
+      input: '3',
+      cacheHit: '0.3',
+      output: '15',
+      tiers: [{ output: '22.5' }],
+      perUnit: { image: '0.04' },
+    };
+    expect((await operator.send(save, { variables: { input } })).data).toMatchObject({
+      savePrices: { prices: expect.arrayContaining([saved]) },
+    });
+  });
+
+  it('are amounts of USD: of a route, given in one way only', async () => {
+    await operator.send(
+      'mutation { saveUpstream(input: { upstreamId: "priced", protocol: MESSAGES, baseUrl: "https://api.vendor.example", secret: "sk-vendor-key-1234" }) { __typename } }',
+    );
+    const one = { ...route, vendorPrices: prices };
+    expect((await operator.send(saveRoutes, { variables: { routes: [one] } })).data).toMatchObject({
+      setRoutes: { routes: expect.arrayContaining([{ enabled: true, costs: { input: '3', output: '15' } }]) },
+    });
+    const both = await operator.send(saveRoutes, { variables: { routes: [{ ...one, costs: prices }] } });
+    expect(both.data).toMatchObject({ setRoutes: { problems: [{ path: ['input', 'routes', '0', 'costs'] }] } });
+  });
+
+  it('that are wrong are named by their place, and what is no amount is no input at all', async () => {
+    const dear = { ...prices, cacheHit: '3' };
+    const input = { modelId: 'linked-model', prices: dear, validFrom: '2020-01-01T00:00:00Z' };
+    expect((await operator.send(save, { variables: { input: { ...input, validFrom: null } } })).data).toMatchObject({
+      savePrices: { problems: [{ path: ['input', 'prices', 'cacheHit'] }] },
+    });
+    expect((await operator.send(save, { variables: { input: { ...input, prices } } })).data).toMatchObject({
+      savePrices: { problems: [{ path: ['input', 'validFrom'] }] },
+    });
+    const routes = [{ ...route, vendorPrices: { ...prices, cacheHit: '0.0000001' } }];
+    expect((await operator.send(saveRoutes, { variables: { routes } })).data).toMatchObject({
+      setRoutes: { problems: [{ path: ['input', 'routes', '0', 'vendorPrices', 'cacheHit'] }] },
+    });
+    const number = await operator.send(save, { variables: { input: { ...input, prices: { ...prices, input: 3 } } } });
+    expect(number.errors?.[0]).toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
+  });
+});
+
+describe('the company of an account', () => {
+  const set = `mutation ($input: SetCompanyInput!) {
+    setCompany(input: $input) { ... on Account { company { name taxCode } } ... on InputError { problems { path } } }
+  }`;
+
+  it('is set and taken away with one argument, whose wrong members are named', async () => {
+    const viewer = await owner.send('{ account { id } }');
+    const { id } = (viewer.data as { account: { id: string } }).account;
+    const send = async (company: object | null) =>
+      (await owner.send(set, { variables: { input: { accountId: id, company } } })).data;
+    expect(await send({ name: 'Cty Một', taxCode: '0312345678' })).toEqual({
+      setCompany: { company: { name: 'Cty Một', taxCode: '0312345678' } },
+    });
+    expect(await send({ name: 'Cty Một', taxCode: 'MST 1' })).toEqual({
+      setCompany: { problems: [{ path: ['input', 'company', 'taxCode'] }] },
+    });
+    expect(await send(null)).toEqual({ setCompany: { company: null } });
+  });
+});
+
 describe('a subscription', () => {
   /** The first events of a subscription, as they come; `meanwhile` runs when so many of them have. */
   async function events(

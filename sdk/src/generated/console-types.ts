@@ -156,6 +156,16 @@ export type CachedTokensPlace =
   /** Within the prompt’s count. */
   | 'WITHIN';
 
+/** Prices by the clock, in USD per 1M tokens: outside of all windows the ordinary prices count. */
+export type ClockPricesInput = {
+  /** Dates on which no window begins, `YYYY-MM-DD`: public holidays that the vendor leaves out. */
+  exceptDates?: Array<string> | null | undefined;
+  /** IANA name of the time zone of days, hours and dates, such as `Asia/Shanghai`. */
+  timeZone: string;
+  /** Each has prices of its own; no two have a minute in common. */
+  windows: Array<WindowPricesInput>;
+};
+
 /** The company that an account buys for. */
 export type CompanyInput = {
   /** Its address. */
@@ -478,6 +488,28 @@ export type ModelKind =
   /** Text and calls of tools: messages, chat completions and responses. */
   | 'TEXT';
 
+/** Prices of a model in USD per 1M tokens, with at most 6 decimals. */
+export type ModelPricesInput = {
+  /** Context from the cache; lower than `input`. */
+  cacheHit: string;
+  /** Written to the one-hour cache; left out: as new context. */
+  cacheWrite1h?: string | null | undefined;
+  /** Written to the five-minute cache; left out: as new context. */
+  cacheWrite5m?: string | null | undefined;
+  /** Other prices for hours of the week; left out: none. */
+  clock?: ClockPricesInput | null | undefined;
+  /** New context. */
+  input: string;
+  /** The longest prompt that these prices are for. A request whose prompt may be longer, by its bytes, is refused; left out: whatever the upstream takes. */
+  maxPromptTokens?: number | null | undefined;
+  /** What the model writes. */
+  output: string;
+  /** What is charged by the piece; left out: nothing. */
+  perUnit?: PiecePricesInput | null | undefined;
+  /** Other prices for longer prompts; left out: none. */
+  tiers?: Array<TierPricesInput> | null | undefined;
+};
+
 /** What a channel leads to. */
 export type NoticeChannelKind =
   /** A channel, by a webhook. */
@@ -599,6 +631,16 @@ export type OrderStatus =
   | 'PARTIAL'
   /** No money has arrived. */
   | 'PENDING';
+
+/** What is charged by the piece, in USD for one; what is left out has no price. */
+export type PiecePricesInput = {
+  /** One image. */
+  image?: string | null | undefined;
+  /** One minute; begun ones count whole. */
+  minute?: string | null | undefined;
+  /** One search that the vendor makes. */
+  search?: string | null | undefined;
+};
 
 /** Prices by the clock, in USD per 1M tokens: outside of all windows the ordinary prices count. */
 export type PriceClockInput = {
@@ -743,7 +785,10 @@ export type Role =
 
 /** A place where a model runs. */
 export type RouteInput = {
-  /** What the operator pays there; left out: unknown. */
+  /**
+   * What the operator pays there; left out: unknown.
+   * @deprecated Use `vendorPrices`, whose prices are `UsdAmount`.
+   */
   costs?: PricesInput | null | undefined;
   /** Whether it is used. */
   enabled?: boolean | null | undefined;
@@ -753,6 +798,8 @@ export type RouteInput = {
   upstreamId: string;
   /** What the upstream calls the model. */
   upstreamModel: string;
+  /** What the operator pays there; left out: unknown. */
+  vendorPrices?: VendorPricesInput | null | undefined;
   /** Share among routes of one priority. */
   weight?: number | null | undefined;
 };
@@ -959,6 +1006,22 @@ export type SystemRole =
   | 'KEEP'
   /** As a message of the user. */
   | 'USER';
+
+/** Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them. */
+export type TierPricesInput = {
+  /** For prompts of more tokens than this, all pools together. */
+  abovePromptTokens: number;
+  /** Context from the cache; lower than `input`. */
+  cacheHit: string;
+  /** Written to the one-hour cache; left out: as new context. */
+  cacheWrite1h?: string | null | undefined;
+  /** Written to the five-minute cache; left out: as new context. */
+  cacheWrite5m?: string | null | undefined;
+  /** New context. */
+  input: string;
+  /** What the model writes. */
+  output: string;
+};
 
 /** What happened. */
 export type TimelineKind =
@@ -1228,6 +1291,26 @@ export type UsageSource =
   /** The model reported them. */
   | 'REPORTED';
 
+/** What the operator pays, in USD per 1M tokens with at most 6 decimals. */
+export type VendorPricesInput = {
+  /** Context from the cache; lower than `input`. */
+  cacheHit: string;
+  /** Written to the one-hour cache; left out: as new context. */
+  cacheWrite1h?: string | null | undefined;
+  /** Written to the five-minute cache; left out: as new context. */
+  cacheWrite5m?: string | null | undefined;
+  /** Other prices for hours of the week; left out: none. */
+  clock?: ClockPricesInput | null | undefined;
+  /** New context. */
+  input: string;
+  /** What the model writes. */
+  output: string;
+  /** What is charged by the piece; left out: nothing. */
+  perUnit?: PiecePricesInput | null | undefined;
+  /** Other prices for longer prompts; left out: none. */
+  tiers?: Array<TierPricesInput> | null | undefined;
+};
+
 /** How far a delivery is. */
 export type WebhookDeliveryStatus =
   /** The endpoint answered with 2xx. */
@@ -1236,6 +1319,26 @@ export type WebhookDeliveryStatus =
   | 'FAILED'
   /** It will be tried (again). */
   | 'PENDING';
+
+/** Prices for hours of the week: a request that is accepted in them is charged wholly at these. */
+export type WindowPricesInput = {
+  /** Context from the cache; lower than `input`. */
+  cacheHit: string;
+  /** Written to the one-hour cache; left out: as new context. */
+  cacheWrite1h?: string | null | undefined;
+  /** Written to the five-minute cache; left out: as new context. */
+  cacheWrite5m?: string | null | undefined;
+  /** `mon` to `sun`: the days on which the hours begin. */
+  days: Array<string>;
+  /** Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day. */
+  hours: Array<string>;
+  /** New context. */
+  input: string;
+  /** What the model writes. */
+  output: string;
+  /** Prices of the window for longer prompts, with the bounds of the ordinary ones. */
+  tiers?: Array<TierPricesInput> | null | undefined;
+};
 
 export type AccountQueryVariables = Exact<{
   id?: string | null | undefined;
@@ -2409,13 +2512,13 @@ export type SetModelEnabledMutation = { setModelEnabled:
    };
 
 export type SetPricesMutationVariables = Exact<{
-  input: PricesInput;
+  input: ModelPricesInput;
   modelId: string;
   validFrom?: string | null | undefined;
 }>;
 
 
-export type SetPricesMutation = { setPrices:
+export type SetPricesMutation = { savePrices:
     | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, maxPromptTokens: number | null, output: string, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, days: Array<string>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2965,7 +3068,7 @@ export type SaveCompanyMutationVariables = Exact<{
 }>;
 
 
-export type SaveCompanyMutation = { saveCompany:
+export type SaveCompanyMutation = { setCompany:
     | { __typename: 'Account', id: string, company: { address: string, name: string, taxCode: string } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }

@@ -639,7 +639,7 @@ export type SaveModelAnswer = SaveModelMutation['saveModel'];
 export type SetModelEnabledAnswer = SetModelEnabledMutation['setModelEnabled'];
 
 /** What `setPrices` answers. */
-export type SetPricesAnswer = SetPricesMutation['setPrices'];
+export type SetPricesAnswer = SetPricesMutation['savePrices'];
 
 /** What `setRoutes` answers. */
 export type SetRoutesAnswer = SetRoutesMutation['setRoutes'];
@@ -810,7 +810,7 @@ export type SellerAnswer = SellerQuery['seller'];
 export type CompanyAnswer = CompanyQuery['account'];
 
 /** What `saveCompany` answers. */
-export type SaveCompanyAnswer = SaveCompanyMutation['saveCompany'];
+export type SaveCompanyAnswer = SaveCompanyMutation['setCompany'];
 
 /** What `statements` answers. */
 export type StatementsAnswer = StatementsQuery['account'];
@@ -1738,7 +1738,7 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.setPrices({ input: { cacheHit: 'cacheHit', input: 'input', output: 'output' }, modelId: 'modelId' });
+   * const result = await steyg.console.operator.setPrices({ input: { cacheHit: '10', input: '10', output: '10' }, modelId: 'modelId' });
    * ```
    */
   setPrices(variables: SetPricesMutationVariables, options?: RequestOptions): Pending<SetPricesAnswer>;
@@ -2251,7 +2251,7 @@ export interface ConsoleOrders {
    */
   company(variables?: CompanyQueryVariables, options?: RequestOptions): Pending<CompanyAnswer>;
   /**
-   * Says for which company an account buys: its receipts name it. Without `input`: for a person.
+   * Says for which company an account buys: its receipts name it. Without `company`: for a person.
    *
    * @example
    * ```ts

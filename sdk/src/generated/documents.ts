@@ -141,7 +141,7 @@ export const documents = {
   orderStatus: { kind: 'subscription', path: 'orderStatus', text: 'subscription orderStatus($id:ID!){orderStatus(id:$id){...Order}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions },
   seller: { kind: 'query', path: 'seller', text: 'query seller{seller{...Seller}}' + seller },
   company: { kind: 'query', path: 'account', text: 'query company($accountId:ID){account(id:$accountId){company{address name taxCode}id}}' },
-  saveCompany: { kind: 'mutation', path: 'saveCompany', text: 'mutation saveCompany($accountId:ID!$input:CompanyInput){saveCompany(accountId:$accountId input:$input){__typename ...on Account{company{address name taxCode}id}...Problem}}' + problem },
+  saveCompany: { kind: 'mutation', path: 'setCompany', text: 'mutation saveCompany($accountId:ID!$input:CompanyInput){setCompany(input:{accountId:$accountId company:$input}){__typename ...on Account{company{address name taxCode}id}...Problem}}' + problem },
   statements: { kind: 'query', path: 'account', text: 'query statements($accountId:ID$first:Int){account(id:$accountId){id statements(first:$first){...Statement}}}' + statement },
   statement: { kind: 'query', path: 'account', text: 'query statement($accountId:ID$month:String!){account(id:$accountId){id statement(month:$month){...Statement}}}' + statement },
   bonusSteps: { kind: 'query', path: 'bonusSteps', text: 'query bonusSteps{bonusSteps{...BonusStep}}' + bonusStep },

@@ -78,27 +78,58 @@ const SellerInput = builder.inputType('SellerInput', {
   }),
 });
 
+const SetCompanyInput = builder.inputType('SetCompanyInput', {
+  description: 'For whom an account buys.',
+  fields: (t) => ({
+    accountId: t.id({ required: true, description: 'Which account.' }),
+    company: t.field({ type: CompanyInput, description: 'The company; left out: none, it buys for a person.' }),
+  }),
+});
+
+/** Saves the company of an account; the id of the account in the database. `below`: where the company stands. */
+async function setCompany(
+  context: GraphqlContext,
+  { accountId, company, below }: { accountId: string; company: CompanyValues | null; below: string[] },
+): Promise<string> {
+  const id = decodeUuid('Account', accountId);
+  if (id === null) throw new NotFoundError('account');
+  requireAbility(context, id, 'billing');
+  const outcome = await context.domains.parties.saveCompany({
+    accountId: id,
+    company: company && { name: company.name, taxCode: company.taxCode ?? '', address: company.address ?? '' },
+    actor: actorOf(context.principal),
+  });
+  if (outcome.kind === 'invalid') return refuseInput(outcome, {}, below);
+  return id;
+}
+
+type CompanyValues = typeof CompanyInput.$inferInput;
+
 builder.mutationFields((t) => ({
+  setCompany: t.prismaField({
+    type: AccountType,
+    description: 'Says for which company an account buys: its receipts name it. Without `company`: for a person.',
+    authScopes: { billing: true },
+    errors: { types: [InputError, NotFoundError, NotAllowedError] },
+    args: { input: t.arg({ type: SetCompanyInput, required: true, description: 'The account and its company.' }) },
+    resolve: async (query, _root, { input }, context) => {
+      const { accountId, company = null } = input;
+      const id = await setCompany(context, { accountId, company, below: ['input', 'company'] });
+      return context.prisma.account.findUniqueOrThrow({ ...query, where: { id } });
+    },
+  }),
   saveCompany: t.prismaField({
     type: AccountType,
     description: 'Says for which company an account buys: its receipts name it. Without `input`: for a person.',
+    deprecationReason: 'Use `setCompany`, which takes one argument.',
     authScopes: { billing: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
     args: {
       accountId: t.arg.id({ required: true, description: 'Which account.' }),
       input: t.arg({ type: CompanyInput, description: 'The company; left out: none.' }),
     },
-    resolve: async (query, _root, { accountId, input }, context) => {
-      const id = decodeUuid('Account', accountId);
-      if (id === null) throw new NotFoundError('account');
-      requireAbility(context, id, 'billing');
-      const outcome = await context.domains.parties.saveCompany({
-        accountId: id,
-        company:
-          input == null ? null : { name: input.name, taxCode: input.taxCode ?? '', address: input.address ?? '' },
-        actor: actorOf(context.principal),
-      });
-      if (outcome.kind === 'invalid') return refuseInput(outcome);
+    resolve: async (query, _root, { accountId, input: company = null }, context) => {
+      const id = await setCompany(context, { accountId, company, below: ['input'] });
       return context.prisma.account.findUniqueOrThrow({ ...query, where: { id } });
     },
   }),

@@ -171,7 +171,8 @@ interface ClockView<Window> {
   windows: readonly Window[];
 }
 
-const clockTexts = {
+/** What the schema says of prices by the clock, in answers and inputs. */
+export const clockTexts = {
   clock: 'Prices by the clock, in USD per 1M tokens: outside of all windows the ordinary prices count.',
   timeZone: 'IANA name of the time zone of days, hours and dates, such as `Asia/Shanghai`.',
   exceptDates: 'Dates on which no window begins, `YYYY-MM-DD`: public holidays that the vendor leaves out.',

@@ -16,6 +16,7 @@ import {
   throwCatalogRefusal,
   UnitPricesType,
 } from './changes.ts';
+import { decimalPrices, ModelPricesInput } from './price-inputs.ts';
 import { ModelKindType } from './protocol.ts';
 
 /** Models as operators see and change them, on or off, with all their prices. */
@@ -133,6 +134,15 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
   }),
 });
 
+const SavePricesInput = builder.inputType('SavePricesInput', {
+  description: 'Prices of a model from a moment on.',
+  fields: (t) => ({
+    modelId: t.string({ required: true, description: 'Which model.' }),
+    prices: t.field({ type: ModelPricesInput, required: true, description: 'The prices.' }),
+    validFrom: t.field({ type: 'DateTime', description: 'From when they count; left out: at once.' }),
+  }),
+});
+
 builder.mutationFields((t) => ({
   saveModel: t.prismaField({
     type: CatalogEntryType,
@@ -167,9 +177,24 @@ builder.mutationFields((t) => ({
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),
+  savePrices: t.prismaField({
+    type: CatalogEntryType,
+    description: 'Adds a price version. Requests that run are charged at the prices they were admitted with.',
+    authScopes: { trustedOperator: true },
+    errors: { types: changeErrors },
+    args: { input: t.arg({ type: SavePricesInput, required: true, description: 'The model and its prices.' }) },
+    resolve: async (query, _root, { input }, context) => {
+      const modelId = named('CatalogEntry', input.modelId);
+      const ask = { modelId, prices: decimalPrices(input.prices), validFrom: input.validFrom ?? null };
+      const outcome = await context.domains.catalogChanges.setPrices(ask, actorOf(context.principal));
+      throwCatalogRefusal(outcome, ['input', 'prices'], { validFrom: ['input', 'validFrom'] });
+      return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
+    },
+  }),
   setPrices: t.prismaField({
     type: CatalogEntryType,
     description: 'Adds a price version. Requests that run are charged at the prices they were admitted with.',
+    deprecationReason: 'Use `savePrices`, whose prices are `UsdAmount`.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
     args: {

@@ -1,3 +1,4 @@
+import type { CatalogOutcome } from '../../catalog/changes.ts';
 import type { RouteTest } from '../../catalog/test-route.ts';
 import {
   fromStoredTiers,
@@ -11,7 +12,7 @@ import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { NotFoundError } from '../errors.ts';
+import { InputError, NotFoundError } from '../errors.ts';
 import {
   changeErrors,
   enteredPrices,
@@ -24,6 +25,7 @@ import {
   UnitPricesType,
 } from './changes.ts';
 import { CatalogEntryType } from './entries.ts';
+import { decimalPrices, VendorPricesInput } from './price-inputs.ts';
 
 /** Routes: a model on an upstream. */
 
@@ -125,9 +127,37 @@ const RouteInput = builder.inputType('RouteInput', {
     priority: t.int({ defaultValue: 0, description: 'Lower is tried first.' }),
     weight: t.int({ defaultValue: 1, description: 'Share among routes of one priority.' }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it is used.' }),
-    costs: t.field({ type: PricesInput, description: 'What the operator pays there; left out: unknown.' }),
+    vendorPrices: t.field({
+      type: VendorPricesInput,
+      description: 'What the operator pays there; left out: unknown.',
+    }),
+    costs: t.field({
+      type: PricesInput,
+      description: 'What the operator pays there; left out: unknown.',
+      deprecationReason: 'Use `vendorPrices`, whose prices are `UsdAmount`.',
+    }),
   }),
 });
+
+/** The costs of a route in the form of the catalog's own checks; null: unknown. */
+function costsOf({
+  vendorPrices,
+  costs,
+}: Pick<typeof RouteInput.$inferInput, 'costs' | 'vendorPrices'>): Record<string, unknown> | null {
+  if (vendorPrices) return decimalPrices(vendorPrices);
+  return costs ? given(costs) : null;
+}
+
+/** Throws the refusal of routes; its paths name the members that were given. */
+function throwRouteRefusal(routes: readonly (typeof RouteInput.$inferInput)[], outcome: CatalogOutcome): void {
+  if (outcome.kind !== 'invalid') return throwCatalogRefusal(outcome, ['routes']);
+  const problems = outcome.problems.map(({ path, message }) => {
+    const [index, member, ...below] = path;
+    const named = member === 'costs' && routes[Number(index)]?.vendorPrices ? 'vendorPrices' : member;
+    return { path: [index, named, ...below].filter((part) => part !== undefined), message };
+  });
+  throwCatalogRefusal({ ...outcome, problems }, ['routes']);
+}
 
 builder.mutationFields((t) => ({
   setRoutes: t.prismaField({
@@ -141,13 +171,16 @@ builder.mutationFields((t) => ({
     },
     resolve: async (query, _root, args, context) => {
       const modelId = named('CatalogEntry', args.modelId);
-      const routes = args.routes.map((route) => ({
+      const twice = args.routes.findIndex(({ costs, vendorPrices }) => costs && vendorPrices);
+      if (twice >= 0)
+        throw new InputError([{ path: ['routes', String(twice), 'costs'], message: 'Give `vendorPrices` alone.' }]);
+      const routes = args.routes.map(({ vendorPrices, costs, ...route }) => ({
         ...given(route),
         upstreamId: named('Upstream', route.upstreamId),
-        costs: route.costs ? given(route.costs) : null,
+        costs: costsOf({ vendorPrices, costs }),
       }));
       const outcome = await context.domains.catalogChanges.saveRoutes({ modelId, routes }, actorOf(context.principal));
-      throwCatalogRefusal(outcome, ['routes']);
+      throwRouteRefusal(args.routes, outcome);
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),

@@ -422,7 +422,7 @@ function RoutesCard({ entry, upstreams }: { entry: CatalogRow; upstreams: NonNul
           priority: Math.floor(Number(priority)),
           weight: Math.floor(Number(weight)),
           enabled,
-          costs: routeCostsOf(costs),
+          vendorPrices: routeCostsOf(costs),
         })),
       }),
     refresh: [catalogKey, ['operator', 'upstreams'], ['models']],

@@ -1,0 +1,101 @@
+import { formatUsd } from '../../core/money.ts';
+import { builder } from '../builder.ts';
+import { clockTexts, given } from './changes.ts';
+
+/** Prices as operators enter them: amounts of USD, for models and for what vendors charge. */
+
+type Fields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>;
+
+/** The five prices of tokens, in USD per 1M. */
+const tokenPrices = (t: Fields) => ({
+  input: t.field({ type: 'UsdAmount', required: true, description: 'New context.' }),
+  cacheHit: t.field({
+    type: 'UsdAmount',
+    required: true,
+    description: 'Context from the cache; lower than `input`.',
+  }),
+  cacheWrite5m: t.field({
+    type: 'UsdAmount',
+    description: 'Written to the five-minute cache; left out: as new context.',
+  }),
+  cacheWrite1h: t.field({
+    type: 'UsdAmount',
+    description: 'Written to the one-hour cache; left out: as new context.',
+  }),
+  output: t.field({ type: 'UsdAmount', required: true, description: 'What the model writes.' }),
+});
+
+const PiecePricesInput = builder.inputType('PiecePricesInput', {
+  description: 'What is charged by the piece, in USD for one; what is left out has no price.',
+  fields: (t) => ({
+    search: t.field({ type: 'UsdAmount', description: 'One search that the vendor makes.' }),
+    image: t.field({ type: 'UsdAmount', description: 'One image.' }),
+    minute: t.field({ type: 'UsdAmount', description: 'One minute; begun ones count whole.' }),
+  }),
+});
+
+const TierPricesInput = builder.inputType('TierPricesInput', {
+  description: 'Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them.',
+  fields: (t) => ({
+    abovePromptTokens: t.int({
+      required: true,
+      description: 'For prompts of more tokens than this, all pools together.',
+    }),
+    ...tokenPrices(t),
+  }),
+});
+
+const WindowPricesInput = builder.inputType('WindowPricesInput', {
+  description: clockTexts.window,
+  fields: (t) => ({
+    days: t.stringList({ required: true, description: clockTexts.days }),
+    hours: t.stringList({ required: true, description: clockTexts.hours }),
+    ...tokenPrices(t),
+    tiers: t.field({ type: [TierPricesInput], description: clockTexts.tiers }),
+  }),
+});
+
+const ClockPricesInput = builder.inputType('ClockPricesInput', {
+  description: clockTexts.clock,
+  fields: (t) => ({
+    timeZone: t.string({ required: true, description: clockTexts.timeZone }),
+    exceptDates: t.stringList({ description: clockTexts.exceptDates }),
+    windows: t.field({ type: [WindowPricesInput], required: true, description: clockTexts.windows }),
+  }),
+});
+
+/** Prices of every prompt length and hour, and by the piece. */
+const allPrices = (t: Fields) => ({
+  ...tokenPrices(t),
+  tiers: t.field({ type: [TierPricesInput], description: 'Other prices for longer prompts; left out: none.' }),
+  clock: t.field({ type: ClockPricesInput, description: 'Other prices for hours of the week; left out: none.' }),
+  perUnit: t.field({ type: PiecePricesInput, description: 'What is charged by the piece; left out: nothing.' }),
+});
+
+export const ModelPricesInput = builder.inputType('ModelPricesInput', {
+  description: 'Prices of a model in USD per 1M tokens, with at most 6 decimals.',
+  fields: (t) => ({
+    ...allPrices(t),
+    maxPromptTokens: t.int({
+      description:
+        'The longest prompt that these prices are for. A request whose prompt may be longer, by its bytes, is refused; left out: whatever the upstream takes.',
+    }),
+  }),
+});
+
+export const VendorPricesInput = builder.inputType('VendorPricesInput', {
+  description: 'What the operator pays, in USD per 1M tokens with at most 6 decimals.',
+  fields: (t) => allPrices(t),
+});
+
+/** Prices in the form of the catalog's own checks, which take decimal strings and name the member that is wrong. */
+export function decimalPrices(prices: object): Record<string, unknown> {
+  const members = Object.entries(given(prices)).map(([name, value]) => [name, decimals(value)]);
+  return Object.fromEntries(members) as Record<string, unknown>;
+}
+
+function decimals(value: unknown): unknown {
+  if (typeof value === 'bigint') return formatUsd(value);
+  if (Array.isArray(value)) return value.map(decimals);
+  return typeof value === 'object' && value !== null ? decimalPrices(value) : value;
+}
