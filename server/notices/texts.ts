@@ -47,10 +47,10 @@ const limited = {
     })[limit_of ?? ''] ?? [`Your Steyg key “${key_name}” is near its`, 'its requests'],
   vi: ({ limit_of, key_name, project_name }: NoticeFacts) =>
     ({
-      member: ['Một thành viên của tài khoản Steyg', 'yêu cầu của các khóa do người này tạo'],
-      project: [`Dự án Steyg “${project_name}”`, 'yêu cầu của các khóa trong dự án'],
-      account: ['Tài khoản Steyg của bạn', 'yêu cầu của mọi khóa'],
-    })[limit_of ?? ''] ?? [`Khóa Steyg “${key_name}”`, 'yêu cầu của khóa này'],
+      member: ['Một thành viên của tài khoản Steyg', 'yêu cầu của các key do người này tạo'],
+      project: [`Dự án Steyg “${project_name}”`, 'yêu cầu của các key trong dự án'],
+      account: ['Tài khoản Steyg của bạn', 'yêu cầu của mọi key'],
+    })[limit_of ?? ''] ?? [`API key Steyg “${key_name}”`, 'yêu cầu của key này'],
 } satisfies Record<Locale, (facts: NoticeFacts) => string[]>;
 
 type Texts = Record<NoticeKind, (facts: NoticeFacts, locale: Locale) => NoticeText>;
