@@ -1,7 +1,7 @@
 import type { Attribution, AttributionKind } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { TokenPools } from '../core/tokens.ts';
-import { decodeCursor, type LedgerPage, page, projectOfKey, type Queryable, RangeTooWide } from './usage.ts';
+import { decodeCursor, type LedgerPage, page, type Queryable, RangeTooWide } from './usage.ts';
 
 /**
  * Reads usage by session, user and tag, from the sums by hour that are written with every entry. An entry with several tags
@@ -47,15 +47,19 @@ export interface AttributedUsage extends TokenPools {
   lastAt: Date;
 }
 
-/** Sums by hour that one page may add up: some tenths of a second for the database. */
+/** Sums by hour that one page may read: some tenths of a second for the database. */
 const maxSums = 200_000;
 
 const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'] as const;
 const sums = ['requests', ...pools, 'cost', 'charged'] as const;
 
-const inRange = `account_id = $1 AND kind = $2 AND ($3::text[] IS NULL OR label = ANY ($3))
-  AND hour >= coalesce($4::timestamptz, '-infinity') AND hour < coalesce($5::timestamptz, 'infinity')
-  AND ($6::text IS NULL OR model = $6) AND ($7::uuid IS NULL OR key_id = $7)`;
+/**
+ * What the index reads: nothing but prefixes of the two indexes, so that a count of these rows bounds the scan. The labels
+ * are left out of the text without any, so that a plan that is kept for all values still finds them by the index.
+ */
+const inScope = (ofLabels: boolean): string => `account_id = $1 AND kind = $2
+  AND hour >= coalesce($3::timestamptz, '-infinity') AND hour < coalesce($4::timestamptz, 'infinity')
+  ${ofLabels ? 'AND label = ANY ($5::text[])' : ''}`;
 
 /** Throws `RangeTooWide` for a range with more than `maxSums` sums, and `BadCursor`. */
 export async function readAttributedUsage(
@@ -63,19 +67,13 @@ export async function readAttributedUsage(
   query: AttributedUsageQuery,
 ): Promise<LedgerPage<AttributedUsage>> {
   const { period = null, byModel = false, byKey = false, byProject = false, order = 'cost', limit } = query;
-  const range = [
-    query.accountId,
-    query.kind,
-    query.labels ?? null,
-    query.from ?? null,
-    query.to ?? null,
-    query.model ?? null,
-    query.keyId ?? null,
-  ];
+  const labels = query.labels ?? null;
+  const scope = inScope(labels !== null);
+  const range = [query.accountId, query.kind, query.from ?? null, query.to ?? null];
   const { rows: counted } = await db.query({
-    name: 'attributed_range',
-    text: `SELECT count(*) > $8 AS wide FROM (SELECT FROM attribution_hour WHERE ${inRange} LIMIT $8 + 1) AS sums`,
-    values: [...range, maxSums],
+    name: `attributed_range_${labels === null ? 'all' : 'labels'}`,
+    text: `SELECT count(*) > ${maxSums} AS wide FROM (SELECT FROM attribution_hour WHERE ${scope} LIMIT ${maxSums + 1}) AS sums`,
+    values: labels === null ? range : [...range, labels],
   });
   if (counted[0].wide === true) throw new RangeTooWide();
   const after = query.after ? decodeCursor(query.after, cursorShapes(order)) : null;
@@ -84,11 +82,19 @@ export async function readAttributedUsage(
     coalesce(project_id::text, '') COLLATE "C"`;
   const { rows } = await db.query({
     text: `SELECT * FROM (
-             SELECT ${period === null ? 'NULL::timestamptz' : `date_trunc('day', hour, $8)`} AS start, label,
-                    ${byModel ? 'model' : 'NULL::text'} AS model, ${byKey ? 'key_id' : 'NULL::uuid'} AS key_id,
-                    ${byProject ? projectOfKey : 'NULL::uuid'} AS project_id,
+             SELECT start, label, model, ${byKey ? 'key_id' : 'NULL::uuid'} AS key_id,
+                    ${byProject ? 'k.project_id' : 'NULL::uuid'} AS project_id,
                     ${sums.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')}, min(first_at) AS first_at, max(last_at) AS last_at
-             FROM attribution_hour WHERE ${inRange} AND $8::text IS NOT NULL GROUP BY 1, 2, 3, 4, 5
+             FROM (
+               SELECT ${period === null ? 'NULL::timestamptz' : `date_trunc('day', hour, $8)`} AS start, label,
+                      ${byModel ? 'model' : 'NULL::text'} AS model, ${byKey || byProject ? 'key_id' : 'NULL::uuid'} AS key_id,
+                      ${sums.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')}, min(first_at) AS first_at, max(last_at) AS last_at
+               FROM attribution_hour
+               WHERE ${scope} AND $5::text[] IS NOT DISTINCT FROM $5
+                 AND ($6::text IS NULL OR model = $6) AND ($7::uuid IS NULL OR key_id = $7) AND $8::text IS NOT NULL
+               GROUP BY 1, 2, 3, 4
+             ) AS of_keys ${byProject ? 'LEFT JOIN api_key k ON k.id = key_id' : ''}
+             GROUP BY 1, 2, 3, 4, 5
            ) AS grouped
            WHERE NOT $9::boolean OR coalesce(start, '-infinity') < $10::timestamptz
               OR (coalesce(start, '-infinity') = $10::timestamptz AND (${rank} < $11::numeric
@@ -96,6 +102,9 @@ export async function readAttributedUsage(
            ORDER BY coalesce(start, '-infinity') DESC, ${rank} DESC, ${place} LIMIT $16`,
     values: [
       ...range,
+      labels,
+      query.model ?? null,
+      query.keyId ?? null,
       query.timeZone ?? 'UTC',
       after !== null,
       ...(after === null ? ['-infinity', '0', '', '', '', ''] : after.slice(1)),

@@ -211,9 +211,6 @@ export interface UsageRecord extends TokenPools {
   upstreamCost: PicoUsd;
 }
 
-/** The project in which the key of a row lies. */
-export const projectOfKey = '(SELECT k.project_id FROM api_key k WHERE k.id = key_id)';
-
 /** Sums of usage: newest period first, then by model, key, project and outcome. */
 export async function readUsage(db: Queryable, query: UsageQuery): Promise<LedgerPage<UsageRecord>> {
   const { period, byModel, byKey, byProject = false, byOutcome = false, limit } = query;
@@ -221,17 +218,24 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
   const position = after ?? ['-infinity', '', '', '', ''];
   const start = period === null ? 'NULL::timestamptz' : `date_trunc('${periods[period]}', hour, $6)`;
   const { rows } = await db.query({
+    // Projects are looked up for keys, not for hours.
     text: `SELECT * FROM (
-             SELECT ${start} AS start, ${byModel ? 'model' : 'NULL::text'} AS model, ${byKey ? 'key_id' : 'NULL::uuid'} AS key_id,
-                    ${byProject ? projectOfKey : 'NULL::uuid'} AS project_id, ${byOutcome ? 'outcome' : 'NULL::text'} AS outcome,
-                    coalesce(sum(requests) FILTER (WHERE outcome IN (${failures})), 0)::text AS failures,
-                    ${sums.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')}
+             SELECT start, model, ${byKey ? 'key_id' : 'NULL::uuid'} AS key_id,
+                    ${byProject ? 'k.project_id' : 'NULL::uuid'} AS project_id, outcome,
+                    sum(failures)::text AS failures, ${sums.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')}
+             FROM (
+             SELECT ${start} AS start, ${byModel ? 'model' : 'NULL::text'} AS model,
+                    ${byKey || byProject ? 'key_id' : 'NULL::uuid'} AS key_id, ${byOutcome ? 'outcome' : 'NULL::text'} AS outcome,
+                    coalesce(sum(requests) FILTER (WHERE outcome IN (${failures})), 0) AS failures,
+                    ${sums.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')}
              FROM usage_hour
              WHERE ($1::uuid IS NULL OR account_id = $1) AND hour >= coalesce($2::timestamptz, '-infinity')
                AND hour < coalesce($3::timestamptz, 'infinity') AND ($4::text IS NULL OR model = $4)
                AND ($5::uuid IS NULL OR key_id = $5) AND $6::text IS NOT NULL
                AND ($13::text[] IS NULL OR outcome = ANY ($13))
                AND ($12::text IS NULL OR account_id IN (SELECT id FROM account WHERE kind = 'probe') = ($12 = 'probe'))
+             GROUP BY 1, 2, 3, 4
+             ) AS of_keys ${byProject ? 'LEFT JOIN api_key k ON k.id = key_id' : ''}
              GROUP BY 1, 2, 3, 4, 5
            ) AS grouped
            WHERE NOT $7::boolean

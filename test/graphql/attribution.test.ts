@@ -99,6 +99,26 @@ describe('usage', () => {
     }
   });
 
+  it('is refused for a range with too many sums, however few of them a filter lets through', async () => {
+    const big = await createPerson(plane, 'big@example.com', '203.0.113.9');
+    await plane.database.pool.query(
+      `INSERT INTO attribution_hour (account_id, kind, hour, label, model, key_id, first_at, last_at)
+       SELECT (SELECT id FROM account WHERE email = 'big@example.com'), 'tag', '2026-01-01T00:00:00Z', 't=' || n, 'big',
+              '00000000-0000-0000-0000-000000000001', now(), now() FROM generate_series(1, 200001) n`,
+    );
+    for (const filter of ['', ', model: "nope"']) {
+      const { errors } = await big.send(
+        `{ account { attributedUsage(by: TAG, from: "2026-01-01T00:00:00Z"${filter}) { next } } }`,
+      );
+      expect(errors[0]?.message).toMatch(/shorter range/);
+    }
+    expect(await attributed('by: TAG, from: "2026-01-01T01:00:00Z", model: "nope"', big)).toEqual({
+      rows: [],
+      next: null,
+    });
+    expect((await attributed('by: TAG, only: "t=7", model: "big"', big)).rows).toHaveLength(1);
+  });
+
   it('of another account is not shown', async () => {
     const stranger = await createPerson(plane, 'stranger@example.com', '203.0.113.2');
     expect(await attributed('by: TAG', stranger)).toEqual({ rows: [], next: null });
