@@ -60,22 +60,30 @@ export async function readProjectSpend(db: Queryable, projectIds: readonly strin
   }));
 }
 
-/** Months in which a project was charged, newest first, at most so many. What was charged stays with the project. */
+/**
+ * Months in which projects were charged, by project, newest first, at most so many of each; those without any are missing.
+ * What was charged stays with the project.
+ */
 export async function readProjectMonths(
   db: Queryable,
-  { accountId, projectId, months }: { accountId: string; projectId: string; months: number },
-): Promise<MonthSpend[]> {
+  { projectIds, months }: { projectIds: readonly string[]; months: number },
+): Promise<Map<string, MonthSpend[]>> {
   const { rows } = await db.query({
     name: 'shared_project_months',
-    text: `SELECT to_char(month, 'YYYY-MM') AS month, charged FROM (
-             SELECT month, charged FROM shared_limit_month WHERE account_id = $1 AND subject_id = $2
+    text: `SELECT p.id, to_char(spent.month, 'YYYY-MM') AS month, spent.charged
+           FROM project p CROSS JOIN LATERAL (
+             SELECT month, charged FROM shared_limit_month WHERE account_id = p.account_id AND subject_id = p.id
              UNION ALL
              SELECT month, month_charged FROM shared_limit
-             WHERE account_id = $1 AND subject_id = $2 AND month_charged > 0) AS spent
-           ORDER BY spent.month DESC LIMIT $3`,
-    values: [accountId, projectId, months],
+             WHERE account_id = p.account_id AND subject_id = p.id AND month_charged > 0
+             ORDER BY month DESC LIMIT $2) AS spent
+           WHERE p.id = ANY ($1::uuid[]) ORDER BY spent.month DESC`,
+    values: [projectIds, months],
   });
-  return rows.map((row) => ({ month: row.month, charged: BigInt(row.charged) }));
+  const byProject = Map.groupBy(rows, ({ id }) => String(id));
+  return new Map(
+    [...byProject].map(([id, spent]) => [id, spent.map(({ month, charged }) => ({ month, charged: BigInt(charged) }))]),
+  );
 }
 
 /**

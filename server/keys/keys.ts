@@ -74,6 +74,8 @@ type PlaceProblem =
   | { kind: 'unknown_project' }
   /** The project's limits leave less than the running requests of the key hold. */
   | { kind: 'project_full' }
+  /** The key lies in a project with a limit, which the actor may not take it out of. */
+  | { kind: 'bound_to_project' }
   | NotAllowed;
 
 /**
@@ -112,6 +114,12 @@ export interface KeyRef {
   actor: string;
 }
 
+export type ChangeKey = KeyRef &
+  Partial<KeyTerms> & {
+    /** Whether the actor may take the key out of a project with a limit, wherever it goes. Left out: no. */
+    mayLeaveLimits?: boolean;
+  };
+
 export interface Keys {
   create(ask: { accountId: string; actor: string } & Partial<KeyTerms>): Promise<CreateKeyOutcome>;
   /** The same, once for each idempotency key: a repeated call returns the key that was created. */
@@ -123,8 +131,8 @@ export interface Keys {
   list(accountId: string, options?: { deleted?: boolean }): Promise<ApiKey[]>;
   /** A key of any account, for operators; deleted ones too. Null: no such key. */
   find(id: string): Promise<ApiKey | null>;
-  /** Changes the given terms only. */
-  change(ask: KeyRef & Partial<KeyTerms>): Promise<ChangeKeyOutcome>;
+  /** Changes the given terms only. Who may not set the limits of projects may not take a key out of one either. */
+  change(ask: ChangeKey): Promise<ChangeKeyOutcome>;
   /**
    * Creates a key of the same name and terms; the old one stays valid for `graceMs`, so that clients can be switched
    * over. The new key gets the rest of a lifetime limit; until the grace period ends, both may spend it. Happens once
@@ -296,7 +304,7 @@ export async function createKey(
   return { kind: 'created', key, secret };
 }
 
-async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): Promise<ChangeKeyOutcome> {
+async function changeKey(client: ClientBase, ask: ChangeKey): Promise<ChangeKeyOutcome> {
   const before = await lockKey(client, ask);
   if (before === null) return { kind: 'unknown_key' };
   const terms: KeyTerms = {
@@ -350,7 +358,7 @@ async function changeKey(client: ClientBase, ask: KeyRef & Partial<KeyTerms>): P
 /** Whether a key may belong to whom the change says, and lie in that project. What stays as it was may stay. */
 async function placeProblem(
   client: ClientBase,
-  { ask, before, terms }: { ask: KeyRef; before: ApiKey; terms: KeyTerms },
+  { ask, before, terms }: { ask: ChangeKey; before: ApiKey; terms: KeyTerms },
 ): Promise<PlaceProblem | null> {
   if (terms.personal !== before.personal) {
     const actor = await roleOf(client, ask.accountId, await personOf(client, ask.actor));
@@ -358,8 +366,20 @@ async function placeProblem(
     if (terms.personal ? maker === null : actor === 'member') return { kind: 'not_allowed' };
   }
   if (terms.projectId === before.projectId) return null;
+  if (ask.mayLeaveLimits !== true && (await isLimited(client, before))) return { kind: 'bound_to_project' };
   if (!(await isProject(client, ask.accountId, terms.projectId))) return { kind: 'unknown_project' };
   return (await isRoomFor(client, before, terms.projectId)) ? null : { kind: 'project_full' };
+}
+
+/** Whether the project of a key has a limit. */
+async function isLimited(client: ClientBase, { accountId, projectId }: ApiKey): Promise<boolean> {
+  if (projectId === null) return false;
+  const { rowCount } = await client.query(
+    `SELECT FROM shared_limit WHERE account_id = $1 AND subject_id = $2
+     AND (limit_month IS NOT NULL OR limit_lifetime IS NOT NULL)`,
+    [accountId, projectId],
+  );
+  return rowCount === 1;
 }
 
 /**

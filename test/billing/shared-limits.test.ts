@@ -278,9 +278,8 @@ describe('a key that changes its project', () => {
       (await readProjectSpend(db.pool, [first, second])).map((each) => [each.projectId, each.lifetime]),
     );
     expect([spends.get(first), spends.get(second)]).toEqual([2n * owed, owed]);
-    expect(await readProjectMonths(db.pool, { accountId, projectId: first, months: 3 })).toMatchObject([
-      { charged: 2n * owed },
-    ]);
+    const months = await readProjectMonths(db.pool, { projectIds: [first, second], months: 3 });
+    expect([first, second].map((id) => months.get(id)?.map(({ charged }) => charged))).toEqual([[2n * owed], [owed]]);
     await expectSound(db.pool, [accountId]);
   });
 

@@ -171,6 +171,75 @@ describe('a project', () => {
   });
 });
 
+describe('a project with a limit', () => {
+  const tokenOf = async (scopes: string[]) =>
+    (
+      await answer<{ secret: string }>(
+        owner,
+        `mutation ($scopes: [TokenScope!]!) { createAccessToken(input: { name: "t", scopes: $scopes }) {
+           ... on CreatedAccessToken { secret } } }`,
+        { scopes },
+        'createAccessToken',
+      )
+    ).secret;
+
+  it('is left by a key only when those who pay take it out', async () => {
+    const member = await join('mover@example.com', 'MEMBER', '203.0.113.7');
+    const limited = await createProject({ name: 'Bounded', limits: { lifetime: '5' } });
+    const roomy = await createProject({ name: 'Roomy', limits: { month: '50' } });
+    const open = await createProject({ name: 'Open' });
+    const { key } = await createKey({ accountId, projectId: open.id }, member);
+    // Into a project with a limit, and renamed there: nothing escapes.
+    expect((await updateKey({ id: key.id, projectId: limited.id }, member)).project).toEqual({ name: 'Bounded' });
+    expect((await updateKey({ id: key.id, name: 'renamed', projectId: limited.id }, member)).code).toBeUndefined();
+    for (const projectId of [null, open.id, roomy.id])
+      expect(await updateKey({ id: key.id, projectId }, member)).toMatchObject({ code: 'NOT_ALLOWED' });
+    const byToken = async (scopes: string[]) => {
+      const { data } = await owner.send(
+        `mutation ($id: ID!) { updateKey(input: { id: $id, projectId: null }) {
+           __typename ... on ApiKey { project { name } } ... on Error { code } } }`,
+        { variables: { id: key.id }, headers: { authorization: `Bearer ${await tokenOf(scopes)}`, cookie: '' } },
+      );
+      return data?.['updateKey'];
+    };
+    expect(await byToken(['KEYS'])).toMatchObject({ code: 'NOT_ALLOWED' });
+    expect(await byToken(['KEYS', 'BILLING'])).toEqual({ __typename: 'ApiKey', project: null });
+    await updateKey({ id: key.id, projectId: limited.id });
+    expect((await updateKey({ id: key.id, projectId: roomy.id })).project).toEqual({ name: 'Roomy' });
+  });
+
+  it('has its months beside those of all others, as many of each as are asked for', async () => {
+    const { pool } = plane.database;
+    const names = ['M1', 'M2', 'M3'];
+    for (const [i, name] of names.entries()) {
+      const { id } = await createProject({ name });
+      const uuid = Buffer.from(id, 'base64').toString().split(':')[1];
+      await pool.query(
+        `INSERT INTO shared_limit_month (account_id, subject_id, month, charged)
+         SELECT account_id, id, date '2025-01-01' + n * interval '1 month', $2::bigint * 1000000000000 + n
+         FROM project, generate_series(1, 4) n WHERE id = $1`,
+        [uuid, i + 1],
+      );
+    }
+    const { projects } = await answer<{ projects: { name: string; two: unknown[]; all: { month: string }[] }[] }>(
+      owner,
+      '{ account { projects { name two: months(count: 2) { month charged } all: months(count: 24) { month } } } }',
+      {},
+      'account',
+    );
+    const shown = projects.filter(({ name }) => names.includes(name));
+    expect(shown.map(({ two }) => two)).toEqual(
+      [1, 2, 3].map((usd) => [
+        { month: '2025-05', charged: `${usd}.000000000004` },
+        { month: '2025-04', charged: `${usd}.000000000003` },
+      ]),
+    );
+    for (const { all } of shown)
+      expect(all.map(({ month }) => month)).toEqual(['2025-05', '2025-04', '2025-03', '2025-02']);
+    expect(projects.find(({ name }) => name === 'Bounded')).toMatchObject({ two: [], all: [] });
+  });
+});
+
 describe('a member who leaves', () => {
   it('leaves the keys of the account and takes their own along', async () => {
     const admin = await join('admin@example.com', 'ADMIN', '203.0.113.3');

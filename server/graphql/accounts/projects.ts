@@ -1,6 +1,6 @@
 import type { ProjectProblem } from '../../accounts/projects.ts';
 import type { SharedLimits } from '../../accounts/shared-limits.ts';
-import { type ProjectSpend, readProjectMonths, readProjectSpend } from '../../billing/shared-spend.ts';
+import { type MonthSpend, type ProjectSpend, readProjectMonths, readProjectSpend } from '../../billing/shared-spend.ts';
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, decodeUuid, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
@@ -40,6 +40,10 @@ const ProjectSpendType = builder.objectRef<ProjectSpend>('ProjectSpend').impleme
   }),
 });
 
+const defaultMonths = 12;
+const maxMonths = 24;
+const maxProjects = 200;
+
 export const ProjectType = builder.prismaNode('Project', {
   id: { field: 'id' },
   description: 'A place for keys of an account, with a budget and a report of its own.',
@@ -62,14 +66,19 @@ export const ProjectType = builder.prismaNode('Project', {
       load: (ids: string[], context: GraphqlContext) => loadSpend(ids, context),
       resolve: (project: { id: string }) => project.id,
     }),
-    months: t.field({
-      type: [MonthSpendType],
+    months: t.loadableList({
+      type: MonthSpendType,
       description: 'What was charged by month, newest first; months without charges are left out.',
       args: { count: t.arg.int({ defaultValue: 12, description: 'The last so many; 1 to 24.' }) },
-      resolve: ({ id, accountId }, { count }, { db }) => {
-        const months = count ?? 12;
-        if (months < 1 || months > 24) throw badInput('count', 'count is 1 to 24.');
-        return readProjectMonths(db, { accountId, projectId: id, months });
+      complexity: ({ count }: { count?: number | null | undefined }) => ({
+        field: 1,
+        multiplier: Math.min(Math.max(count ?? defaultMonths, 1), maxMonths),
+      }),
+      load: (refs: string[], context: GraphqlContext) => loadMonths(refs, context),
+      resolve: ({ id }: { id: string }, { count }: { count?: number | null | undefined }) => {
+        const months = count ?? defaultMonths;
+        if (months < 1 || months > maxMonths) throw badInput('count', `count is 1 to ${maxMonths}.`);
+        return `${id}/${months}`;
       },
     }),
   }),
@@ -86,12 +95,21 @@ async function loadSpend(ids: readonly string[], { db }: GraphqlContext): Promis
   return ids.map((id) => byId.get(id) ?? new Error('a project has no sums'));
 }
 
+/** Projects are named `project/count`: one query for all of an operation, with the months of the field that asks for most. */
+async function loadMonths(refs: readonly string[], { db }: GraphqlContext): Promise<MonthSpend[][]> {
+  const asked = refs.map((ref) => ({ id: ref.split('/')[0] ?? '', count: Number(ref.split('/')[1]) }));
+  const projectIds = [...new Set(asked.map(({ id }) => id))];
+  const byId = await readProjectMonths(db, { projectIds, months: Math.max(...asked.map(({ count }) => count)) });
+  return asked.map(({ id, count }) => (byId.get(id) ?? []).slice(0, count));
+}
+
 builder.prismaObjectFields(AccountType, (t) => ({
   projects: t.prismaField({
     type: [ProjectType],
-    description: 'Projects of the account by name, at most 200; archived ones last.',
+    description: `Projects of the account by name, at most ${maxProjects}; archived ones last.`,
     args: { archived: t.arg.boolean({ defaultValue: false, description: 'Archived projects as well.' }) },
     select: { id: true },
+    complexity: { field: 1, multiplier: maxProjects },
     resolve: (query, { id }, { archived }, { prisma }) =>
       prisma.project.findMany({
         ...query,

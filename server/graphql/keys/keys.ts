@@ -1,6 +1,6 @@
 import { type KeySpendRecord, readKeySpend } from '../../billing/usage.ts';
 import type { BurnLimit, SpendLimits } from '../../core/spend-limits.ts';
-import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
+import { abilitiesOn, accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder, type ObjectFields } from '../builder.ts';
@@ -390,7 +390,15 @@ function placeOf({
   };
 }
 
-function refusePlace({ kind }: { kind: 'unknown_project' | 'project_full' | 'not_allowed' }): never {
+function refusePlace({
+  kind,
+}: {
+  kind: 'unknown_project' | 'project_full' | 'bound_to_project' | 'not_allowed';
+}): never {
+  if (kind === 'bound_to_project')
+    throw new NotAllowedError(
+      'The key lies in a project with a limit: owners, admins and tokens with the scopes `KEYS` and `BILLING` take it out.',
+    );
   if (kind === 'unknown_project') throw new NotFoundError('project');
   if (kind === 'project_full')
     throw new ConflictError(
@@ -488,6 +496,7 @@ builder.mutationField('updateKey', (t) =>
         accountId: key.accountId,
         id: key.id,
         actor: actorOf(context.principal),
+        mayLeaveLimits: abilitiesOn(context.principal, key.accountId).has('billing'),
         ...(typeof name === 'string' ? { name } : {}),
         ...(models ? { models } : {}),
         ...(limits === undefined ? {} : { limits: limitsOf(limits ?? {}, key.limitWeek) }),
