@@ -13,6 +13,7 @@ import { defaultMaxRssBytes, watchMemory } from '../gateway/memory.ts';
 import { registerOpenApi } from '../gateway/openapi/routes.ts';
 import { createPace } from '../gateway/pace.ts';
 import { createPulse } from '../gateway/pulse.ts';
+import { createReads } from '../gateway/reads.ts';
 import { createRefusals } from '../gateway/refusals.ts';
 import { createRelay } from '../gateway/relay.ts';
 import { createRequestRates } from '../gateway/request-rate.ts';
@@ -114,7 +115,8 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     },
   };
   const baseUrl = `${publicUrl}/api`;
-  const estimate = createEstimator({ ledger, standing, catalog, router, refusals, slots, trialSlots, metrics, digest });
+  const estimates = { ledger, standing, catalog, router, refusals, metrics, digest };
+  const estimate = createEstimator({ ...estimates, slots, trialSlots });
   registerGateway(fastify, {
     relay,
     estimate,
@@ -124,6 +126,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     refusals,
     intake,
     rates,
+    reads: createReads({ refusals }),
     metrics,
     tracer: parts.tracer,
     catalog,
@@ -140,7 +143,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   });
   return {
     slots,
-    estimate: createKeyEstimates({ estimate, keyring: parts.keyring }),
+    estimate: createKeyEstimates({ ...estimates, keyring: parts.keyring, rates }),
     async close() {
       pulse.close();
       memory.close();

@@ -11,6 +11,7 @@ import { takesNumericCodes } from './numeric-codes.ts';
 import { createReader, type ReadCall, type ReaderParts } from './read.ts';
 import type { Refusals } from './refusals.ts';
 import { createRequestBytes } from './request-bytes.ts';
+import type { RequestRates } from './request-rate.ts';
 import type { Slots } from './slots.ts';
 import type { Standing } from './standing.ts';
 import { presentTier, principalOf } from './usage.ts';
@@ -34,42 +35,50 @@ export interface EstimateParts extends ReaderParts {
 export type Estimator = (call: ReadCall) => Promise<Record<string, unknown>>;
 
 export function createEstimator(parts: EstimateParts): Estimator {
-  const { ledger, standing, refusals, slots, trialSlots } = parts;
-  const read = createReader(parts);
-
-  const run: Estimator = async (call) => {
-    const shut = await standing.look(call.principal, call.bytes.raw.length);
-    if (shut !== null) throw new RefusalError(shut);
-    const request = await read(call);
-    if ('status' in request) throw new RefusalError(request);
-    const estimate = await ledger.estimate(askOf(call, request));
-    if (estimate.kind === 'refused') throw new RefusalError(refusalOf(refusals, estimate, request));
-    if (estimate.trialOnly && slots.running(call.principal.accountId) > trialSlots)
-      throw new RefusalError(refusals.tooManyRequests('trial account'));
-    return {
-      object: 'estimate',
-      model: request.model.id,
-      input_tokens: estimate.inputTokens,
-      tier: presentTier(estimate.tier),
-      hold_usd: formatUsd(estimate.hold),
-      least_usd: formatUsd(estimate.least),
-      most_usd: formatUsd(estimate.most),
-    };
-  };
-
+  const { refusals, slots, trialSlots } = parts;
+  const run = createEstimate(parts);
   return async (call) => {
     const { accountId, keyId } = call.principal;
     const full = slots.take(accountId, keyId);
     if (full !== null) throw new RefusalError(refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
     try {
-      return await run(call);
+      const { trialOnly, answer } = await run(call);
+      if (trialOnly && slots.running(accountId) > trialSlots)
+        throw new RefusalError(refusals.tooManyRequests('trial account'));
+      return answer;
     } finally {
       slots.give(accountId, keyId);
     }
   };
 }
 
-/** A request whose estimate is asked for by the control plane, which has checked that the caller sees the key. */
+/** Estimates without taking a slot. */
+function createEstimate(parts: Omit<EstimateParts, 'slots' | 'trialSlots'>) {
+  const { ledger, standing, refusals } = parts;
+  const read = createReader(parts);
+  return async (call: ReadCall): Promise<{ trialOnly: boolean; answer: Record<string, unknown> }> => {
+    const shut = await standing.look(call.principal, call.bytes.raw.length);
+    if (shut !== null) throw new RefusalError(shut);
+    const request = await read(call);
+    if ('status' in request) throw new RefusalError(request);
+    const estimate = await ledger.estimate(askOf(call, request));
+    if (estimate.kind === 'refused') throw new RefusalError(refusalOf(refusals, estimate, request));
+    return {
+      trialOnly: estimate.trialOnly,
+      answer: {
+        object: 'estimate',
+        model: request.model.id,
+        input_tokens: estimate.inputTokens,
+        tier: presentTier(estimate.tier),
+        hold_usd: formatUsd(estimate.hold),
+        least_usd: formatUsd(estimate.least),
+        most_usd: formatUsd(estimate.most),
+      },
+    };
+  };
+}
+
+/** A request whose estimate is asked for by the control plane, which has checked that the caller may use the key. */
 export interface AskedEstimate {
   keyId: string;
   protocol: Protocol;
@@ -88,19 +97,25 @@ export type EstimateOutcome =
 /** The version of the messages protocol that clients without a choice of their own send. */
 const messagesVersion = '2023-06-01';
 
-/** The same estimates for a key that is named by its id. */
-export function createKeyEstimates({
-  estimate,
-  keyring,
-}: {
-  estimate: Estimator;
+export interface KeyEstimatesParts extends Omit<EstimateParts, 'slots' | 'trialSlots'> {
   keyring: Pick<Keyring, 'findById'>;
-}): (ask: AskedEstimate) => Promise<EstimateOutcome> {
+  rates: Pick<RequestRates, 'take'>;
+}
+
+/**
+ * The same estimates for a key that is named by its id. They count in its requests of the minute, and take none of its
+ * slots: whom the control plane answers must not stop the programs that use the key.
+ */
+export function createKeyEstimates(parts: KeyEstimatesParts): (ask: AskedEstimate) => Promise<EstimateOutcome> {
+  const { keyring, rates, refusals } = parts;
+  const estimate = createEstimate(parts);
   return async ({ keyId, protocol, asks, body, requestId }) => {
     const principal = await keyring.findById(keyId);
     if (principal === null) return { kind: 'unknown_key' };
     try {
-      const answer = await estimate({
+      const limited = await rates.take(principal);
+      if (limited !== null) throw new RefusalError(refusals.rateLimited(limited));
+      const { answer } = await estimate({
         protocol,
         asks,
         principal,

@@ -16,6 +16,7 @@ import { readIncomingBody } from './incoming-body.ts';
 import { createLoopBudget } from './loop-budget.ts';
 import { takesNumericCodes } from './numeric-codes.ts';
 import { isDatabaseAway } from './outage.ts';
+import type { Reads } from './reads.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import { renderRefusal } from './refuse.ts';
 import type { Relay } from './relay.ts';
@@ -68,6 +69,7 @@ export interface EdgeParts {
   refusals: Refusals;
   intake: Intake;
   rates: RequestRates;
+  reads: Reads;
   metrics: Metrics;
 }
 
@@ -108,7 +110,7 @@ function refusalOfFastify({ code, statusCode }: FastifyError): ((refusals: Refus
 
 /** Registers the hooks and the error handling of the data plane's routes. To be called inside their scope. */
 export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
-  const { authenticator, standing, refusals, intake, rates, metrics } = parts;
+  const { authenticator, standing, refusals, intake, rates, reads, metrics } = parts;
   app.decorateRequest('principal', null);
   app.decorateRequest('receivedAt', 0);
   app.removeAllContentTypeParsers();
@@ -141,7 +143,10 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     if (principal === null) throw new RefusalError(refusals.invalidApiKey());
     request.principal = principal;
     if (principal.mayCallFrom?.(request.ip) === false) throw new RefusalError(refusals.addressNotAllowed(request.ip));
-    if (request.method !== 'POST') return;
+    if (request.method !== 'POST') {
+      reads.take(principal);
+      return;
+    }
 
     const taken = rates.take(principal);
     const limited = taken instanceof Promise ? await taken : taken;

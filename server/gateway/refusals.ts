@@ -305,6 +305,20 @@ const limitRefusals = {
     retryAfterS: 1,
     message: `Too many requests at once for this ${what}; wait for one to end.`,
   }),
+  tooManyReports: (): Refusal => ({
+    name: 'too_many_requests',
+    status: 429,
+    code: 'rate_limit_exceeded',
+    retryAfterS: 1,
+    message: 'Too many reports of usage are being added up at once; wait for one to end.',
+  }),
+  readsLimited: (of: 'key' | 'account', resetS: number): Refusal => ({
+    name: 'rate_limited',
+    status: 429,
+    code: 'rate_limit_exceeded',
+    retryAfterS: resetS,
+    message: `This ${of === 'key' ? 'API key' : 'account'} reads usage, keys and models too often; try again in ${resetS} seconds. Model requests are not concerned.`,
+  }),
   answersUnread: (): Refusal => ({
     name: 'answers_unread',
     status: 429,

@@ -31,6 +31,7 @@ import { isRequestId, requestIdHeaders } from '../runtime/http.ts';
 import { closest } from '../shared/closest.ts';
 import { type NamedLabel, namedLabel, presentAttributed, usageOf } from './attributed-usage.ts';
 import { RefusalError } from './model-routes.ts';
+import type { Reads } from './reads.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
 /**
@@ -42,6 +43,7 @@ export interface UsageParts {
   pool: Pool;
   keys: Keys;
   refusals: Refusals;
+  reads: Reads;
   digest: AttributionDigest;
 }
 
@@ -96,7 +98,7 @@ function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refu
 const entryWaitsMs = [0, 20, 60, 150, 400];
 
 /** Answers `GET /v1/usage`, in each of its forms. */
-function createUsageAnswers({ pool, refusals, digest }: UsageParts) {
+function createUsageAnswers({ pool, refusals, reads, digest }: UsageParts) {
   const badRange = (error: unknown): never => {
     if (error instanceof RangeTooWide)
       throw new RefusalError(refusals.invalidRequest('from: has too much usage until `to`; narrow the days', 'from'));
@@ -186,9 +188,12 @@ function createUsageAnswers({ pool, refusals, digest }: UsageParts) {
     if (requestId !== undefined) return entryOf(accountId, requestId);
     const one = namedLabel(asked);
     const range = { ...rangeOf(asked), limit, after: cursor ?? null };
-    if (asked.list !== undefined) return requests(accountId, range, one);
-    if (one === null) return report(accountId, range, asked.group_by);
-    return usageOf(pool, digest, { accountId, ...one, ...rangeOf({ from: from ?? '1970-01-01', to }) });
+    if (asked.list !== undefined) return reads.report(accountId, () => requests(accountId, range, one));
+    if (one === null) return reads.report(accountId, () => report(accountId, range, asked.group_by));
+    const sumOf = () =>
+      usageOf(pool, digest, { accountId, ...one, ...rangeOf({ from: from ?? '1970-01-01', to }) }).catch(badRange);
+    // Status lines ask for sessions every two seconds, and a session has few sums; a user or a tag may have many.
+    return one.kind === 'session' ? sumOf() : reads.report(accountId, sumOf);
   };
 }
 

@@ -7,12 +7,12 @@ import {
   validate,
 } from 'graphql';
 import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+import type { Rates } from '../shared/rates.ts';
 import type { GraphqlContext } from './context.ts';
 import { costError, operationCost } from './cost.ts';
 import { transportError } from './errors.ts';
 import { cleanTextRule, findDirtyText, type Limits, limitsRule } from './limits.ts';
 import { type GraphqlLog, maskError, withoutStrings } from './masking.ts';
-import type { Rates } from './rates.ts';
 import { operationOf, valuesRule, variableErrors } from './variables.ts';
 
 /** Maximum live subscriptions of one principal on one process. */

@@ -59,3 +59,42 @@ it.each(Object.keys(requests) as (keyof typeof requests)[])(
     expect(isFailure(refused) && refused).toMatchObject({ code: 'REQUEST_REFUSED' });
   },
 );
+
+/** A limit of requests per minute, which an estimate counts in. */
+const keyOf = async (requestsPerMinute: number) => {
+  const person = await createPerson(app);
+  const input = { name: 'estimates', requestsPerMinute };
+  const { key } = orThrow(await person.steyg.console.keys.createKey({ input }));
+  const body = JSON.stringify({ model: 'sim-small', ...requests.MESSAGES[1] });
+  return { person, ask: { keyId: key.id, format: 'MESSAGES' as const, body } };
+};
+
+it('counts as a request of the key’s minute', async () => {
+  const { person, ask } = await keyOf(2);
+  // Two of a minute are admitted, and no more than that in any minute.
+  const answers: unknown[] = [];
+  while (answers.length < 3) answers.push(await person.steyg.console.keys.estimate(ask));
+  const refused = answers.filter((answer) => isFailure(answer));
+  expect(refused.length).toBeGreaterThan(0);
+  expect(refused[0]).toMatchObject({ code: 'REQUEST_REFUSED', message: expect.stringMatching(/requests per minute/) });
+});
+
+it('is for those who manage keys: a token that only reads gets none, and spends nothing of the minute', async () => {
+  const { person, ask } = await keyOf(1);
+  const read = orThrow(
+    await person.steyg.console.accounts.createAccessToken({ input: { name: 'reads', scopes: ['READ'] } }),
+  );
+  for (let i = 0; i < 3; i += 1) {
+    const response = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${read.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        query: `query ($keyId: ID!, $format: EstimateFormat!, $body: String!) {
+          estimate(keyId: $keyId, format: $format, body: $body) { __typename ... on Error { code } } }`,
+        variables: ask,
+      }),
+    });
+    expect(await response.json()).toMatchObject({ data: { estimate: { code: 'NOT_ALLOWED' } } });
+  }
+  expect(isFailure(await person.steyg.console.keys.estimate(ask))).toBe(false);
+});

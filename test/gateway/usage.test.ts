@@ -30,6 +30,9 @@ interface Page {
   has_more: boolean;
   next_cursor: string | null;
 }
+/** Reads of other accounts. */
+const read = (path: string, { secret }: Customer): Promise<Response> =>
+  fetch(`${app.baseUrl}${path}`, { headers: { authorization: `Bearer ${secret}` } });
 const page = async (query: string): Promise<Page> => (await (await ask(query)).json()) as Page;
 
 const today = new Date().toISOString().slice(0, 10);
@@ -176,4 +179,52 @@ it('an archived month is named where its requests are asked for, one by one or i
     archived: [{ month: '2020-01', archived_at: expect.any(String) }],
   });
   expect(await (await ask('list=requests&from=2020-02-01&to=2020-03-01')).json()).not.toHaveProperty('archived');
+});
+
+describe('reads share the connections of model traffic', () => {
+  it('so that few reports are added up at once, the others get 429 at once, and sessions are told meanwhile', async () => {
+    const accounts = [await app.customer({ trial: true }), await app.customer(), await app.customer()] as const;
+    const report = '/v1/usage?group_by=day,model,key,project';
+    const refused = async (response: Response) => {
+      expect(response.status).toBe(429);
+      expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await errorOf(response, 'chat-completions')).toMatchObject({ code: 'rate_limit_exceeded' });
+    };
+    const lock = await app.pool.connect();
+    const held: Promise<Response>[] = [];
+    try {
+      await lock.query('BEGIN');
+      await lock.query('LOCK TABLE usage_hour');
+      // Two of an account and four of all wait for the lock; one more is answered first.
+      for (const account of accounts.slice(0, 2)) {
+        const reports = [1, 2, 3].map(() => read(report, account));
+        held.push(...reports);
+        await refused(await Promise.race(reports));
+      }
+      await refused(await read(report, accounts[2]));
+      await refused(await read('/v1/usage?list=requests', accounts[2]));
+      for (const path of ['/v1/usage?session=s', '/v1/key', '/v1/models'])
+        expect((await read(path, accounts[0])).status).toBe(200);
+    } finally {
+      await lock.query('ROLLBACK');
+      lock.release();
+    }
+    await Promise.all(held);
+    expect((await read(report, accounts[0])).status).toBe(200);
+  });
+
+  it('so that a key reads at a rate, which takes nothing of its model requests', { timeout: 120_000 }, async () => {
+    const one = await app.customer();
+    let refused: Response | undefined;
+    while (refused === undefined) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => read('/v1/generation/content', one)));
+      expect(answers.every(({ status }) => status === 404 || status === 429)).toBe(true);
+      refused = answers.find(({ status }) => status === 429);
+    }
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const sent = await send(app, protocols.messages, { secret: one.secret, text: '[[say x]]' });
+    expect(sent.status).toBe(200);
+    await sent.text();
+    expect((await read('/v1/usage?session=s', customer)).status).toBe(200);
+  });
 });

@@ -44,6 +44,20 @@ describe('every query of the SDK', () => {
   });
 });
 
+it('sums over all that was attributed, and months of every project, cost what they read', () => {
+  const schema = buildSchema();
+  const costOf = (fields: string) => {
+    const asked = parse(`{ account { ${fields} } }`);
+    const [operation] = asked.definitions;
+    if (operation?.kind !== Kind.OPERATION_DEFINITION) throw new Error('no operation');
+    return operationCost(schema, asked, operation, {}, {} as GraphqlContext);
+  };
+  const aliases = Array.from({ length: 30 }, (_, i) => `a${i}: attributedUsage(by: TAG) { next }`).join(' ');
+  expect(costError(costOf(aliases))).not.toBeNull();
+  expect(costError(costOf('attributedUsage(by: TAG) { rows { label } }'))).toBeNull();
+  expect(costOf('projects { months(count: 24) { month } }').complexity).toBeGreaterThanOrEqual(200 * 24);
+});
+
 it('the months of statements that one operation can read are few: each is a read of all that an account used', () => {
   const schema = buildSchema();
   const costOf = (fields: string) => {

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { createRates, defaultRates } from '../../server/graphql/rates.ts';
+import { defaultRates } from '../../server/graphql/rates.ts';
+import { createRates } from '../../server/shared/rates.ts';
 import { type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 
 /** How much one principal may ask of the control plane, and what is refused first when the process is late. */

@@ -106,7 +106,7 @@ export type AttributionMode =
   | 'DIGESTS'
   /** Nothing. */
   | 'OFF'
-  /** Sessions, users and values of tags as clients send them. */
+  /** Sessions, users and values of tags as clients send them. Every API key of the account reads those of all its keys by `GET /v1/usage`, whatever its project. */
   | 'PLAIN';
 
 /** A step of bonuses. */
@@ -2074,6 +2074,7 @@ export type EstimateQueryVariables = Exact<{
 export type EstimateQuery = { estimate:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'Estimate', hold: string, inputTokens: number, least: string, model: string, most: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 

@@ -1276,7 +1276,7 @@ export interface ConsoleKeys {
    */
   project(variables: ProjectQueryVariables, options?: RequestOptions): Pending<ProjectAnswer>;
   /**
-   * What its people have spent through the keys that they made: everybody’s for owners, admins and tokens with the scope `BILLING`; one’s own for others.
+   * What its people have spent through the keys that they made: everybody’s for owners, admins and tokens with the scope `BILLING`; one’s own for others. Only this summary with its budgets is restricted: who made a key and what it spent (`keys`, `usage`) can be seen by every reader of the account.
    *
    * @example
    * ```ts
@@ -1312,7 +1312,7 @@ export interface ConsoleKeys {
    */
   updateProject(variables: UpdateProjectMutationVariables, options?: RequestOptions): Pending<UpdateProjectAnswer>;
   /**
-   * What a request of a key would hold and cost. Nothing is sent, and nothing is held.
+   * What a request of a key would hold and cost, for those who manage the keys of the account. Nothing is sent, and nothing is held; it counts as a request of the key’s minute.
    *
    * @example
    * ```ts

@@ -52,7 +52,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
   memberSpend: t.field({
     type: [MemberSpendType],
     description:
-      'What its people have spent through the keys that they made: everybody’s for owners, admins and tokens with the scope `BILLING`; one’s own for others.',
+      'What its people have spent through the keys that they made: everybody’s for owners, admins and tokens with the scope `BILLING`; one’s own for others. Only this summary with its budgets is restricted: who made a key and what it spent (`keys`, `usage`) can be seen by every reader of the account.',
     select: { id: true },
     args: { months: t.arg.int({ defaultValue: 3, description: 'The last so many months; 1 to 12.' }) },
     resolve: async ({ id }, { months }, { principal, db }) => {

@@ -28,7 +28,11 @@ const AttributionModeType = builder.enumType('AttributionMode', {
       value: 'digests',
       description: 'Keyed digests: equal ids can be told from others, and cannot be read. Names of tags are readable.',
     },
-    PLAIN: { value: 'plain', description: 'Sessions, users and values of tags as clients send them.' },
+    PLAIN: {
+      value: 'plain',
+      description:
+        'Sessions, users and values of tags as clients send them. Every API key of the account reads those of all its keys by `GET /v1/usage`, whatever its project.',
+    },
   } satisfies Record<string, { value: AttributionMode; description: string }>,
 });
 
@@ -82,6 +86,9 @@ const AttributedPageType = builder
     }),
   });
 
+/** In fields: up to 200,000 sums are read twice. */
+const readCost = 1_000;
+
 const tooWide = () =>
   badInput('from', 'There is too much usage between `from` and `to` to be added up: choose a shorter range.');
 
@@ -97,6 +104,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
     description:
       'Usage added up by session, end user or tag, for what is within the retention. Requests that name none are in no row.',
     select: { id: true },
+    complexity: { field: readCost, multiplier: 1 },
     args: {
       by: t.arg({ type: AttributionKindType, required: true, description: 'What it is added up by.' }),
       only: t.arg.string({

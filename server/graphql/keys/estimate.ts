@@ -3,9 +3,9 @@
 import type { ModelKind } from '../../core/kind.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { accountsWith } from '../../people/principal.ts';
-import { decodeUuid } from '../access.ts';
+import { decodeUuid, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
-import { ConflictError, NotFoundError } from '../errors.ts';
+import { ConflictError, NotAllowedError, NotFoundError } from '../errors.ts';
 
 interface Format {
   protocol: Protocol;
@@ -56,20 +56,25 @@ const estimateCost = 100;
 builder.queryField('estimate', (t) =>
   t.field({
     type: EstimateType,
-    description: 'What a request of a key would hold and cost. Nothing is sent, and nothing is held.',
+    description:
+      'What a request of a key would hold and cost, for those who manage the keys of the account. Nothing is sent, and nothing is held; it counts as a request of the key’s minute.',
     authScopes: { reader: true },
     complexity: { field: estimateCost, multiplier: 1 },
-    errors: { types: [NotFoundError, ConflictError] },
+    errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
     args: {
       keyId: t.arg.id({ required: true, description: 'The key that would send it.' }),
       format: t.arg({ type: FormatType, required: true, description: 'The address that it would be sent to.' }),
       body: t.arg.string({ required: true, description: 'Its body: JSON, as it would be sent.' }),
     },
-    resolve: async (_root, { keyId, format, body }, { domains, principal, prisma, requestId }) => {
+    resolve: async (_root, { keyId, format, body }, context) => {
+      const { domains, principal, prisma, requestId } = context;
       const id = decodeUuid('ApiKey', keyId);
       const visible = { in: accountsWith(principal, 'read') };
       const key =
-        id === null ? null : await prisma.apiKey.findFirst({ where: { id, accountId: visible }, select: { id: true } });
+        id === null
+          ? null
+          : await prisma.apiKey.findFirst({ where: { id, accountId: visible }, select: { id: true, accountId: true } });
+      if (key !== null) requireAbility(context, key.accountId, 'keys');
       const outcome =
         key === null ? null : await domains.estimate({ keyId: key.id, ...formats[format], body, requestId });
       if (outcome === null || outcome.kind === 'unknown_key') throw new NotFoundError('API key');
