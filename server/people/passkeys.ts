@@ -87,6 +87,8 @@ interface TooManyPasskeys {
 const maxPasskeys = 20;
 
 const perNetwork = { attempts: 60, windowS: 60 };
+/** Of one person, from all networks together: each sign-in is a session, and from new browsers a notice. */
+const perPerson = { attempts: 10, windowS: 60 };
 /** An answer without attestation has about a kilobyte. */
 const maxCredentialLength = 16_384;
 
@@ -171,6 +173,8 @@ export function createPasskeys(
       if (refusal !== null) return refusal;
       const response = credentialIn(credential, assertion);
       if (response === null || !(await isChallenged(caller))) return { kind: 'wrong' };
+      const owner = await prisma.passkey.findUnique({ where: { credentialID: response.id }, select: { userId: true } });
+      if (owner === null) return { kind: 'wrong' };
       const { api } = await plugin();
       const answer = await ask(() =>
         api.verifyPasskeyAuthentication({ ...asking(withoutCookie(caller, names.session)), body: { response } }),
@@ -178,6 +182,12 @@ export function createPasskeys(
       if (answer.kind === 'busy') return answer;
       const token = answer.kind === 'answered' ? tokenIn(answer.setCookies, names.session) : null;
       if (answer.kind === 'refused' || token === null) return { kind: 'wrong' };
+      // Counted once the passkey is proven: its id is no secret, and strangers must not lock its owner out.
+      const wait = await throttle.take(`passkey-sign-in:${owner.userId}`, perPerson);
+      if (wait !== null) {
+        await prisma.session.deleteMany({ where: { token: sessionDigest(token) } });
+        return throttled(wait);
+      }
       // Marked before its cookie leaves: it counts as a sign-in with two factors, and ends with the passkey.
       const passkey = await prisma.passkey.update({
         where: { credentialID: response.id },

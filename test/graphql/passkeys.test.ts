@@ -128,6 +128,26 @@ describe('a passkey', () => {
     });
   });
 
+  it('signs its owner in at most ten times a minute, whatever the network, and leaves no session beyond', async () => {
+    await addTo(await createPerson(plane, email));
+    const { rows: before } = await plane.database.pool.query(
+      `INSERT INTO throttle (subject, count, since, until)
+       SELECT sha256(convert_to('passkey-sign-in:' || id, 'UTF8')), 9, now(), now() + interval '1 day' FROM app_user WHERE email = $1
+       RETURNING 1`,
+      [email],
+    );
+    expect(before).toHaveLength(1);
+    expect(await signInWith(device, plane.browser('198.51.100.1'))).toMatchObject({ __typename: 'SignedIn' });
+    const late = plane.browser('198.51.100.2');
+    expect(await signInWith(device, late)).toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
+    expect(await whoAmI(late)).toBeUndefined();
+    const { rows } = await plane.database.pool.query(
+      'SELECT count(*)::int AS sessions FROM user_session WHERE user_id = (SELECT id FROM app_user WHERE email = $1)',
+      [email],
+    );
+    expect(rows).toEqual([{ sessions: 2 }]);
+  });
+
   it('opens the operators’ changes, as a one-time code does', async () => {
     const owner = await createPerson(plane, email);
     await addTo(owner);
