@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createRetention } from '../../server/accounts/retention.ts';
 import { checkInvariants } from '../../server/billing/invariants.ts';
@@ -293,7 +293,7 @@ describe('an erasure', () => {
     const email = 'indexed@example.com';
     const browser = await createPerson(plane, email, '203.0.113.16');
     const { rows } = await pool.query('SELECT id FROM account WHERE email = $1', [email]);
-    const sent = vi.spyOn(pg.Client.prototype, 'query');
+    const sent = vi.spyOn(Client.prototype, 'query');
     expect(await eraseWith(browser, Buffer.from(`Account:${rows[0].id}`).toString('base64'), email)).toMatchObject({
       people: 1,
     });
