@@ -15,6 +15,7 @@ import {
   signIn,
   tokenFor,
 } from './support/server.ts';
+import { visitFrom } from './support/visits.ts';
 
 let provider: OAuth2Server;
 let plane: ControlPlane;
@@ -58,26 +59,9 @@ beforeEach(() => {
   };
 });
 
-/** One step of a browser that does not follow redirects. */
-async function visit(at: ControlPlane, browser: Browser, address: string): Promise<string> {
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-  const { pathname, search } = new URL(address, publicUrl);
-  const reply = await at.app.inject({
-    method: 'GET',
-    url: `${pathname}${search}`,
-    // Attempts of one network are limited, and each test is a network.
-    remoteAddress: `203.0.113.${number % 250}`,
-    headers: { cookie },
-  });
-  const lines = [reply.headers['set-cookie'] ?? []].flat();
-  for (const line of lines) {
-    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-    if (value === '' || /max-age=0(;|$)/i.test(line)) browser.cookies.delete(name);
-    else browser.cookies.set(name, value);
-  }
-  expect(reply.statusCode).toBe(302);
-  return String(reply.headers.location);
-}
+/** Attempts of one network are limited, and each test is a network. */
+const visit = (at: ControlPlane, browser: Browser, address: string) =>
+  visitFrom(`203.0.113.${number % 250}`, at, browser, address);
 
 /** Signs in with the provider and returns where the browser ends. */
 async function withProvider(browser: Browser, next = '/keys', at = plane): Promise<string> {
