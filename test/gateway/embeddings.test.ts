@@ -279,11 +279,10 @@ describe('a budget', () => {
               return { hold, status: answer.status, cost: answer.headers.get('x-steyg-cost-usd') };
             }),
           );
-          for (const { hold, status, cost } of taken) {
-            // A text may look like a directive to the simulator, which then refuses it.
-            expect([200, 400]).toContain(status);
-            if (status === 200) expect(picoUsd(cost)).toBeLessThanOrEqual(picoUsd(hold));
-          }
+          // A text may look like a directive to the simulator, which then refuses it.
+          expect(taken.filter(({ status }) => status !== 200 && status !== 400)).toEqual([]);
+          const answered = taken.filter(({ status }) => status === 200);
+          expect(answered.filter(({ hold, cost }) => picoUsd(cost) > picoUsd(hold))).toEqual([]);
         },
       ),
       { numRuns: 25 },
