@@ -30,6 +30,8 @@ export interface Load {
   readonly results: LoadResult[];
   /** Failed connects, which were repeated. */
   readonly repeated: number;
+  /** How many requests run at one of the targets. */
+  runningAt(target: string): number;
   /** Begins no further request, and resolves when the last one has ended. */
   stop(): Promise<LoadResult[]>;
 }
@@ -45,6 +47,7 @@ export function startLoad({ targets, customers, perSecond, model = 'on-chat-comp
   const startedAt = performance.now();
   let begun = 0;
   const running = new Set<Promise<void>>();
+  const runningAt = new Map<string, number>();
   let repeated = 0;
 
   /** One try at one address. Rejects when the connect failed. */
@@ -101,7 +104,13 @@ export function startLoad({ targets, customers, perSecond, model = 'on-chat-comp
       const target = all[(number + tries) % Math.max(1, all.length)];
       try {
         if (target === undefined) throw new Error('no process is in use');
-        results.push(await attempt(target, customer, number % 4 === 0, number % 3 === 0 ? ofOneRequest : kept));
+        runningAt.set(target, (runningAt.get(target) ?? 0) + 1);
+        const agent = number % 3 === 0 ? ofOneRequest : kept;
+        results.push(
+          await attempt(target, customer, number % 4 === 0, agent).finally(() => {
+            runningAt.set(target, (runningAt.get(target) ?? 0) - 1);
+          }),
+        );
         return;
       } catch (error) {
         if (performance.now() - beganAt > maxConnectMs) throw error;
@@ -127,6 +136,7 @@ export function startLoad({ targets, customers, perSecond, model = 'on-chat-comp
     get repeated() {
       return repeated;
     },
+    runningAt: (target) => runningAt.get(target) ?? 0,
     async stop() {
       clearInterval(clock);
       await Promise.all(running);
