@@ -8,6 +8,7 @@ const left = [
   'test/engine/**',
   'test/failover/**',
   'test/upgrade/**',
+  'test/figures/**',
 ];
 /** Tests of functions without a process, a database or a global state: one worker runs them all in the same modules. */
 const pure = ['test/{core,metering,wire}/**/*.test.ts'];

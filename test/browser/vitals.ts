@@ -58,3 +58,14 @@ export async function slowDown(page: Page): Promise<void> {
     uploadThroughput: 750_000 / 8,
   });
 }
+
+/** Counts what comes over the wire from now on: bytes of bodies and headers, compressed as they came. */
+export async function countBytes(page: Page): Promise<() => number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  let bytes = 0;
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+  });
+  return () => bytes;
+}
