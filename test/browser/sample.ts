@@ -1,6 +1,6 @@
 import { orThrow } from '@steyg/sdk';
 import type { Pool } from 'pg';
-import { createPerson, type Person, type Site, signInOperator, transferMoney } from './people.ts';
+import { createPerson, mailTo, type Person, type Site, signInOperator, transferMoney } from './people.ts';
 import type { Subjects } from './places.ts';
 
 /** A service that has been in use for some days, so that pages show what people will see. */
@@ -14,6 +14,11 @@ export interface Sample {
 }
 
 const requests = 96;
+const sessions = [
+  '0f0a6c1e-7f1d-4b52-9c3e-5d8e1b2a7c11',
+  '4be0643f-1d98-473b-97cd-ca98a65347dd',
+  'a3bb189e-8bf9-3888-9912-ace4e6543002',
+];
 const days = 6;
 
 /** Real requests, orders and transfers over the wire; only their times are moved into the past. */
@@ -33,10 +38,12 @@ export async function createSample(site: Site, pool: Pool): Promise<Sample> {
     await createPerson(site, { name });
   }
   const { keys, orders, accounts } = person.steyg.console;
+  const shop = orThrow(await keys.createProject({ input: { name: 'Trang bán hàng', limits: { month: '25' } } }));
+  orThrow(await keys.createProject({ input: { name: 'Nghiên cứu', limits: { month: '10', lifetime: '100' } } }));
   const secrets: string[] = [];
   for (const input of [
     { name: 'MacBook của Lan Anh', limits: { day: '5' } },
-    { name: 'CI dự án bán hàng', models: ['sim-small', 'sim-medium'], limits: { month: '40' } },
+    { name: 'CI dự án bán hàng', models: ['sim-small', 'sim-medium'], limits: { month: '40' }, projectId: shop.id },
     { name: 'agent-staging-with-a-rather-long-name-that-somebody-gave-it' },
   ]) {
     const { secret } = orThrow(await keys.createKey({ input }));
@@ -61,6 +68,8 @@ export async function createSample(site: Site, pool: Pool): Promise<Sample> {
 
   orThrow(await accounts.inviteMember({ email: 'dong.nghiep@example.com', role: 'MEMBER' }));
   orThrow(await accounts.createAccessToken({ input: { name: 'báo cáo hằng tuần', scopes: ['READ'] } }));
+  await addColleague(site, person);
+  await addCodes(operator.steyg, person);
   orThrow(
     await person.steyg.console.webhooks.createWebhookEndpoint({
       input: { url: 'https://hooks.example.com/steyg', description: 'Kênh #chi-phi' },
@@ -83,7 +92,10 @@ export async function createSample(site: Site, pool: Pool): Promise<Sample> {
     }),
   );
   await measureThePast(pool);
+  await billThePast(operator.steyg, pool);
   await tellNotices(pool, person.accountId);
+  await addPasskeys(pool, person.email);
+  orThrow(await control.beginAccountView({ accountId }));
   const entries = await person.steyg.console.ledger.listEntries({ first: 1 });
   return {
     person,
@@ -98,6 +110,70 @@ export async function createSample(site: Site, pool: Pool): Promise<Sample> {
 }
 
 type Control = Person['steyg'];
+
+/** A member with a budget of a month and a key of their own. */
+async function addColleague(site: Site, person: Person): Promise<void> {
+  const colleague = await createPerson(site, { name: 'Đỗ Thị Mỹ Duyên' });
+  const { accounts, keys } = person.steyg.console;
+  const { accountId } = person;
+  orThrow(await accounts.inviteMember({ accountId, email: colleague.email, role: 'MEMBER' }));
+  for (;;) {
+    const link = (await mailTo(site, colleague.email)).links.find((each) => each.includes('/invitation'));
+    if (link !== undefined) {
+      const token = new URL(link).searchParams.get('token') ?? '';
+      orThrow(await colleague.steyg.console.accounts.acceptInvitation({ token }));
+      break;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const made = orThrow(
+    await colleague.steyg.console.keys.createKey({ input: { accountId, name: 'Máy tính của Duyên' } }),
+  );
+  await useModels(site, [made.secret ?? ''], 4);
+  const members = await accounts.listMembers({ accountId });
+  const { id = '' } = members?.find(({ email }) => email === colleague.email) ?? {};
+  orThrow(await keys.setMemberBudget({ input: { id, month: '12' } }));
+}
+
+/** Codes, of which one is redeemed, an amount that buyers choose, and a bonus for large orders. */
+async function addCodes(steyg: Control, person: Person): Promise<void> {
+  const { operator } = steyg.console;
+  const fair = orThrow(
+    await operator.createCodes({ input: { name: 'Vietnam Mobile Day', count: 20, amount: '3', validDays: 30 } }),
+  );
+  const old = orThrow(await operator.createCodes({ input: { name: 'Lớp học tháng 10', count: 5, planId: 'starter' } }));
+  orThrow(await person.steyg.console.orders.redeemCode({ code: fair.codes[0] ?? '' }));
+  orThrow(await operator.revokeCodes({ batchId: old.batch.id }));
+  orThrow(await operator.saveTopUp({ input: { planId: 'starter', minVnd: '50000', maxVnd: '20000000' } }));
+  orThrow(await operator.saveBonusSteps({ steps: [{ fromVnd: '2000000', basisPoints: 750 }] }));
+}
+
+/** A vendor's bill of which one day differs. */
+async function billThePast(steyg: Control, pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ upstream: string; line: string }>(
+    `SELECT upstream, concat_ws(',', to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD'), model, sum(input)
+              + CASE WHEN row_number() OVER (ORDER BY min(created_at)) = 3 THEN 61234 ELSE 0 END,
+            sum(cache_hit), sum(cache_write_5m + cache_write_1h), sum(output)) AS line
+     FROM ledger_entry WHERE upstream IS NOT NULL
+     GROUP BY upstream, model, to_char(created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
+  );
+  for (const upstream of new Set(rows.map((row) => row.upstream))) {
+    const lines = rows.filter((row) => row.upstream === upstream).map(({ line }) => line);
+    const csv = `day,model,input,cache_hit,cache_write,output\n${lines.join('\n')}\n`;
+    orThrow(await steyg.console.operator.importVendorUsage({ input: { upstream, csv } }));
+  }
+}
+
+/** As an authenticator would have left them; nobody signs in with them here. */
+async function addPasskeys(pool: Pool, email: string): Promise<void> {
+  await pool.query(
+    `INSERT INTO user_passkey (name, user_id, credential_id, public_key, counter, device_type, backed_up, created_at, last_used_at)
+     SELECT one.name, id, one.name, 'x', 0, 'multiDevice', one.name <> 'YubiKey', now() - interval '4 days', used
+     FROM app_user, (VALUES ('iPhone của Lan Anh', now() - interval '3 hours'), ('YubiKey', NULL)) AS one (name, used)
+     WHERE email = $1`,
+    [email],
+  );
+}
 
 /** One more model, of another family, with two generations of prices. */
 async function addModel(steyg: Control): Promise<void> {
@@ -116,7 +192,31 @@ async function addModel(steyg: Control): Promise<void> {
     }),
   );
   orThrow(await control.setPrices({ modelId, input: { input: '0.15', cacheHit: '0.015', output: '0.6' } }));
-  orThrow(await control.setPrices({ modelId, input: { input: '0.12', cacheHit: '0.012', output: '0.5' } }));
+  orThrow(
+    await control.setPrices({
+      modelId,
+      input: {
+        input: '0.12',
+        cacheHit: '0.012',
+        output: '0.5',
+        tiers: [{ abovePromptTokens: 128_000, input: '0.24', cacheHit: '0.024', output: '0.75' }],
+        clock: {
+          timeZone: 'Asia/Shanghai',
+          exceptDates: ['2027-01-01'],
+          windows: [
+            {
+              days: ['mon', 'tue', 'wed', 'thu', 'fri'],
+              hours: ['09:00-12:00', '14:00-18:00'],
+              input: '0.24',
+              cacheHit: '0.024',
+              output: '1',
+              tiers: [{ abovePromptTokens: 128_000, input: '0.48', cacheHit: '0.048', output: '1.5' }],
+            },
+          ],
+        },
+      },
+    }),
+  );
   const costs = { input: '0.08', cacheHit: '0.008', output: '0.3' };
   orThrow(
     await control.setRoutes({
@@ -142,6 +242,12 @@ async function useModels(site: Site, secrets: readonly string[], count: number):
         authorization: `Bearer ${secret}`,
         'content-type': 'application/json',
         ...(messages ? { 'anthropic-version': '2023-06-01' } : {}),
+        ...(index % 5 === 4
+          ? {}
+          : {
+              'x-claude-code-session-id': sessions[index % sessions.length] ?? '',
+              'x-steyg-tags': `team=${index % 2 === 0 ? 'shop' : 'search'},env=${index % 3 === 0 ? 'prod' : 'staging'}`,
+            }),
       },
       body: JSON.stringify({
         model,
@@ -191,6 +297,9 @@ async function moveIntoThePast(pool: Pool, accountId: string): Promise<void> {
     );
     await client.query(
       `UPDATE posting p SET request_id = m.now, created_at = m.at FROM moved m WHERE p.request_id = m.was`,
+    );
+    await client.query(
+      `UPDATE attribution a SET request_id = m.now, created_at = m.at FROM moved m WHERE a.request_id = m.was`,
     );
     await client.query('DELETE FROM usage_hour WHERE account_id = $1', [accountId]);
     await client.query(
@@ -254,11 +363,41 @@ async function measureThePast(pool: Pool): Promise<void> {
   );
 }
 
-/** What the account was told in these days. */
+/** What the account and the operators were told in these days. */
 async function tellNotices(pool: Pool, accountId: string): Promise<void> {
-  await pool.query(
-    `INSERT INTO notice (id, account_id, kind, subject, facts, created_at, mail, cleared_at)
-     VALUES (gen_random_uuid(), $1, 'balance_low', '', '{"balance_usd": "0.94", "threshold_usd": "1"}', now() - interval '80 hours', 'sent', now() - interval '76 hours')`,
-    [accountId],
-  );
+  const soon = new Date(Date.now() + 30 * 3_600_000).toISOString();
+  const past = new Date(Date.now() - 40 * 3_600_000).toISOString();
+  const told: [account: boolean, kind: string, facts: Record<string, string>, hours: number, over: number | null][] = [
+    [true, 'balance_low', { balance_usd: '0.94', threshold_usd: '1' }, 80, 76],
+    [true, 'burn_rate', { spent_usd: '5.2317', limit_usd: '5', minutes: '60' }, 50, 48],
+    [
+      true,
+      'key_limit_near',
+      { key_name: 'CI dự án bán hàng', spent_usd: '32.1', limit_usd: '40', percent: '80' },
+      40,
+      null,
+    ],
+    [true, 'grant_expiring', { amount_usd: '3.4', expires_at: soon }, 20, null],
+    [true, 'price_changed', { model: 'sen-coder-flash', valid_from: past }, 41, null],
+    [true, 'model_incident', { model: 'sim-large', impact: 'major', started_at: past }, 40, 39],
+    [false, 'upstream_failing', { upstream: 'simulator-messages', failures: '12' }, 30, 28],
+    [false, 'transfer_waiting', { transfer_id: 'x', amount_vnd: '250000', reason: 'no_memo' }, 5, null],
+    [false, 'margin_low', { percent: '8', minimum: '15' }, 12, null],
+    [false, 'shortfall', { amount_usd: '0.000431', hour: past }, 60, 58],
+    [
+      false,
+      'bill_differs',
+      { upstream: 'simulator-chat', model: 'sim-small', day: past.slice(0, 10), percent: '3' },
+      8,
+      null,
+    ],
+    [false, 'bill_missing', { upstream: 'simulator-messages', day: past.slice(0, 10), days: '2' }, 7, null],
+  ];
+  for (const [ofAccount, kind, facts, hours, over] of told) {
+    await pool.query(
+      `INSERT INTO notice (id, account_id, kind, subject, facts, created_at, mail, cleared_at)
+       VALUES (gen_random_uuid(), $1, $2, '', $3, now() - make_interval(hours => $4), 'sent', now() - make_interval(hours => $5))`,
+      [ofAccount ? accountId : null, kind, JSON.stringify(facts), hours, over],
+    );
+  }
 }

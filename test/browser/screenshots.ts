@@ -12,6 +12,7 @@ import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
 import { freePort } from '../support/free-port.ts';
 import { createPostgres } from '../support/postgres.ts';
 import { launch, openPage } from './browser.ts';
+import { openings } from './openings.ts';
 import { type Site, settled, signInOperator, siteSettings } from './people.ts';
 import { placesOf } from './places.ts';
 import { createSample, type Sample } from './sample.ts';
@@ -22,17 +23,23 @@ import { createSample, type Sample } from './sample.ts';
  *   npm run screenshots                        every page in English
  *   npm run screenshots -- --locale vi         in Vietnamese; give both for both
  *   npm run screenshots -- --only operator     only the pictures whose name has this
+ *   npm run screenshots -- --device phone      only narrow or wide (desktop) ones; --theme dark: only these
  */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const directory = join(root, 'screenshots');
 
 const { values: wanted } = parseArgs({
-  options: { locale: { type: 'string', multiple: true, default: ['en'] }, only: { type: 'string', default: '' } },
+  options: {
+    locale: { type: 'string', multiple: true, default: ['en'] },
+    only: { type: 'string', default: '' },
+    device: { type: 'string', multiple: true, default: ['desktop', 'phone'] },
+    theme: { type: 'string', multiple: true, default: ['light', 'dark'] },
+  },
 });
 
 const widths = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } } as const;
-const themes = ['light', 'dark'] as const;
+const themes = (['light', 'dark'] as const).filter((theme) => wanted.theme.includes(theme));
 const locales: Record<string, string> = { en: 'en-US', vi: 'vi-VN' };
 
 /** Who looks: the newcomer sees every page empty. */
@@ -68,12 +75,14 @@ async function main(): Promise<void> {
 
 async function startServer(dataDir: string, databaseUrl: string): Promise<{ site: Site; stop(): Promise<void> }> {
   const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
+  // Browsers make passkeys for domains.
+  const url = `http://localhost:${port}`;
   const server = spawn(process.execPath, [join(root, 'server/main.ts')], {
     cwd: root,
     env: {
       PATH: process.env['PATH'],
       ...siteSettings(port),
+      PUBLIC_URL: url,
       DATA_DIR: dataDir,
       DATABASE_URL: databaseUrl,
       LOG_LEVEL: 'error',
@@ -102,11 +111,12 @@ async function startServer(dataDir: string, databaseUrl: string): Promise<{ site
 }
 
 async function takeAll(browser: Browser, site: Site, sample: Sample): Promise<void> {
-  await rm(directory, { recursive: true, force: true });
   let count = 0;
   for (const locale of wanted.locale) {
     for (const [device, viewport] of Object.entries(widths)) {
+      if (!wanted.device.includes(device)) continue;
       const folder = join(directory, `${locale}-${device}`);
+      await rm(folder, { recursive: true, force: true });
       await mkdir(folder, { recursive: true });
       for (const viewer of viewers) {
         const { page } = await openPage(browser, site.url, {
@@ -118,11 +128,36 @@ async function takeAll(browser: Browser, site: Site, sample: Sample): Promise<vo
         if (viewer === 'operator') await (await signInOperator(site)).signIn(page.context());
         else if (viewer !== 'nobody') await sample[viewer].signIn(page.context());
         count += await takePages(page, viewer, sample, folder);
+        count += await takeOpenings(page, viewer, sample, folder, locale);
         await page.context().close();
       }
     }
   }
   process.stdout.write(`${count} pictures in ${directory}\n`);
+}
+
+/** What opens above pages, each on a fresh page: none of them is saved. */
+async function takeOpenings(
+  page: Page,
+  viewer: Viewer,
+  sample: Sample,
+  folder: string,
+  locale: string,
+): Promise<number> {
+  let count = 0;
+  for (const { who, name, path, open } of openings(sample.subjects, locale)) {
+    const file = `${viewer}-${name}`;
+    if (who !== viewer || !file.includes(wanted.only)) continue;
+    await page.goto(path);
+    await settled(page);
+    await open(page);
+    for (const theme of themes) {
+      await page.emulateMedia({ colorScheme: theme });
+      await page.screenshot({ path: join(folder, `${file}-${theme}.png`), animations: 'disabled' });
+      count += 1;
+    }
+  }
+  return count;
 }
 
 /** One visit a page: the theme follows the system's, so it changes under the page that is there. */
