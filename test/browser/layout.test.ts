@@ -1,9 +1,9 @@
 import { orThrow } from '@steyg/sdk';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cutTables, findBarriers, overflow } from './browser.ts';
+import { cutTables, findBarriers, openPage, overflow } from './browser.ts';
 import { createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
-import { app, openAs, useService } from './service.ts';
+import { app, browser, openAs, useService } from './service.ts';
 
 // Layout of pages with large figures, on a narrow desktop and on a phone.
 
@@ -64,6 +64,36 @@ describe('at 1280 pixels', () => {
       }
     },
   );
+});
+
+describe('prices of longer prompts and of other hours', () => {
+  beforeAll(async () => {
+    const { operator } = (await signInOperator(app)).steyg.console;
+    const dearer = { input: '0.24', cacheHit: '0.024', output: '0.75' };
+    const tiers = [{ abovePromptTokens: 128_000, ...dearer }];
+    const windows = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], hours: ['09:00-12:00'], ...dearer, tiers }];
+    const input = { input: '0.12', cacheHit: '0.012', output: '0.5', tiers };
+    const clock = { timeZone: 'Asia/Shanghai', windows };
+    orThrow(await operator.setPrices({ modelId: 'sim-small', input: { ...input, clock } }));
+  });
+
+  it.each([
+    ['en-US', 1280, 'above 128,000 prompt tokens'],
+    ['vi-VN', 1280, 'trên 128.000 token'],
+    ['vi-VN', 390, 'trên 128.000 token'],
+  ])('cut off no column and widen no page, in %s at %i pixels', async (locale, width, longer) => {
+    const options = { locale, viewport: { width, height: 900 } };
+    const landing = await openPage(browser, app.url, options);
+    await landing.page.goto('/');
+    await settled(landing.page);
+    const inside = await openAs(person, '/models', options);
+    for (const { page, unexpected } of [landing, inside]) {
+      await page.getByText(longer, { exact: false }).first().waitFor();
+      expect([...(await cutTables(page)), ...(await overflow(page))]).toEqual([]);
+      expect(unexpected()).toEqual([]);
+      await page.context().close();
+    }
+  });
 });
 
 describe('on a phone', () => {

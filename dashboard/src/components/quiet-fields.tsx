@@ -34,6 +34,14 @@ function minuteOf(time: string): number | null {
   return hours === undefined || minutes === undefined || time === '' ? null : hours * 60 + minutes;
 }
 
+/** The browser's own field of times speaks the language of the browser, not that of the page. */
+const timeOfDay = {
+  inputMode: 'text',
+  maxLength: 5,
+  pattern: '([01]?[0-9]|2[0-3]):[0-5][0-9]',
+  placeholder: '--:--',
+} as const;
+
 export function QuietFields({
   draft,
   disabled,
@@ -52,7 +60,7 @@ export function QuietFields({
       <p className="hint">{t.notices.quietHint}</p>
       <TextField
         label={t.notices.quietFrom}
-        type="time"
+        {...timeOfDay}
         disabled={disabled}
         value={draft.from}
         onChange={(from) => onChange({ ...draft, from })}
@@ -60,7 +68,7 @@ export function QuietFields({
       />
       <TextField
         label={t.notices.quietTo}
-        type="time"
+        {...timeOfDay}
         disabled={disabled}
         value={draft.to}
         onChange={(to) => onChange({ ...draft, to })}

@@ -84,10 +84,7 @@ const sentences: Readonly<Record<string, string>> = {
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/^(Base URL: .+)$/, '$1'],
   [/^(Model ID: .+)$/, '$1'],
-  [
-    /^Under the model's configuration, context window size: (.+)$/,
-    'Trong cấu hình của model, context window size: $1',
-  ],
+  [/^Under the model's configuration, context window size: (.+)$/, 'Trong cấu hình của model, context window size: $1'],
   [/^Override OpenAI Base URL: on, (.+)$/, 'Override OpenAI Base URL: bật, $1'],
   [/^Add model: (.+)$/, 'Add model: $1'],
   [/^(.+) is not: Cursor cannot reach it\.$/, '$1 thì không: Cursor không truy cập được.'],

@@ -667,7 +667,7 @@ export const en = {
   },
   notices: {
     title: 'Alerts',
-    lead: 'When we alert you that the budget is running low, and which of your programs we notify.',
+    lead: 'What we alert you and your programs about, and where.',
     settings: 'Alert settings',
     low: 'Low balance, in USD',
     lowHint: 'Alert me below this balance. 0 turns alerts off.',

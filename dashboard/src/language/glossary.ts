@@ -11,7 +11,12 @@ export interface Term {
 }
 
 export const glossary: readonly Term[] = [
-  { en: 'API key', vi: 'API key', notEn: ['api token'], notVi: ['khóa api', 'mã api', 'khóa steyg', 'các khóa', 'chứa khóa'] },
+  {
+    en: 'API key',
+    vi: 'API key',
+    notEn: ['api token'],
+    notVi: ['khóa api', 'mã api', 'khóa steyg', 'các khóa', 'chứa khóa'],
+  },
   { en: 'model', vi: 'model', notVi: ['kiểu mẫu', 'mô hình'] },
   { en: 'agent', vi: 'agent', notVi: ['tác nhân', 'đặc vụ', 'trợ lý lập trình'] },
   { en: 'playground', vi: 'playground', notEn: ['sandbox'], notVi: ['sân chơi', 'thử nghiệm'] },

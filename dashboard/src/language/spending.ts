@@ -8,6 +8,7 @@ export interface SpendingTexts {
   owner: string;
   ownerHint: string;
   owners: Record<'ACCOUNT' | 'MEMBER', string>;
+  personal: string;
   madeBy: string;
   madeByFormer: string;
   forgotten: string;
@@ -66,6 +67,7 @@ export const spendingTexts: Record<Locale, SpendingTexts> = {
     ownerHint:
       'A key of the account keeps working when the person who created it leaves. Their own key is deleted then.',
     owners: { ACCOUNT: 'The account', MEMBER: 'The person who created it' },
+    personal: 'personal key',
     madeBy: 'created by {name}',
     madeByFormer: 'created by {name}, who has left',
     forgotten: 'a deleted person',
@@ -131,6 +133,7 @@ export const spendingTexts: Record<Locale, SpendingTexts> = {
     owner: 'Thuộc về',
     ownerHint: 'Key của tài khoản vẫn hoạt động khi người tạo rời đi. Key riêng của người đó sẽ bị xóa khi họ rời đi.',
     owners: { ACCOUNT: 'Tài khoản', MEMBER: 'Người tạo key' },
+    personal: 'key riêng',
     madeBy: 'do {name} tạo',
     madeByFormer: 'do {name} (đã rời đi) tạo',
     forgotten: 'người đã bị xóa',

@@ -111,7 +111,7 @@ export const vi: Texts = {
     title: 'Đăng nhập',
     againTitle: 'Phiên đăng nhập đã kết thúc',
     againLead: 'Hãy đăng nhập lại; mọi thứ trên trang này vẫn giữ nguyên.',
-    otherTab: 'Các lựa chọn này mở ở thẻ khác. Sau đó hãy quay lại thẻ này.',
+    otherTab: 'Các lựa chọn này mở ở tab khác. Sau đó hãy quay lại tab này.',
     leave: 'Rời trang này',
     action: 'Đăng nhập',
     email: 'Địa chỉ e-mail',
@@ -668,7 +668,7 @@ export const vi: Texts = {
   },
   notices: {
     title: 'Cảnh báo',
-    lead: 'Khi nào chúng tôi cảnh báo bạn và chương trình của bạn rằng số dư sắp hết.',
+    lead: 'Chúng tôi báo cho bạn và chương trình của bạn những gì, và ở đâu.',
     settings: 'Cài đặt cảnh báo',
     low: 'Số dư thấp, tính bằng USD',
     lowHint: 'Cảnh báo khi số dư dưới mức này. 0 là tắt cảnh báo.',

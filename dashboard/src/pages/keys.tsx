@@ -210,7 +210,7 @@ function Place({ of: { project, maker, owner } }: { of: Key }) {
   const parts = [
     project?.name,
     maker === null ? undefined : fill(maker.isMember ? texts.madeBy : texts.madeByFormer, { name }),
-    owner === 'MEMBER' ? texts.owners.MEMBER : undefined,
+    owner === 'MEMBER' ? texts.personal : undefined,
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? null : <span className="note">{parts.join(' · ')}</span>;
 }

@@ -24,7 +24,7 @@ export default function Settings() {
   const { account } = useSession();
   return (
     <Page title={t.settings.title}>
-      <div className="columns even">
+      <div className="columns packed">
         <Profile />
         <Email />
         <Card title={t.settings.look}>
