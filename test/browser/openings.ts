@@ -44,6 +44,7 @@ export function openings({ accountId, modelId }: Subjects, locale: string): Open
       path: pages.members,
       open: press(fill(s.members.setWhat, { name: 'Đỗ Thị Mỹ Duyên' })),
     },
+    { who: 'person', name: 'security-passkey', path: pages.security, open: press(t.passkeys.add) },
     { who: 'person', name: 'notices-channel', path: pages.notices, open: press(t.channels.add) },
     {
       who: 'person',
