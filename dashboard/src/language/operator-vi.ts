@@ -266,7 +266,7 @@ export const operatorVi: OperatorTexts = {
   willBePaid: 'Đơn được thanh toán và số dư được cộng.',
   willBePartial: 'Đơn mới thanh toán một phần: còn thiếu {missing}, chưa cộng số dư.',
   willCredit: '{name} nhận {budget} số dư, kèm một đơn hàng và biên nhận.',
-  chargedThisMonth: 'Đã tính phí tháng này',
+  chargedThisMonth: 'Đã trừ tháng này',
   failingUpstreams: 'Upstream đang lỗi: {n}',
   hitKinds: {
     ACCOUNT: 'Khách hàng',
