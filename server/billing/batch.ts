@@ -292,7 +292,8 @@ function settle(settlement: Settlement, final: boolean, facts: Facts, book: Book
   const grants = book.grants(accountId);
   const own = budget.owedFrom(grants, common(promise?.parts ?? [], escrow?.parts ?? []), owed);
   const held = hold?.parts ?? own;
-  const cap = maxCharge(book.shared(accountId, keyId), amountOf(held));
+  // Only a request that was held for what it can cost: of any other the customer would choose the loss, by a limit set meanwhile.
+  const cap = settlement.capped === true ? maxCharge(book.shared(accountId, keyId), amountOf(held)) : null;
   const due = cap === null ? owed : least(owed, cap);
   const { charged, freeAfter, movements } = budget.settle(grants, held, due);
   if (charged < owed && !final && book.mayReturn(accountId)) return { kind: 'put_off' };
@@ -302,7 +303,7 @@ function settle(settlement: Settlement, final: boolean, facts: Facts, book: Book
   book.move(accountId, movements, { requestId, heldAt: heldBy?.heldAt ?? null });
   if (heldBy !== undefined) book.spend(accountId, heldBy.keyId, (spend) => addHeld(spend, -amountOf(held)));
   book.spend(accountId, keyId, (spend) => addCharged(spend, charged));
-  if (!settlement.stream && charged < due) book.overdraw(accountId);
+  if (!settlement.stream && charged < owed) book.overdraw(accountId);
   // Nothing was free for the rest of the cost, whatever the account has.
   const figures = { cost: owed, charged, freeAfter: due < owed ? 0n : least(freeAfter, MAX_PICO) };
   book.enter(settlement, figures);
@@ -456,6 +457,7 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
     contextWindow,
     maxOutputTokens,
     trialOnly,
+    capped: key.capped,
   };
 }
 

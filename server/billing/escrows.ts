@@ -119,6 +119,7 @@ export function createEscrows(parts: EscrowsParts): Escrows {
         contextWindow,
         maxOutputTokens,
         trialOnly,
+        capped,
       };
     },
 
@@ -206,7 +207,8 @@ function createWouldAdmit({
     const { truth } = recalled.model;
     if (isUnpriced(asked, truth)) return null;
     const idle = rules.sumOf(open.escrow.idle);
-    const needAt = (price: TieredPrices) => needOf(asked, truth, price, recalled.key.truth.capped);
+    const { capped } = recalled.key.truth;
+    const needAt = (price: TieredPrices) => needOf(asked, truth, price, capped);
     if (pricesOfAllHours(truth.price).some((price) => idle < needAt(price))) return null;
     const testimony = await truths.ask();
     if (testimony === null || !isTrue(asked, recalled, testimony) || open.change !== testimony.change) return null;
@@ -217,7 +219,17 @@ function createWouldAdmit({
     const { contextWindow, maxOutputTokens } = truth;
     const { freeAfter, trialOnly } = open;
     const admittedAtMs = testimony.nowMs;
-    return { kind: 'admitted', amount, freeAfter, price, admittedAtMs, contextWindow, maxOutputTokens, trialOnly };
+    return {
+      kind: 'admitted',
+      amount,
+      freeAfter,
+      price,
+      admittedAtMs,
+      contextWindow,
+      maxOutputTokens,
+      trialOnly,
+      capped,
+    };
   };
 }
 

@@ -37,7 +37,7 @@ export function decode(line: string): Settlement | 'header' | null {
   const value = parse(line);
   if (value === null) return null;
   if ('pid' in value) return 'header';
-  const { attribution: named, ...rest } = value;
+  const { attribution: named, capped, ...rest } = value;
   const { price, usage } = rest;
   if (!isObject(price) || !isObject(usage)) return null;
   try {
@@ -55,6 +55,8 @@ export function decode(line: string): Settlement | 'header' | null {
       },
       ...(value['units'] === undefined ? {} : { units: toUnits(value['units']) }),
       upstreamCost: value['upstreamCost'] === null ? null : toPico(value['upstreamCost']),
+      // Lines of versions without shared limits do not say it, and their requests were held by an estimate.
+      ...(capped === true ? { capped } : {}),
       ...(value['promise'] === undefined ? {} : { promise: decodePromise(value['promise']) }),
       ...decodeAttribution(named),
     };

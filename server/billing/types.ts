@@ -39,6 +39,8 @@ export interface Admitted {
   maxOutputTokens: number;
   /** The account has only trial budget. */
   trialOnly: boolean;
+  /** Its key shared a limit, so it is held for what it can cost, and is charged within that limit. */
+  capped: boolean;
 }
 
 type RefusalReason =
@@ -129,6 +131,8 @@ export interface Settlement extends RequestRef {
   usageSource: UsageSource;
   /** Written beside the entry, in its transaction; left out: nothing is noted. */
   attribution?: Attribution;
+  /** `Admitted.capped`; left out: it was admitted without a shared limit, and is charged in full whatever was set since. */
+  capped?: boolean;
   /** Without it, the request has its own hold, or no longer any. */
   promise?: EscrowPromise;
 }
@@ -137,7 +141,10 @@ export interface Settled {
   cost: PicoUsd;
   /** Less than the cost only when nothing was left for the request. */
   charged: PicoUsd;
-  /** Free money of the account right after this charge; zero where a shared limit left nothing for the rest of the cost. */
+  /**
+   * Free money of the account right after this charge; zero where a shared limit left nothing for the rest of the cost,
+   * whatever the account had.
+   */
   freeAfter: PicoUsd;
   /** The request was settled before; the figures are from then. */
   duplicate: boolean;

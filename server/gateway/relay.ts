@@ -77,6 +77,7 @@ function createSettler({
       facts: request.facts,
       price: admission.price,
       admittedAtMs: admission.admittedAtMs,
+      capped: admission.capped,
       metered,
       attribution: request.attribution,
       latencyMs: now - call.receivedAt,

@@ -161,6 +161,8 @@ export interface SettlementParts {
   price: FrozenPrice;
   /** When the request was admitted, by the database's clock: costs with windows are those of this moment. */
   admittedAtMs: number;
+  /** As in `Admitted`. */
+  capped: boolean;
   metered: Metered;
   latencyMs: number;
   timeToFirstByteMs: number | null;
@@ -188,6 +190,7 @@ export function toSettlement(parts: SettlementParts): Settlement {
     timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
     outcome: metered.outcome,
     usageSource: metered.usageSource,
+    ...(parts.capped ? { capped: true } : {}),
     ...(parts.attribution === null ? {} : { attribution: parts.attribution }),
   };
 }

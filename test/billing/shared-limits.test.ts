@@ -6,6 +6,7 @@ import { setMemberLimit } from '../../server/accounts/shared-limits.ts';
 import type { AdmitAsk, Admitted } from '../../server/billing/ledger.ts';
 import { isCapped, maxCharge, type SharedLimit } from '../../server/billing/shared-limits.ts';
 import { readMemberSpend, readProjectMonths, readProjectSpend } from '../../server/billing/shared-spend.ts';
+import { decode, encode } from '../../server/billing/spool-lines.ts';
 import { createKeys } from '../../server/keys/keys.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { expectSound } from './sound.ts';
@@ -33,6 +34,7 @@ beforeAll(async () => {
   await addModel(db.pool, { id: 'big' });
   // One output token costs one pico-USD and the context nothing.
   await addModel(db.pool, { id: 'coin', input: '0', cacheHit: '0', output: '0.000001' });
+  await addModel(db.pool, { id: 'long', maxOutputTokens: 128_000 });
   [one, two] = await Promise.all([openLedger(db.url), openLedger(db.url)]);
 });
 
@@ -123,7 +125,9 @@ describe.each(['member', 'project'] as const)('the monthly limit of a %s', (of) 
     else await createProjects(db).change({ accountId, id: subject, limits: { month, lifetime: null }, actor });
   }
 
-  async function twoKeys(month: bigint): Promise<{ accountId: string; subject: string; keys: [Customer, Customer] }> {
+  async function twoKeys(
+    month: bigint | null,
+  ): Promise<{ accountId: string; subject: string; keys: [Customer, Customer] }> {
     const { accountId } = await addCustomer(db.pool);
     const subject = await subjectOf(accountId, month);
     const keys: [Customer, Customer] = [
@@ -196,6 +200,76 @@ describe.each(['member', 'project'] as const)('the monthly limit of a %s', (of) 
     expect(await one.ledger.settle(costing(asked, admission, 60))).toMatchObject({ charged: 40n });
     await set(accountId, subject, null);
     await admitted(two.ledger, ask(keys[1], { model: 'coin', textBytes: 0, maxTokens: 1_000 }));
+    await expectSound(db.pool, [accountId]);
+  });
+
+  test('that is set while requests run leaves them what they cost: nobody chooses what the operator loses', async () => {
+    const { accountId, subject, keys } = await twoKeys(null);
+    const usage = { input: 100, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 128_000 };
+    const cost = usd('1.9203');
+    for (let round = 1n; round <= 2n; round += 1n) {
+      const asked = ask(keys[0], { model: 'long', maxTokens: 128_000, stream: false });
+      const admission = await admitted(one.ledger, asked);
+      expect(admission.amount).toBeLessThan(usd('0.1'));
+      await set(accountId, subject, 1n);
+      expect(await two.ledger.settle(settlement(asked, admission, { stream: false, usage }))).toMatchObject({
+        cost,
+        charged: cost,
+        freeAfter: usd('5') - round * cost,
+      });
+      expect((await used(accountId, subject)).charged).toBe(round * cost);
+      expect(await one.ledger.admit(ask(keys[1]))).toMatchObject({ reason: `${of}_limit` });
+      await set(accountId, subject, null);
+    }
+    // A prompt of more tokens than was estimated, too.
+    const dense = ask(keys[0]);
+    const admission = await admitted(one.ledger, dense);
+    await set(accountId, subject, 1n);
+    expect(await one.ledger.extend(dense, 1n)).toBe(0n);
+    expect(await one.ledger.settle(settlement(dense, admission, { usage: { ...usage, output: 1_000 } }))).toMatchObject(
+      {
+        charged: usd('0.0153'),
+      },
+    );
+    await expectSound(db.pool, [accountId]);
+  });
+
+  test('that is set while a request runs on money held in advance leaves it what it costs', async () => {
+    const { accountId, subject, keys } = await twoKeys(null);
+    for (;;) {
+      const asked = ask(keys[0], { model: 'coin', textBytes: 0, maxTokens: 40 });
+      const admission = await admitted(one.ledger, asked);
+      const { rowCount } = await db.pool.query('SELECT FROM hold WHERE request_id = $1', [asked.requestId]);
+      if (rowCount === 0) {
+        await set(accountId, subject, 1n);
+        expect(await one.ledger.settle(costing(asked, admission, 1_000))).toMatchObject({ charged: 1_000n });
+        break;
+      }
+      await one.ledger.settle(costing(asked, admission, 1));
+    }
+    await expectSound(db.pool, [accountId]);
+  });
+
+  test('binds a request that was admitted under it on whatever process settles its line', async () => {
+    const { accountId, keys } = await twoKeys(40n);
+    const asked = ask(keys[0], { model: 'coin', textBytes: 0, maxTokens: 40 });
+    const line = encode(costing(asked, await admitted(one.ledger, asked), 60));
+    const decoded = decode(line);
+    if (decoded === null || decoded === 'header') throw new Error(line);
+    expect(await two.ledger.settle(decoded)).toMatchObject({ cost: 60n, charged: 40n, freeAfter: 0n });
+    await expectSound(db.pool, [accountId]);
+  });
+
+  test('does not bind the line of a version that did not know it', async () => {
+    const { accountId, subject, keys } = await twoKeys(null);
+    const asked = ask(keys[0], { model: 'coin', textBytes: 0, maxTokens: 40 });
+    const { capped: _, ...settled } = costing(asked, await admitted(one.ledger, asked), 60);
+    const line = encode(settled);
+    expect(line).not.toContain('capped');
+    await set(accountId, subject, 1n);
+    const decoded = decode(line);
+    if (decoded === null || decoded === 'header') throw new Error(line);
+    expect(await two.ledger.settle(decoded)).toMatchObject({ charged: 60n });
     await expectSound(db.pool, [accountId]);
   });
 
@@ -283,6 +357,29 @@ describe('a key that changes its project', () => {
     await expectSound(db.pool, [accountId]);
   });
 
+  test('is charged in full for what was admitted without a budget, and within the new one for what was', async () => {
+    const { accountId } = await addCustomer(db.pool);
+    const [free, bound, narrow] = [
+      await addProject(accountId),
+      await addProject(accountId, { month: 100n }),
+      await addProject(accountId, { month: 40n }),
+    ];
+    const charge = async (from: string): Promise<bigint> => {
+      const customer = await keyOf(accountId, { project: from });
+      const asked = ask(customer, { model: 'coin', textBytes: 0, maxTokens: 40 });
+      const admission = await admitted(one.ledger, asked);
+      // Its hold is exactly what the project has.
+      expect(await move(customer, narrow)).toMatchObject({ kind: 'changed' });
+      const { charged } = await two.ledger.settle(costing(asked, admission, 90));
+      return charged;
+    };
+    expect(await charge(bound)).toBe(40n);
+    await createProjects(db).change({ accountId, id: narrow, limits: { month: 80n, lifetime: null }, actor });
+    expect(await charge(free)).toBe(90n);
+    expect((await used(accountId, narrow)).charged).toBe(130n);
+    await expectSound(db.pool, [accountId]);
+  });
+
   test('stays where it is while the other one has no room for what it holds', async () => {
     const { accountId } = await addCustomer(db.pool);
     const [first, full] = [await addProject(accountId), await addProject(accountId, { month: owed })];
@@ -323,7 +420,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-test('whatever happens in whatever order on whatever process, no shared limit is passed', {
+test('whatever happens in whatever order on whatever process, no shared limit is passed, and no loss can be chosen', {
   timeout: 120_000,
 }, async () => {
   await fc.assert(
@@ -345,7 +442,7 @@ test('whatever happens in whatever order on whatever process, no shared limit is
         await limitMember(accountId, member, 100n);
         limits.set(member, 100n);
       }
-      let running: { asked: AdmitAsk; admission: Admitted }[] = [];
+      let running: { asked: AdmitAsk; admission: Admitted; held: bigint }[] = [];
       const figures = async () => {
         const { rows } = await db.pool.query<{ id: string; used: bigint }>(
           'SELECT subject_id AS id, month_charged + held AS used FROM shared_limit WHERE account_id = $1',
@@ -354,6 +451,7 @@ test('whatever happens in whatever order on whatever process, no shared limit is
         return new Map(rows.map(({ id, used: sum }) => [id, sum]));
       };
       const beyond: object[] = [];
+      const losses: object[] = [];
       let before = await figures();
       for (const each of steps) {
         const { ledger } = [one, two][('by' in each ? each.by : 0) % 2] as TestLedger;
@@ -363,7 +461,7 @@ test('whatever happens in whatever order on whatever process, no shared limit is
           const key = keys[each.key % keys.length] as Customer;
           const asked = ask(key, { model: 'coin', textBytes: 0, maxTokens: each.amount, stream: each.stream });
           const admission = await ledger.admit(asked);
-          if (admission.kind === 'admitted') running.push({ asked, admission });
+          if (admission.kind === 'admitted') running.push({ asked, admission, held: admission.amount });
         } else if (each.do === 'move') {
           await move(keys[each.key % keys.length] as Customer, [...projects, null][each.project % 3] ?? null);
         } else if (each.do === 'limit') {
@@ -373,22 +471,33 @@ test('whatever happens in whatever order on whatever process, no shared limit is
           else await createProjects(db).change({ accountId, id: subject, limits: { month, lifetime: null }, actor });
           limits.set(subject, month);
         } else if (chosen !== undefined) {
-          if (each.do === 'extend') await ledger.extend(chosen.asked, BigInt(each.amount));
-          else if (each.do === 'settle') await ledger.settle(costing(chosen.asked, chosen.admission, 2 * each.amount));
-          // A hold that was given back although its request still ran: it is settled late.
-          else await ledger.release(chosen.asked);
+          const { asked, admission } = chosen;
+          if (each.do === 'extend') chosen.held += await ledger.extend(asked, BigInt(each.amount));
+          else if (each.do === 'settle') {
+            const output = asked.stream ? 2 * each.amount : Math.min(2 * each.amount, asked.maxTokens ?? 0);
+            const { cost, charged } = await ledger.settle(costing(asked, admission, output));
+            // What comes beyond a hold is the last chunk.
+            const lost = admission.capped ? cost - chosen.held : 0n;
+            if (charged < cost && cost - charged > lost) losses.push({ each, cost, charged, lost });
+          } else {
+            // A hold that was given back although its request still ran: it is settled late.
+            await ledger.release(asked);
+            chosen.held = 0n;
+          }
           if (each.do === 'settle' || each.do === 'release') running = running.filter((other) => other !== chosen);
         }
         const after = await figures();
         for (const [id, sum] of after) {
           const limit = limits.get(id) ?? null;
           const was = before.get(id) ?? 0n;
-          // One that was lowered is passed by no more than before.
-          if (limit !== null && sum > limit && sum > was) beyond.push({ each, id, limit, sum });
+          // One that was lowered is passed by no more than before, and what ran before there was any is charged in full.
+          const isFull = each.do === 'settle' && chosen?.admission.capped === false;
+          if (limit !== null && sum > limit && sum > was && !isFull) beyond.push({ each, id, limit, sum });
         }
         before = after;
       }
       expect(beyond).toEqual([]);
+      expect(losses).toEqual([]);
       await expectSound(db.pool, [accountId]);
     }),
     { numRuns: 12 },

@@ -188,6 +188,7 @@ export function settlement(asked: AdmitAsk, admitted: Admitted, more: Partial<Se
     timeToFirstByteMs: 3,
     outcome: 'completed',
     usageSource: 'reported',
+    ...(admitted.capped ? { capped: true } : {}),
     ...more,
   };
 }
