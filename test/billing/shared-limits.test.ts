@@ -393,6 +393,59 @@ describe('a key that changes its project', () => {
   });
 });
 
+test.each(['budget', 'time zone'] as const)(
+  'a key moves while the %s changes: neither waits in a circle',
+  async (other) => {
+    const { accountId } = await addCustomer(db.pool);
+    const project = await addProject(accountId, { month: usd('1') });
+    const customer = await keyOf(accountId, {});
+    await spend(one, customer);
+    const [mover, changer] = await Promise.all([db.pool.connect(), db.pool.connect()]);
+    try {
+      const pids = await Promise.all(
+        [mover, changer].map(
+          async (each) => (await each.query('SELECT pg_backend_pid() AS pid')).rows[0].pid as number,
+        ),
+      );
+      /** Until the work is done, or waits for a lock. */
+      const started = async (work: Promise<unknown>, pid: number): Promise<void> => {
+        let isDone = false;
+        const end = () => {
+          isDone = true;
+        };
+        work.then(end, end);
+        await expect
+          .poll(async () => {
+            const { rowCount } = await db.pool.query(
+              `SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'`,
+              [pid],
+            );
+            return isDone || rowCount === 1;
+          })
+          .toBe(true);
+      };
+      await mover.query('BEGIN');
+      await mover.query('UPDATE api_key SET project_id = $2 WHERE id = $1', [customer.keyId, project]);
+      await changer.query('BEGIN');
+      const changing = (
+        other === 'budget'
+          ? changer.query('UPDATE shared_limit SET limit_month = 7 WHERE subject_id = $1', [project])
+          : changer.query(`UPDATE account SET time_zone = 'Asia/Tokyo' WHERE id = $1`, [accountId])
+      ).then(() => null, String);
+      await started(changing, pids[1] ?? 0);
+      const moved = mover.query('COMMIT').then(() => null, String);
+      await started(moved, pids[0] ?? 0);
+      const changed = changing.then((error) => error ?? changer.query('COMMIT').then(() => null, String));
+      expect(await Promise.all([moved, changed])).toEqual([null, null]);
+    } finally {
+      mover.release();
+      changer.release();
+    }
+    await spend(two, { ...customer, keyId: await addKey(db.pool, accountId) });
+    await expectSound(db.pool, [accountId]);
+  },
+);
+
 type Step =
   | { do: 'admit'; by: number; key: number; amount: number; stream: boolean }
   | { do: 'settle' | 'extend'; by: number; which: number; amount: number }

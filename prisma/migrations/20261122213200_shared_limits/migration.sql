@@ -170,6 +170,10 @@ BEGIN
     INSERT INTO key_project (account_id, key_id, project_id, from_charged) VALUES (NEW.account_id, NEW.id, NEW.project_id, so_far);
   END IF;
   UPDATE key_spend SET project_id = NEW.project_id WHERE account_id = NEW.account_id AND key_id = NEW.id;
+  -- The sums move now: the change of the key is noted when the transaction ends, under the one row that has to be the last lock,
+  -- and who changes a limit has locked the sums before.
+  SET CONSTRAINTS count_shared IMMEDIATE;
+  SET CONSTRAINTS count_shared DEFERRED;
   RETURN NULL;
 END $$;
 CREATE TRIGGER project_changed AFTER UPDATE OF project_id ON api_key FOR EACH ROW
