@@ -446,6 +446,30 @@ test.each(['budget', 'time zone'] as const)(
   },
 );
 
+test('a successor that the previous version makes counts for whom its predecessor counts for', async () => {
+  const { accountId } = await addCustomer(db.pool);
+  const [member, project] = [randomUUID(), await addProject(accountId)];
+  const { keyId } = await keyOf(accountId, { member, project });
+  await db.pool.query('UPDATE api_key SET personal = true WHERE id = $1', [keyId]);
+  const place = 'created_by AS by, project_id AS project, personal';
+  const { rows } = await db.pool.query(
+    `INSERT INTO api_key (id, account_id, name, hash, prefix, last4, models, replaces)
+     SELECT gen_random_uuid(), account_id, name, sha256(hash), prefix, last4, models, id FROM api_key WHERE id = $1
+     RETURNING id, ${place}`,
+    [keyId],
+  );
+  expect(rows[0]).toMatchObject({ by: member, project, personal: true });
+  await limitMember(accountId, member, usd('1'));
+  await spend(one, { accountId, keyId: rows[0].id });
+  expect([(await used(accountId, member)).charged, (await used(accountId, project)).charged]).toEqual([owed, owed]);
+  // A key that replaces none lies where it is put.
+  const { rows: other } = await db.pool.query(`SELECT ${place} FROM api_key WHERE id = $1`, [
+    await addKey(db.pool, accountId),
+  ]);
+  expect(other).toEqual([{ by: null, project: null, personal: false }]);
+  await expectSound(db.pool, [accountId]);
+});
+
 type Step =
   | { do: 'admit'; by: number; key: number; amount: number; stream: boolean }
   | { do: 'settle' | 'extend'; by: number; which: number; amount: number }

@@ -88,6 +88,9 @@ const justified: Record<string, Record<string, string>> = {
     'UPDATE key_spend k SET week = ': 'Both columns are new.',
   },
   '20261122212000_members_and_projects': {
+    'CREATE TRIGGER inherit_place ': 'It fills columns that are new, and refuses nothing.',
+  },
+  '20261122212001_makers_of_keys': {
     'UPDATE api_key k SET created_by = ': 'The column is new.',
   },
   '20261122211446_bill_alarms': {

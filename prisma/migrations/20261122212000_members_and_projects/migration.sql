@@ -34,11 +34,16 @@ ALTER TABLE "api_key" ADD CONSTRAINT "api_key_project_id_fkey" FOREIGN KEY ("pro
 
 ALTER TABLE api_key ADD CONSTRAINT api_key_personal CHECK (NOT personal OR created_by IS NOT NULL);
 
--- The audit log knows who made the keys that there are: a person, or a program with a token that a person made.
-UPDATE api_key k SET created_by = made.by
-FROM (SELECT DISTINCT ON (e.subject) e.subject, coalesce(t.created_by, u.id) AS by
-      FROM audit_entry e
-      LEFT JOIN app_user u ON e.actor = 'user:' || u.id
-      LEFT JOIN access_token t ON e.actor = 'token:' || t.id
-      WHERE e.action = 'key.create' ORDER BY e.subject, e.created_at) AS made
-WHERE made.subject = 'key:' || k.id AND made.by IS NOT NULL;
+-- The previous version makes successors of keys without naming their maker and their project: they count for whom their
+-- predecessors count for.
+CREATE FUNCTION inherit_place() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  replaced api_key;
+BEGIN
+  SELECT * INTO replaced FROM api_key WHERE id = NEW.replaces AND account_id = NEW.account_id;
+  NEW.personal := NEW.personal OR (NEW.created_by IS NULL AND coalesce(replaced.personal, false));
+  NEW.created_by := coalesce(NEW.created_by, replaced.created_by);
+  NEW.project_id := coalesce(NEW.project_id, replaced.project_id);
+  RETURN NEW;
+END $$;
+CREATE TRIGGER inherit_place BEFORE INSERT ON api_key FOR EACH ROW WHEN (NEW.replaces IS NOT NULL) EXECUTE FUNCTION inherit_place();
