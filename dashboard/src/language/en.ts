@@ -576,7 +576,7 @@ export const en = {
     tokens: 'Tokens',
     price: 'Price per 1M',
     amount: 'Amount',
-    freeAfter: 'Budget left afterwards',
+    freeAfter: 'Left to spend afterwards',
     upstream: 'Upstream',
     kept: 'This is everything that is stored about a request: neither the prompt nor the answer.',
   },

@@ -577,7 +577,7 @@ export const vi: Texts = {
     tokens: 'Token',
     price: 'Giá cho 1.000.000',
     amount: 'Số tiền',
-    freeAfter: 'Số dư còn lại sau đó',
+    freeAfter: 'Còn có thể chi sau đó',
     upstream: 'Upstream',
     kept: 'Đây là tất cả những gì được lưu về một yêu cầu: không có câu hỏi, không có câu trả lời.',
   },

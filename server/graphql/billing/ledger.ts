@@ -270,9 +270,14 @@ builder.node(LedgerEntryType, {
     cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
     charged: t.expose('charged', {
       type: 'UsdAmount',
-      description: 'What was taken from the budget: the cost, or less when nothing was left.',
+      description:
+        'What was taken from the budget: the cost, or less when nothing was left of it, or of the budget of a member or a project.',
     }),
-    freeAfter: t.expose('freeAfter', { type: 'UsdAmount', description: 'What was left of the budget afterwards.' }),
+    freeAfter: t.expose('freeAfter', {
+      type: 'UsdAmount',
+      description:
+        'What was left for such a request afterwards: of the budget, or zero where that of a member or a project ended the charge.',
+    }),
     latencyMs: t.exposeInt('latencyMs', { description: 'Milliseconds from the request to the last byte.' }),
     timeToFirstByteMs: t.exposeInt('timeToFirstByteMs', {
       nullable: true,
