@@ -137,12 +137,7 @@ it('a run of the sender ends although each mail that it sends is followed by ano
 
 it.each([
   ['en', 'Your gift of 10 USD is for', 'added to your budget', '10 USD and a bonus of 1 USD were added to your budget'],
-  [
-    'vi',
-    'Quà tặng 10 USD dành cho',
-    'đã được cộng vào số dư',
-    '10 USD và thưởng thêm 1 USD đã được cộng vào số dư',
-  ],
+  ['vi', 'Quà tặng 10 USD dành cho', 'đã được cộng vào số dư', '10 USD và thưởng thêm 1 USD đã được cộng vào số dư'],
 ])('a gift is told as one and a bonus is named (%s)', async (locale, gift, own, withBonus) => {
   const { orders, transfers } = createDomain(database.pool);
   const told = async (byHand: boolean, giftTo?: string) => {
