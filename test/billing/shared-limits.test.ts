@@ -236,17 +236,18 @@ describe.each(['member', 'project'] as const)('the monthly limit of a %s', (of) 
 
   test('that is set while a request runs on money held in advance leaves it what it costs', async () => {
     const { accountId, subject, keys } = await twoKeys(null);
-    for (;;) {
-      const asked = ask(keys[0], { model: 'coin', textBytes: 0, maxTokens: 40 });
-      const admission = await admitted(one.ledger, asked);
-      const { rowCount } = await db.pool.query('SELECT FROM hold WHERE request_id = $1', [asked.requestId]);
-      if (rowCount === 0) {
-        await set(accountId, subject, 1n);
-        expect(await one.ledger.settle(costing(asked, admission, 1_000))).toMatchObject({ charged: 1_000n });
-        break;
+    const promised = async () => {
+      for (;;) {
+        const asked = ask(keys[0], { model: 'coin', textBytes: 0, maxTokens: 40 });
+        const admission = await admitted(one.ledger, asked);
+        const { rowCount } = await db.pool.query('SELECT FROM hold WHERE request_id = $1', [asked.requestId]);
+        if (rowCount === 0) return { asked, admission };
+        await one.ledger.settle(costing(asked, admission, 1));
       }
-      await one.ledger.settle(costing(asked, admission, 1));
-    }
+    };
+    const { asked, admission } = await promised();
+    await set(accountId, subject, 1n);
+    expect(await one.ledger.settle(costing(asked, admission, 1_000))).toMatchObject({ charged: 1_000n });
     await expectSound(db.pool, [accountId]);
   });
 
