@@ -284,12 +284,12 @@ describe('a limit that is nearly used is told', () => {
     [
       { key_name: 'ci', period: 'week' },
       'Your Steyg key “ci” is near its weekly limit',
-      'Khóa Steyg “ci” sắp chạm hạn mức theo tuần',
+      'API key Steyg “ci” sắp chạm hạn mức theo tuần',
     ],
     [
       { limit_of: 'key', key_name: 'ci', period: 'day' },
       'Your Steyg key “ci” is near its daily limit',
-      'Khóa Steyg “ci” sắp chạm hạn mức theo ngày',
+      'API key Steyg “ci” sắp chạm hạn mức theo ngày',
     ],
     [
       { limit_of: 'member', period: 'month' },

@@ -15,7 +15,7 @@ const paceDays = 7;
 /** … would spend it in so many. */
 const lowDays = 3;
 
-export interface BudgetState {
+export interface BannerState {
   /** True until it is known whether there is a banner, so that none arrives late and moves the page. */
   isLoading: boolean;
   /** Unspent USD, with what running requests reserve: the balance that alerts are about. Null: unknown. */
@@ -28,7 +28,7 @@ export interface BudgetState {
  * Whether a budget is low: below the account's alert threshold; where alerts are off (a threshold of zero), less than
  * three days' use at the pace of the last seven.
  */
-export function useBudgetState(accountId: string | null): BudgetState {
+export function useBudgetState(accountId: string | null): BannerState {
   const when = accountId !== null;
   const key = accountId ?? '';
   const budget = useAsk({
@@ -62,7 +62,7 @@ export function useBudgetState(accountId: string | null): BudgetState {
 }
 
 /** `spent`: USD of the last seven days. A balance of nothing is not low: it is used up. */
-function lowReason(left: string, threshold: string, spent: string): BudgetState['low'] {
+function lowReason(left: string, threshold: string, spent: string): BannerState['low'] {
   const balance = parseUsd(left);
   if (balance <= 0n) return null;
   const alert = parseUsd(threshold);
@@ -71,7 +71,7 @@ function lowReason(left: string, threshold: string, spent: string): BudgetState[
 }
 
 /** Left out where the page itself sells budget. */
-export function BudgetBanner({ state: { isLoading, left, low }, path }: { state: BudgetState; path: string }) {
+export function BudgetBanner({ state: { isLoading, left, low }, path }: { state: BannerState; path: string }) {
   const { t } = useLanguage();
   const isOver = left !== null && parseUsd(left) <= 0n;
   if ((!isOver && low === null) || path === pages.topUp || path.startsWith('/orders/')) return null;
@@ -92,7 +92,7 @@ export function BudgetBanner({ state: { isLoading, left, low }, path }: { state:
 }
 
 /** What is left in USD and VND, why that is little, and what a plan buys. */
-function LowBalance({ left, low }: { left: string; low: NonNullable<BudgetState['low']> }) {
+function LowBalance({ left, low }: { left: string; low: NonNullable<BannerState['low']> }) {
   const { t, format } = useLanguage();
   const plan = planPair(usePlans().data ?? [])?.starter;
   const about = plan === undefined ? '' : ` (${fill(t.overview.aboutVnd, { vnd: format.vnd(vndAt(left, plan)) })})`;
