@@ -3,6 +3,10 @@ import { compareVendorUsage, maxComparedDays, type VendorComparison } from './ve
 
 /** Which vendors' bills are here, which are missing, and which differ from the ledger. */
 
+/** Days of archived months have no requests that a bill could be compared with. */
+const inLedger = (day: string): string =>
+  `NOT EXISTS (SELECT FROM archived_month a WHERE a.month = date_trunc('month', ${day}::timestamp)::date)`;
+
 /** How far the import of one upstream's bills has come. */
 export interface VendorBills {
   upstream: string;
@@ -33,6 +37,7 @@ export async function listVendorBills(
        SELECT u.upstream, array_agg(to_char(u.day, 'YYYY-MM-DD') ORDER BY u.day) AS days FROM used u JOIN billed b USING (upstream)
        WHERE u.day > b.first AND u.day < ($1::timestamptz AT TIME ZONE 'UTC')::date - $3::int
          AND NOT EXISTS (SELECT FROM vendor_usage v WHERE v.upstream = u.upstream AND v.day = u.day)
+         AND ${inLedger('u.day')}
        GROUP BY 1
      )
      SELECT s.id AS upstream, to_char(b.first, 'YYYY-MM-DD') AS "firstDay", to_char(b.last, 'YYYY-MM-DD') AS "lastDay",
@@ -66,7 +71,7 @@ export async function examineVendorBills(
   const bills = await listVendorBills(db, { now, graceDays });
   const { rows: recent } = await db.query<{ upstream: string; day: string }>(
     `SELECT DISTINCT upstream, to_char(day, 'YYYY-MM-DD') AS day FROM vendor_usage
-     WHERE imported_at > $1::timestamptz - make_interval(days => $2) ORDER BY day`,
+     WHERE imported_at > $1::timestamptz - make_interval(days => $2) AND ${inLedger('day')} ORDER BY day`,
     [now, examinedDays],
   );
   const differing = await differingOf(db, recent, percent);

@@ -29,8 +29,8 @@ const unicodeEscapeBytes = 5;
 /** An answer whose long strings and lists of numbers are cut. It is JSON where the answer is, but for what was cut. */
 export interface AnswerSkeleton {
   bytes: Buffer;
-  /** Bytes of strings that were left out. */
-  cutBytes: number;
+  /** Bytes of strings that were left out between two places of the skeleton. Asked for in ascending order. */
+  cutBytesIn(start: number, end: number): number;
   /** Where in the answer the byte at this place of the skeleton is. */
   originOf(at: number): number;
 }
@@ -39,8 +39,8 @@ export interface AnswerSkeleton {
 class Cutter {
   private parts: Buffer[] = [];
   private length = 0;
-  /** Of strings. */
-  private cutBytes = 0;
+  /** Strings that were cut: where each ends in the skeleton, and the bytes of all up to it. */
+  private readonly strings: { at: number; bytes: number }[] = [];
   /** Of everything. */
   private leftOut = 0;
   private readonly cuts: { at: number; leftOut: number }[] = [];
@@ -79,7 +79,7 @@ class Cutter {
         from = at;
       } else {
         at = this.restOfString(piece, at);
-        this.cutBytes += at - from;
+        this.cutString(at - from);
         this.leftOut += at - from;
         from = at;
         if (this.isCutting) break;
@@ -90,14 +90,28 @@ class Cutter {
   }
 
   end(): AnswerSkeleton {
-    const { cuts, cutBytes } = this;
+    const { cuts, strings } = this;
+    let asked = 0;
+    const upTo = (at: number): number => {
+      while ((strings[asked]?.at ?? Number.POSITIVE_INFINITY) < at) asked += 1;
+      return strings[asked - 1]?.bytes ?? 0;
+    };
     const bytes = Buffer.concat(this.parts, this.length);
     this.parts = [];
     return {
       bytes,
-      cutBytes,
+      cutBytesIn: (start, end) => {
+        const before = upTo(start);
+        return upTo(end) - before;
+      },
       originOf: (at) => at + (cuts.findLast((cut) => cut.at <= at)?.leftOut ?? 0),
     };
+  }
+
+  private cutString(bytes: number): void {
+    const last = this.strings.at(-1);
+    if (last?.at === this.length) last.bytes += bytes;
+    else this.strings.push({ at: this.length, bytes: (last?.bytes ?? 0) + bytes });
   }
 
   /** Steps over one byte of an escape. */
@@ -197,7 +211,8 @@ export async function readSkeleton(pieces: readonly Uint8Array[], pause: () => P
 export async function closeJson(bytes: Buffer, pause: () => Promise<void>): Promise<Buffer> {
   /** Closing brackets of what is open, the outermost first. */
   const open: string[] = [];
-  let whole = { at: 0, open: '' };
+  /** Behind the last whole value. What is open changes there alone. */
+  let wholeAt = 0;
   let inString = false;
   /** Where the running escape begins; -1 outside of escapes. */
   let escapeAt = -1;
@@ -220,17 +235,17 @@ export async function closeJson(bytes: Buffer, pause: () => Promise<void>): Prom
     else if (byte === 0x3a) isValue = true;
     else if (byte === 0x7b || byte === openingBracket) {
       open.push(byte === 0x7b ? '}' : ']');
-      whole = { at: at + 1, open: closingOf(open) };
+      wholeAt = at + 1;
       isValue = byte === openingBracket;
     } else if (byte === 0x7d || byte === closingBracket) {
       open.pop();
-      whole = { at: at + 1, open: closingOf(open) };
+      wholeAt = at + 1;
     } else if (byte === comma) {
-      whole = { at, open: closingOf(open) };
+      wholeAt = at;
       isValue = open.at(-1) === ']';
     }
   }
-  if (!inString || !isValue) return Buffer.concat([bytes.subarray(0, whole.at), Buffer.from(whole.open)]);
+  if (!inString || !isValue) return Buffer.concat([bytes.subarray(0, wholeAt), Buffer.from(closingOf(open))]);
   const end = escapeEnd > bytes.length ? escapeAt : bytes.length;
   return Buffer.concat([bytes.subarray(0, end), Buffer.from(`"${closingOf(open)}`)]);
 }

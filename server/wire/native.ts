@@ -4,7 +4,7 @@ import { type Edit, insertMember, modelEdits, splice } from './body.ts';
 import { nativeError } from './envelope.ts';
 import { countText, type Generated } from './generated.ts';
 import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueOf } from './json.ts';
-import { closeJson, readSkeleton, splicePieces } from './large-reply.ts';
+import { type AnswerSkeleton, closeJson, readSkeleton, splicePieces } from './large-reply.ts';
 import { createNativeStream, type StreamProtocol } from './native-stream.ts';
 import { type RequestFacts, UnreadableReply, type Wire, type WireContext, type WireExchange } from './protocol.ts';
 import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
@@ -66,12 +66,12 @@ function nativeExchange(
       return { body: splice(answer, edits), account };
     },
     async replyInPieces(pieces, pause) {
-      const { bytes, cutBytes, originOf } = await readSkeleton(pieces, pause);
-      const { edits, account } = readReply(reply, bytes, facts, context);
+      const { bytes, cutBytesIn, originOf } = await readSkeleton(pieces, pause);
+      const { edits, account } = readReply(reply, bytes, facts, context, cutBytesIn);
       const moved = edits.map((edit) => ({ ...edit, start: originOf(edit.start), end: originOf(edit.end) }));
       return {
         pieces: splicePieces(pieces, moved),
-        account: { ...account, outputBytes: account.outputBytes + cutBytes },
+        account,
       };
     },
     countArrived: (pieces, pause) => countArrived(reply, pieces, pause, { facts, context }),
@@ -87,10 +87,9 @@ export async function countArrived(
   pause: () => Promise<void>,
   { facts, context }: { facts: RequestFacts; context: WireContext },
 ): Promise<ReportedUsage> {
-  const { bytes, cutBytes } = await readSkeleton(pieces, pause);
+  const { bytes, cutBytesIn } = await readSkeleton(pieces, pause);
   try {
-    const { account } = readReply(reply, await closeJson(bytes, pause), facts, context);
-    return { ...account, outputBytes: account.outputBytes + cutBytes };
+    return readReply(reply, await closeJson(bytes, pause), facts, context, cutBytesIn).account;
   } catch (error) {
     if (!(error instanceof UnreadableReply)) throw error;
     return { ...reportedAs(null, facts.cacheWrite), outputBytes: 0, outputPieces: 0, model: null };
@@ -102,6 +101,7 @@ function readReply(
   body: Uint8Array,
   facts: RequestFacts,
   context: WireContext,
+  cutBytesIn?: AnswerSkeleton['cutBytesIn'],
 ): { edits: Edit[]; account: ReportedUsage } {
   const root = tryScanJson(body, shape, answerLimits);
   const content = root?.members.get(list);
@@ -110,7 +110,13 @@ function readReply(
   }
   const generated: Generated = { bytes: 0, pieces: 0 };
   countText(generated, content);
-  for (const item of content?.items ?? []) countItem(generated, item, body);
+  if (content?.kind === 'string') generated.bytes += cutBytesIn?.(content.start, content.end) ?? 0;
+  for (const item of content?.items ?? []) {
+    const before = generated.bytes;
+    countItem(generated, item, body);
+    // What was cut in an item without counted text is none: a picture.
+    if (generated.bytes > before) generated.bytes += cutBytesIn?.(item.start, item.end) ?? 0;
+  }
   const reported = usage(root);
   const found = reported?.kind === 'object' ? readUsage(valueOf(body, reported)) : null;
   const reading = countedAs(found, context.features.cachedTokens);

@@ -145,3 +145,17 @@ it('what operators chose decides: the percentage, and kinds that they muted', as
   for (const wrong of [{ billPercent: 0 }, { billPercent: 101 }, { billDays: 0 }, { billDays: 46 }])
     expect(await notices.saveBusinessSettings(wrong, 'user:test')).toMatchObject({ kind: expect.any(String) });
 });
+
+it('days of an archived month are left out, and silence no other', async () => {
+  const upstream = await addUpstream();
+  for (const day of ['2026-09-28', '2026-09-29', '2026-10-02']) await use(upstream, day);
+  await bill(upstream, '2026-09-27,m,1,0', '2026-09-28,m,60000,0', '2026-10-02,m,60000,0');
+  await pool.query(
+    `INSERT INTO archived_month (month, low, high, entries, postings, last_at, manifest, archive, archived_by)
+     VALUES ('2026-09-01', uuid_at('2026-09-01T00:00:00Z'), uuid_at('2026-10-01T00:00:00Z'), 2, 0, '2026-09-29T12:00:00Z', $1, 'ledger-2026-09', 'test')`,
+    [Buffer.alloc(32)],
+  );
+  await night();
+  const facts = { upstream, model: 'm', day: '2026-10-02', percent: '16', days: '2026-10-02' };
+  expect(await told()).toEqual([['bill_differs', upstream, facts, true]]);
+});

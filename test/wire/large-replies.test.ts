@@ -100,7 +100,7 @@ describe('lists of numbers', () => {
             nested: [[], [[index]], {}],
           }));
           const body = Buffer.from(JSON.stringify({ data, model: 'up-1', usage: { prompt_tokens: 3 } }, null, indent));
-          const { bytes, cutBytes, originOf } = await readSkeleton(split(body, lengths), noPause);
+          const { bytes, cutBytesIn, originOf } = await readSkeleton(split(body, lengths), noPause);
           const skeleton = JSON.parse(bytes.toString());
           expect(skeleton).toMatchObject({ model: 'up-1', usage: { prompt_tokens: 3 } });
           expect(skeleton.data.map(({ index, nested }: (typeof data)[0]) => ({ index, nested }))).toEqual(
@@ -111,7 +111,7 @@ describe('lists of numbers', () => {
             const all = data[item.index]?.embedding.map((each) => JSON.stringify(each)) ?? [];
             expect(all).toEqual(expect.arrayContaining(item.embedding.map((each: unknown) => JSON.stringify(each))));
           }
-          expect(cutBytes).toBe(0);
+          expect(cutBytesIn(0, bytes.length)).toBe(0);
           expect(originOf(bytes.indexOf('"up-1"'))).toBe(body.indexOf('"up-1"'));
         },
       ),
@@ -163,5 +163,21 @@ describe('an answer that stops in the middle', () => {
       }
       expect(before).toBeGreaterThan(8_000);
     }
+  });
+
+  it('is not charged for pictures and echoes as if they were text', async () => {
+    const exchange = exchangeWith('responses', {}, {}, 'responses');
+    const answer = {
+      instructions: 'i'.repeat(50_000),
+      output: [
+        { type: 'image_generation_call', status: 'completed', result: 'A'.repeat(90_000) },
+        { type: 'message', content: [{ type: 'output_text', text: 'x'.repeat(5_000) }] },
+        { type: 'image_generation_call', status: 'completed', result: 'B'.repeat(90_000) },
+      ],
+    };
+    const bytes = Buffer.from(JSON.stringify(answer)).subarray(0, -1_000);
+    const { outputBytes } = await exchange.countArrived([bytes.subarray(0, 70_000), bytes.subarray(70_000)], noPause);
+    expect(outputBytes).toBeGreaterThanOrEqual(5_000);
+    expect(outputBytes).toBeLessThan(5_100);
   });
 });
