@@ -109,7 +109,7 @@ export const spendingTexts: Record<Locale, SpendingTexts> = {
       before: 'Earlier months',
       keys: 'Active keys',
       former: 'has left',
-      setWhat: 'Set the monthly budget of {name}',
+      setWhat: 'Set budget of {name} by the month',
       set: 'Set budget',
       amount: 'Monthly budget in USD',
       amountHint:
