@@ -46,7 +46,7 @@ export async function openPage(
     baseURL: origin,
     ...options,
   });
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   return watch(page, origin);
 }
