@@ -118,7 +118,6 @@ it.each([
   expect((await readFile(file, 'utf8')).split('\r\n')[1]).toMatch(new RegExp(`^${month},UTC,`));
   // Nothing is wider than the window but what scrolls by itself.
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-  if (process.env['PICTURES']) await page.screenshot({ path: `/tmp/bills-${locale}-${width}.png`, fullPage: true });
   expect(unexpected()).toEqual([]);
   await page.context().close();
 });
