@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
@@ -95,8 +95,9 @@ export async function archiveMonth(pool: Pool, { month, directory, actor }: Arch
     return await takeOut(pool, { folder, month, actor });
   } catch (error) {
     if (isFresh || !(error instanceof ArchiveRefused) || error.code !== 'changed') throw error;
-    // A late settlement was written after the earlier export: the month is still attached, so the archive is made again.
-    await rm(folder, { recursive: true });
+    // A late settlement was written after the earlier export, or the folder is another database's: the month is still
+    // attached, so the archive is made again. The other one is kept, because it may be the only copy of its month.
+    await rename(folder, `${folder}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
     await exportMonth(pool, folder, month);
     return takeOut(pool, { folder, month, actor });
   }
