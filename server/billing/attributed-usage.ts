@@ -1,7 +1,7 @@
 import type { Attribution, AttributionKind } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { TokenPools } from '../core/tokens.ts';
-import { decodeCursor, type LedgerPage, page, type Queryable, RangeTooWide } from './usage.ts';
+import { decodeCursor, type LedgerPage, page, poolsOf, type Queryable, RangeTooWide } from './usage.ts';
 
 /**
  * Reads usage by session, user and tag, from the sums by hour that are written with every entry. An entry with several tags
@@ -142,11 +142,7 @@ function toUsage(row: any): AttributedUsage {
     keyId: row.key_id,
     projectId: row.project_id,
     requests: Number(row.requests),
-    input: Number(row.input),
-    cacheHit: Number(row.cache_hit),
-    cacheWrite5m: Number(row.cache_write_5m),
-    cacheWrite1h: Number(row.cache_write_1h),
-    output: Number(row.output),
+    ...poolsOf(row),
     cost: BigInt(row.cost),
     charged: BigInt(row.charged),
     firstAt: row.first_at,

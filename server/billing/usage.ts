@@ -501,7 +501,8 @@ function entryOf(row: Row): LedgerRecord {
 
 const maybeNumber = (value: unknown): number | null => (value === null ? null : Number(value));
 
-function poolsOf(row: Row): TokenPools {
+/** The token counts of a row, whose sums come as text. */
+export function poolsOf(row: Row): TokenPools {
   return {
     input: Number(row.input),
     cacheHit: Number(row.cache_hit),

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import { type AttributedUsage, readAttributedUsage } from '../billing/attributed-usage.ts';
 import { type AttributionDigest, type AttributionKind, attributionKinds, storedLabels } from '../core/attribution.ts';
 import { formatUsd } from '../core/money.ts';
+import type { TokenPools } from '../core/tokens.ts';
 
 /** What `GET /v1/usage` answers about a session, a user or a tag, and how their rows look. */
 
@@ -83,8 +84,8 @@ function added(one: AttributedUsage, other: AttributedUsage): AttributedUsage {
   };
 }
 
-/** The figures of a row. */
-export function presentAttributed(row: AttributedUsage): Record<string, unknown> {
+/** The figures of a row of usage, whatever it is grouped by. */
+export function presentUsage(row: Pick<AttributedUsage, keyof TokenPools | 'requests' | 'cost' | 'charged'>): object {
   return {
     requests: row.requests,
     input_tokens: row.input,
@@ -93,6 +94,13 @@ export function presentAttributed(row: AttributedUsage): Record<string, unknown>
     output_tokens: row.output,
     cost_usd: formatUsd(row.cost),
     charged_usd: formatUsd(row.charged),
+  };
+}
+
+/** The figures of a row with its first and last request. */
+export function presentAttributed(row: AttributedUsage): Record<string, unknown> {
+  return {
+    ...presentUsage(row),
     first_request_at: row.firstAt.toISOString(),
     last_request_at: row.lastAt.toISOString(),
   };

@@ -29,7 +29,7 @@ import type { Principal } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
 import { isRequestId, requestIdHeaders } from '../runtime/http.ts';
 import { closest } from '../shared/closest.ts';
-import { type NamedLabel, namedLabel, presentAttributed, usageOf } from './attributed-usage.ts';
+import { type NamedLabel, namedLabel, presentAttributed, presentUsage, usageOf } from './attributed-usage.ts';
 import { RefusalError } from './model-routes.ts';
 import type { Reads } from './reads.ts';
 import type { Refusal, Refusals } from './refusals.ts';
@@ -330,18 +330,6 @@ function presentGroups(
     ...(groups.includes('model') ? { model: row.model } : {}),
     ...(groups.includes('key') ? { key_id: row.keyId } : {}),
     ...(groups.includes('project') ? { project_id: row.projectId } : {}),
-  };
-}
-
-function presentUsage(row: UsageRecord): Record<string, unknown> {
-  return {
-    requests: row.requests,
-    input_tokens: row.input,
-    cache_hit_tokens: row.cacheHit,
-    cache_write_tokens: row.cacheWrite5m + row.cacheWrite1h,
-    output_tokens: row.output,
-    cost_usd: formatUsd(row.cost),
-    charged_usd: formatUsd(row.charged),
   };
 }
 
