@@ -11,24 +11,34 @@ import {
 } from '@steyg/sdk';
 import { fill, useLanguage } from './language/language.tsx';
 import type { Texts } from './language/texts.ts';
+import { type InputProblems, inputName, type Problem, problemsAt } from './problems.ts';
 
 /** Explains errors in the reader's language, with what to do. */
 export interface Explanation {
   sentence: string;
   /** To quote when asking for help; null without a request. */
   requestId: string | null;
-  /** Messages about single inputs, by the last part of their path. */
+  /** Messages about single inputs, by {@link inputName}. */
   fields: Record<string, string>;
-}
-
-interface Problem {
-  path: string[];
-  message: string;
 }
 
 export function useExplain(): (error: unknown) => Explanation {
   const { t, locale } = useLanguage();
   return (error) => explain(error, t, locale === 'en');
+}
+
+/**
+ * The problems of a refused form: those that stand at its inputs, and the error itself (`rest`) when one of its
+ * problems has no input in this form and would not be seen.
+ *
+ * @param names The inputs that show their problem.
+ */
+export function useProblems<Name extends string>(
+  error: unknown,
+  names: readonly Name[],
+): { fields: InputProblems<Name>; rest: unknown } {
+  const explain = useExplain();
+  return error === null ? { fields: {}, rest: null } : problemsAt(error, explain(error).fields, names);
 }
 
 /**
@@ -43,7 +53,7 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
       retryAfterSeconds?: number;
     };
     const fields = Object.fromEntries(
-      problems.map(({ path, message }) => [path.at(-1) ?? '', english ? message : inputProblem(message, t)]),
+      problems.map(({ path, message }) => [inputName(path), english ? message : inputProblem(message, t)]),
     );
     const known = (t.errors as Record<string, string>)[error.code];
     const sentence =

@@ -3,13 +3,13 @@
 import type { AccountLimitsAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
-import { LimitFields, limitDraft, typedLimits, useLimitTexts } from './limit-fields.tsx';
+import { LIMIT_INPUTS, LimitFields, limitDraft, typedLimits, useLimitTexts } from './limit-fields.tsx';
 import { Card } from './page.tsx';
 import { Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
@@ -37,7 +37,6 @@ function LimitsForm({ limits }: { limits: AccountLimits }) {
   const { t, format } = useLanguage();
   const texts = useLimitTexts();
   const say = useSay();
-  const explain = useExplain();
   const { id: accountId } = useAccount();
   const { billing } = useAbilities();
   const [draft, setDraft] = useState(() => ({ ...limitDraft({ ...limits, burnLimit: null }), burn: null }));
@@ -52,7 +51,7 @@ function LimitsForm({ limits }: { limits: AccountLimits }) {
     refresh: [['account-limits', accountId]],
     done: () => say(t.common.saved),
   });
-  const fields = save.error === null ? {} : explain(save.error).fields;
+  const { fields, rest } = useProblems(save.error, [...LIMIT_INPUTS, 'timeZone']);
   const { spent } = limits;
   return (
     <Form
@@ -60,7 +59,7 @@ function LimitsForm({ limits }: { limits: AccountLimits }) {
         const usable = typedLimits(draft);
         if (usable !== null) save.mutate(usable);
       }}
-      error={Object.keys(fields).length > 0 ? null : save.error}
+      error={rest}
       actions={
         <Button type="submit" look="primary" busy={save.isPending} disabled={!billing}>
           {t.common.save}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useProblems } from '../explain.ts';
 import { useLanguage } from '../language/language.tsx';
 import { useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
@@ -39,7 +39,6 @@ export function CompanyCard() {
 function CompanyForm({ accountId, company }: { accountId: string; company: Company }) {
   const { t } = useLanguage();
   const say = useSay();
-  const explain = useExplain();
   const [draft, setDraft] = useState<Company>({
     name: company.name,
     taxCode: company.taxCode,
@@ -55,11 +54,11 @@ function CompanyForm({ accountId, company }: { accountId: string; company: Compa
     refresh: [['company', accountId]],
     done: () => say(t.common.saved),
   });
-  const { fields } = save.error === null ? { fields: {} as Record<string, string> } : explain(save.error);
+  const { fields, rest } = useProblems(save.error, ['name', 'taxCode', 'address']);
   return (
     <Form
       onSubmit={() => save.mutate(draft)}
-      error={Object.keys(fields).length > 0 ? null : save.error}
+      error={rest}
       actions={
         <Button type="submit" look="primary" busy={save.isPending}>
           {t.common.save}

@@ -3,6 +3,7 @@
 import { useLanguage } from '../language/language.tsx';
 import { type LimitTexts, limitTexts, type SpendPeriod } from '../language/limits.ts';
 import { isUsd } from '../money.ts';
+import type { InputProblems } from '../problems.ts';
 import { TextArea, TextField } from './field.tsx';
 import { AboutVnd } from './usd.tsx';
 
@@ -10,6 +11,9 @@ export const periods = ['day', 'week', 'month', 'lifetime'] as const;
 export const paces = ['requestsPerMinute', 'tokensPerMinute', 'maxConcurrent'] as const;
 
 type Pace = (typeof paces)[number];
+
+/** The inputs that show their problem, by the names that the server gives them. */
+export const LIMIT_INPUTS = [...paces, 'burnLimit', 'addresses'] as const;
 
 /** Limits as they are typed: empty, none. */
 export interface LimitDraft {
@@ -98,13 +102,13 @@ export function LimitFields({
   draft: LimitDraft;
   onChange: (draft: LimitDraft) => void;
   /** The server's problems by input. */
-  fields: Record<string, string>;
+  fields: InputProblems<(typeof LIMIT_INPUTS)[number]>;
   disabled?: boolean;
 }) {
   const { t } = useLanguage();
   const texts = useLimitTexts();
   const { burn } = draft;
-  const wholeProblem = (text: string, name: string) => (isWhole(text) ? fields[name] : texts.whole);
+  const wholeProblem = (text: string, problem?: string) => (isWhole(text) ? problem : texts.whole);
   return (
     <>
       <fieldset className="group">
@@ -145,7 +149,7 @@ export function LimitFields({
               inputMode="numeric"
               value={burn.minutes}
               onChange={(minutes) => onChange({ ...draft, burn: { ...burn, minutes } })}
-              error={areTogether(burn) ? wholeProblem(burn.minutes, '') : texts.both}
+              error={areTogether(burn) ? wholeProblem(burn.minutes) : texts.both}
             />
           </div>
         </fieldset>
@@ -162,7 +166,7 @@ export function LimitFields({
               disabled={disabled}
               value={draft.pace[pace]}
               onChange={(value) => onChange({ ...draft, pace: { ...draft.pace, [pace]: value } })}
-              error={wholeProblem(draft.pace[pace], pace)}
+              error={wholeProblem(draft.pace[pace], fields[pace])}
             />
           ))}
         </div>

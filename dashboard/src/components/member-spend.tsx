@@ -3,7 +3,7 @@
 import type { MemberSpendAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
 import { useAbilities, useAccount } from '../session.tsx';
@@ -125,7 +125,6 @@ function BudgetDialog({ person, name, onClose }: { person: PersonSpend; name: st
   const { t } = useLanguage();
   const texts = useSpendingTexts();
   const say = useSay();
-  const explain = useExplain();
   const { id: accountId } = useAccount();
   const [amount, setAmount] = useState(person.monthlyBudget ?? '');
   const isUsable = amount.trim() === '' || isUsd(amount);
@@ -138,14 +137,14 @@ function BudgetDialog({ person, name, onClose }: { person: PersonSpend; name: st
       onClose();
     },
   });
-  const fields = save.error === null ? {} : explain(save.error).fields;
+  const { fields, rest } = useProblems(save.error, ['month']);
   return (
     <Dialog title={fill(texts.members.setWhat, { name })} onClose={onClose}>
       <Form
         onSubmit={() => {
           if (isUsable) save.mutate(amount.trim() === '' ? null : amount.trim());
         }}
-        error={Object.keys(fields).length > 0 ? null : save.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>

@@ -3,7 +3,7 @@
 import type { CatalogAnswer, SaveModelAnswer, Success } from '@steyg/sdk';
 import { useState } from 'react';
 import { useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useProblems } from '../explain.ts';
 import { useOperatorLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { Checkbox, SelectField, TextField } from './field.tsx';
@@ -24,7 +24,6 @@ export function ModelForm({
   onCancel?: () => void;
 }) {
   const { t } = useOperatorLanguage();
-  const explain = useExplain();
   const [draft, setDraft] = useState({
     modelId: entry?.modelId ?? '',
     displayName: entry?.displayName ?? '',
@@ -61,14 +60,26 @@ export function ModelForm({
     refresh: [['operator', 'catalog'], ['models']],
     done: onSaved,
   });
-  const { fields } = save.error === null ? { fields: {} as Record<string, string> } : explain(save.error);
+  const { fields, rest } = useProblems(save.error, [
+    'modelId',
+    'id',
+    'displayName',
+    'family',
+    'kind',
+    'contextWindow',
+    'maxOutputTokens',
+    'capabilities',
+    'efforts',
+    'reasoningTokensPerSecond',
+    'allow',
+  ]);
   const set = (values: Partial<typeof draft>) => setDraft({ ...draft, ...values });
   // What is called `id` in the domain is `modelId` here.
   const idError = fields['modelId'] ?? fields['id'];
   return (
     <Form
       onSubmit={() => save.mutate(draft)}
-      error={Object.keys(fields).length > 0 ? null : save.error}
+      error={rest}
       actions={
         <>
           {onCancel === undefined ? null : <Button onClick={onCancel}>{t.common.cancel}</Button>}

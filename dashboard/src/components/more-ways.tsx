@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { useAsk, useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages, pathTo } from '../pages.ts';
 import { useAccount } from '../session.tsx';
@@ -40,7 +40,6 @@ function FreeAmount() {
   const { t, format } = useLanguage();
   const { id: accountId } = useAccount();
   const [, go] = useLocation();
-  const explain = useExplain();
   const [amount, setAmount] = useState('');
   const [giftTo, setGiftTo] = useState('');
   const topUp = useAsk({ key: ['topUp'], ask: (steyg, signal) => steyg.console.orders.topUp({}, { signal }) });
@@ -54,12 +53,12 @@ function FreeAmount() {
   });
   const offer = topUp.data;
   if (offer == null) return null;
-  const { fields } = order.error === null ? { fields: {} as Record<string, string> } : explain(order.error);
+  const { fields, rest } = useProblems(order.error, ['giftTo']);
   return (
     <Card title={t.topUp.freeTitle}>
       <Form
         onSubmit={() => order.mutate(amount.replaceAll(/\D/g, ''))}
-        error={Object.keys(fields).length > 0 ? null : order.error}
+        error={rest}
         actions={
           <Button type="submit" look="primary" busy={order.isPending}>
             {t.topUp.order}

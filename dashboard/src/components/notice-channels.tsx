@@ -3,7 +3,7 @@
 import type { CreateNoticeChannelInput, ListNoticeChannelsAnswer, NoticeKind, Steyg } from '@steyg/sdk';
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useExplain, useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { Confirm, Dialog } from './dialog.tsx';
@@ -205,7 +205,6 @@ function ChannelDialog({
   onSigning: (secret: string | null) => void;
 }) {
   const { t, locale } = useLanguage();
-  const explain = useExplain();
   const [kind, setKind] = useState<Kind>('TELEGRAM');
   const [draft, setDraft] = useState<Draft>({
     name: '',
@@ -225,7 +224,7 @@ function ChannelDialog({
       onSigning(made.signing);
     },
   });
-  const fields = create.error === null ? {} : explain(create.error).fields;
+  const { fields, rest } = useProblems(create.error, ['name', 'secret', 'target', 'zaloAppId', 'zaloAppSecret']);
   const known: readonly NoticeKind[] = owner === null ? businessKinds : accountKinds;
   return (
     <Dialog title={t.channels.add} onClose={onClose}>
@@ -242,7 +241,7 @@ function ChannelDialog({
             ...(kind === 'ZALO' ? { zaloAppId: draft.appId.trim(), zaloAppSecret: draft.appSecret.trim() } : {}),
           })
         }
-        error={Object.keys(fields).length > 0 ? null : create.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>

@@ -3,7 +3,7 @@
 import type { NoticeKind, NoticeSettingsAnswer, NoticeSettingsInput } from '@steyg/sdk';
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useProblems } from '../explain.ts';
 import { useLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
 import { useAbilities, useAccount } from '../session.tsx';
@@ -12,7 +12,7 @@ import { Checkbox, TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { accountKinds, KindChoice } from './notice-channels.tsx';
 import { Card } from './page.tsx';
-import { draftOf, QuietFields, quietOf } from './quiet-fields.tsx';
+import { draftOf, QUIET_INPUTS, QuietFields, quietOf } from './quiet-fields.tsx';
 import { Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
 import { AboutVnd } from './usd.tsx';
@@ -36,7 +36,6 @@ function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer
   const say = useSay();
   const { id: accountId } = useAccount();
   const { billing } = useAbilities();
-  const explain = useExplain();
   const [lowBalance, setLowBalance] = useState(settings.lowBalance);
   const [mail, setMail] = useState(settings.mail);
   const [burnAmount, setBurnAmount] = useState(settings.burnAmount);
@@ -49,7 +48,7 @@ function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer
     refresh: [['notice-settings', accountId]],
     done: () => say(t.common.saved),
   });
-  const fields = save.error === null ? {} : explain(save.error).fields;
+  const { fields, rest } = useProblems(save.error, [...QUIET_INPUTS, 'burnMinutes', 'keyPercent']);
   return (
     <Form
       onSubmit={() => {
@@ -65,7 +64,7 @@ function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer
           ...quietOf(quiet),
         });
       }}
-      error={Object.keys(fields).length > 0 ? null : save.error}
+      error={rest}
       actions={
         <Button type="submit" look="primary" busy={save.isPending} disabled={!billing}>
           {t.common.save}

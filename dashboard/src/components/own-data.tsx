@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useProblems } from '../explain.ts';
 import { useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount, useSession } from '../session.tsx';
 import { Button } from './button.tsx';
@@ -16,7 +16,6 @@ export function OwnData() {
   const { id: accountId } = useAccount();
   const { role } = useAbilities();
   const say = useSay();
-  const explain = useExplain();
   const { person } = useSession();
   const [typed, setTyped] = useState('');
   const [proof, setProof] = useState('');
@@ -33,7 +32,7 @@ export function OwnData() {
       location.assign('/');
     },
   });
-  const { fields } = erase.error === null ? { fields: {} as Record<string, string> } : explain(erase.error);
+  const { fields, rest } = useProblems(erase.error, ['email', 'password', 'code']);
   if (role !== 'OWNER' && role !== 'ADMIN') return null;
   return (
     <Card title={t.ownData.title}>
@@ -50,7 +49,7 @@ export function OwnData() {
           <summary>{t.ownData.erase}</summary>
           <Form
             onSubmit={() => erase.mutate()}
-            error={Object.keys(fields).length > 0 ? null : erase.error}
+            error={rest}
             actions={
               <Button type="submit" look="danger" busy={erase.isPending}>
                 {t.ownData.erase}

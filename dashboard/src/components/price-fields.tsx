@@ -9,10 +9,12 @@ import {
   draftOfClock,
   draftOfSet,
   emptySet,
+  kinds,
   noClock,
   type SetDraft,
   setOf,
 } from '../price-draft.ts';
+import type { InputProblems } from '../problems.ts';
 import { Button } from './button.tsx';
 import { ClockFields } from './clock-fields.tsx';
 import { TextField } from './field.tsx';
@@ -100,6 +102,9 @@ export function routeCostsOf(draft: PriceDraft): Omit<DraftedPrices, 'maxPromptT
 
 const isCount = (text: string): boolean => /^[1-9][0-9]{0,8}$/.test(text.trim());
 
+/** The inputs that show their problem, by the names that the server gives them. */
+export const PRICE_INPUTS = [...kinds, 'maxPromptTokens'] as const;
+
 /** The editor of the prices of every prompt length. `required`: they are a model's; else what a route costs. */
 export function PriceFields({
   draft,
@@ -109,7 +114,7 @@ export function PriceFields({
 }: {
   draft: PriceDraft;
   onChange: (draft: PriceDraft) => void;
-  fields?: Record<string, string>;
+  fields?: InputProblems<(typeof PRICE_INPUTS)[number]>;
   required?: boolean;
 }) {
   const { t } = useOperatorLanguage();

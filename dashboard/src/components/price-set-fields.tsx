@@ -3,6 +3,7 @@
 import { useOperatorLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
 import { kinds, optional, type SetDraft } from '../price-draft.ts';
+import type { InputProblems } from '../problems.ts';
 import { TextField } from './field.tsx';
 
 /** The five prices of a set. */
@@ -14,7 +15,7 @@ export function SetFields({
 }: {
   draft: SetDraft;
   onChange: (draft: SetDraft) => void;
-  fields?: Record<string, string>;
+  fields?: InputProblems<(typeof kinds)[number]>;
   required: boolean;
 }) {
   const { t } = useOperatorLanguage();

@@ -1,6 +1,7 @@
 /** The fields of quiet hours: two times of day, and their zone. */
 
 import { useLanguage } from '../language/language.tsx';
+import type { InputProblems } from '../problems.ts';
 import { TextField } from './field.tsx';
 
 /** As people type it: `22:00`, or nothing. */
@@ -42,6 +43,9 @@ const timeOfDay = {
   placeholder: '--:--',
 } as const;
 
+/** The inputs that show their problem, by the names that the server gives them. */
+export const QUIET_INPUTS = ['quietFrom', 'quietTo', 'timeZone'] as const;
+
 export function QuietFields({
   draft,
   disabled,
@@ -51,7 +55,7 @@ export function QuietFields({
   draft: QuietDraft;
   disabled: boolean;
   onChange: (draft: QuietDraft) => void;
-  errors: Record<string, string>;
+  errors: InputProblems<(typeof QUIET_INPUTS)[number]>;
 }) {
   const { t } = useLanguage();
   return (

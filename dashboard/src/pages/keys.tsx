@@ -8,6 +8,7 @@ import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import {
+  LIMIT_INPUTS,
   type LimitDraft,
   LimitFields,
   limitDraft,
@@ -25,9 +26,10 @@ import { Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useAsk, useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useExplain, useProblems } from '../explain.ts';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
+import type { InputProblems } from '../problems.ts';
 import { useAbilities, useAccount } from '../session.tsx';
 
 type Key = ElementOf<ListKeysAnswer>;
@@ -302,6 +304,9 @@ function termsOf({
   };
 }
 
+/** The inputs that show their problem, by the names that the server gives them. */
+const TERMS_INPUTS = [...LIMIT_INPUTS, 'name', 'expiresAt'] as const;
+
 function TermsFields({
   draft,
   onChange,
@@ -309,7 +314,7 @@ function TermsFields({
 }: {
   draft: Draft;
   onChange: (draft: Draft) => void;
-  fields: Record<string, string>;
+  fields: InputProblems<(typeof TERMS_INPUTS)[number]>;
 }) {
   const { t } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
@@ -401,10 +406,9 @@ function CreateDialog({
   onMade: (key: { key: Key; secret: string }) => void;
 }) {
   const { t } = useLanguage();
-  const explain = useExplain();
   const [draft, setDraft] = useState(emptyDraft);
   const create = useCreateKey(onMade);
-  const fields = create.error === null ? {} : explain(create.error).fields;
+  const { fields, rest } = useProblems(create.error, TERMS_INPUTS);
   return (
     <Dialog title={t.keys.create} onClose={onClose}>
       <Form
@@ -414,7 +418,7 @@ function CreateDialog({
           const { name, ...terms } = usable;
           create.mutate(name === '' ? terms : { ...terms, name });
         }}
-        error={Object.keys(fields).length > 0 ? null : create.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>
@@ -432,7 +436,6 @@ function CreateDialog({
 
 function EditDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => void }) {
   const { t } = useLanguage();
-  const explain = useExplain();
   const say = useSay();
   const { id: accountId } = useAccount();
   const [draft, setDraft] = useState(() => draftOf(apiKey));
@@ -444,7 +447,7 @@ function EditDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => void }) {
       onClose();
     },
   });
-  const fields = update.error === null ? {} : explain(update.error).fields;
+  const { fields, rest } = useProblems(update.error, TERMS_INPUTS);
   return (
     <Dialog title={fill(t.keys.editWhat, { name: apiKey.name })} onClose={onClose}>
       <Form
@@ -452,7 +455,7 @@ function EditDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => void }) {
           const usable = termsOf(draft);
           if (usable !== null) update.mutate(usable);
         }}
-        error={Object.keys(fields).length > 0 ? null : update.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>

@@ -16,7 +16,7 @@ import { Banner, Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useExplain, useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount } from '../session.tsx';
 
@@ -199,7 +199,6 @@ function EndpointDialog({
   onSecret: (secret: string) => void;
 }) {
   const { t } = useLanguage();
-  const explain = useExplain();
   const { id: accountId } = useAccount();
   const [url, setUrl] = useState(endpoint?.url ?? '');
   const [description, setDescription] = useState(endpoint?.description ?? '');
@@ -226,7 +225,7 @@ function EndpointDialog({
     done: onClose,
   });
   const error = add.error ?? update.error;
-  const fields = error === null ? {} : explain(error).fields;
+  const { fields, rest } = useProblems(error, ['url', 'description']);
   return (
     <Dialog title={endpoint === null ? t.webhooks.add : t.webhooks.edit} onClose={onClose}>
       <Form
@@ -235,7 +234,7 @@ function EndpointDialog({
           if (endpoint === null) add.mutate(input);
           else update.mutate({ ...input, id: endpoint.id, enabled });
         }}
-        error={Object.keys(fields).length > 0 ? null : error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>

@@ -12,7 +12,7 @@ import { Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useAsk, useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useExplain, useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
 import { useAbilities, useAccount } from '../session.tsx';
@@ -160,7 +160,6 @@ function ProjectDialog({ project, onClose }: { project: Project | null; onClose:
   const { t } = useLanguage();
   const texts = useSpendingTexts().projects;
   const say = useSay();
-  const explain = useExplain();
   const { id: accountId } = useAccount();
   const [draft, setDraft] = useState<Draft>({
     name: project?.name ?? '',
@@ -180,14 +179,14 @@ function ProjectDialog({ project, onClose }: { project: Project | null; onClose:
       onClose();
     },
   });
-  const fields = save.error === null ? {} : explain(save.error).fields;
+  const { fields, rest } = useProblems(save.error, ['name', 'limits']);
   return (
     <Dialog title={project === null ? texts.create : fill(texts.editWhat, { name: project.name })} onClose={onClose}>
       <Form
         onSubmit={() => {
           if (isAmount(draft.month) && isAmount(draft.lifetime)) save.mutate(draft);
         }}
-        error={Object.keys(fields).length > 0 ? null : save.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>

@@ -18,7 +18,7 @@ import { Banner, Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useAsk, useChange, viewerKey } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useExplain, useProblems } from '../explain.ts';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { qrImage } from '../qr.ts';
@@ -44,7 +44,6 @@ export default function Security() {
 function Password() {
   const { t } = useLanguage();
   const say = useSay();
-  const explain = useExplain();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const change = useChange({
@@ -57,12 +56,12 @@ function Password() {
       setNext('');
     },
   });
-  const fields = change.error === null ? {} : explain(change.error).fields;
+  const { fields, rest } = useProblems(change.error, ['newPassword']);
   return (
     <Card title={t.security.password}>
       <Form
         onSubmit={() => change.mutate({ currentPassword: current, newPassword: next })}
-        error={Object.keys(fields).length > 0 ? null : change.error}
+        error={rest}
         actions={
           <Button type="submit" look="primary" busy={change.isPending}>
             {t.security.changePassword}

@@ -14,7 +14,7 @@ import { Card, Page } from '../components/page.tsx';
 import { Banner } from '../components/states.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useChange, viewerKey } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useSession } from '../session.tsx';
 import { Preferences } from '../shell.tsx';
@@ -45,7 +45,6 @@ export default function Settings() {
 function Profile() {
   const { t } = useLanguage();
   const say = useSay();
-  const explain = useExplain();
   const { person } = useSession();
   const [name, setName] = useState(person.name);
   const save = useChange({
@@ -53,12 +52,12 @@ function Profile() {
     refresh: [viewerKey, ['members']],
     done: () => say(t.common.saved),
   });
-  const fields = save.error === null ? {} : explain(save.error).fields;
+  const { fields, rest } = useProblems(save.error, ['name']);
   return (
     <Card title={t.settings.profile}>
       <Form
         onSubmit={() => save.mutate(name.trim())}
-        error={Object.keys(fields).length > 0 ? null : save.error}
+        error={rest}
         actions={
           <Button type="submit" look="primary" busy={save.isPending}>
             {t.common.save}
@@ -81,7 +80,6 @@ function Profile() {
 
 function Email() {
   const { t } = useLanguage();
-  const explain = useExplain();
   const { person } = useSession();
   const [newEmail, setNewEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -89,7 +87,7 @@ function Email() {
     change: (steyg, input: { newEmail: string; password: string }) => steyg.console.people.changeEmail(input),
     done: () => setPassword(''),
   });
-  const fields = change.error === null ? {} : explain(change.error).fields;
+  const { fields, rest } = useProblems(change.error, ['newEmail', 'password']);
   return (
     <Card title={t.settings.email}>
       <p>{fill(t.settings.emailNow, { email: person.email })}</p>
@@ -100,7 +98,7 @@ function Email() {
       ) : null}
       <Form
         onSubmit={() => change.mutate({ newEmail: newEmail.trim(), password })}
-        error={Object.keys(fields).length > 0 ? null : change.error}
+        error={rest}
         actions={
           <Button type="submit" look="primary" busy={change.isPending}>
             {t.settings.changeEmail}

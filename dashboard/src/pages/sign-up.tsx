@@ -9,7 +9,7 @@ import { NewPasswordField } from '../components/new-password.tsx';
 import { Page } from '../components/page.tsx';
 import { FailureNotice } from '../components/states.tsx';
 import { useChange } from '../data.tsx';
-import { useExplain } from '../explain.ts';
+import { useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages, signInFor } from '../pages.ts';
 import { useForget } from '../session.tsx';
@@ -22,7 +22,6 @@ interface Credentials {
 
 export default function SignUp() {
   const { t, locale } = useLanguage();
-  const explain = useExplain();
   const [name, setName] = useState('');
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -32,13 +31,13 @@ export default function SignUp() {
     done: (_result, input) => setSent({ email: input.email, password: input.password }),
   });
   if (sent !== null) return <CheckMail credentials={sent} onBack={() => setSent(null)} />;
-  const { fields } = signUp.error === null ? { fields: {} as Record<string, string> } : explain(signUp.error);
+  const { fields, rest } = useProblems(signUp.error, ['name', 'email', 'password']);
   return (
     <div className="narrow">
       <Page title={t.signUp.title} lead={t.signUp.lead}>
         <Form
           onSubmit={() => signUp.mutate({ name: name.trim(), email: email.trim(), password, locale })}
-          error={Object.keys(fields).length > 0 ? null : signUp.error}
+          error={rest}
           actions={
             <Button type="submit" look="primary" busy={signUp.isPending}>
               {t.signUp.action}

@@ -18,7 +18,7 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { Usd } from '../../components/usd.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
-import { useExplain } from '../../explain.ts';
+import { useProblems } from '../../explain.ts';
 import { usePart } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { beginLook } from '../../looking.ts';
@@ -238,7 +238,6 @@ const lifetimes = ['', '7', '30', '90', '365'] as const;
 function GrantDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const { t } = useOperatorLanguage();
   const say = useSay();
-  const explain = useExplain();
   const [amount, setAmount] = useState('');
   const [days, setDays] = useState<string>('');
   const [reason, setReason] = useState('');
@@ -254,7 +253,7 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
       onClose();
     },
   });
-  const fields = give.error === null ? {} : explain(give.error).fields;
+  const { fields, rest } = useProblems(give.error, ['amount', 'expiresAt', 'reason']);
   return (
     <Dialog title={fill(t.operator.giveTo, { name: account.name })} onClose={onClose}>
       <Form
@@ -266,7 +265,7 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
             expiresAt: days === '' ? null : new Date(openedAt + Number(days) * dayMs).toISOString(),
           });
         }}
-        error={Object.keys(fields).length > 0 ? null : give.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>
@@ -311,7 +310,6 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
 function TakeBackDialog({ account, grant, onClose }: { account: Account; grant: Grant; onClose: () => void }) {
   const { t, format } = useOperatorLanguage();
   const say = useSay();
-  const explain = useExplain();
   const [reason, setReason] = useState('');
   const end = useChange({
     change: (steyg, input: { grantId: string; reason: string }) =>
@@ -322,13 +320,13 @@ function TakeBackDialog({ account, grant, onClose }: { account: Account; grant: 
       onClose();
     },
   });
-  const fields = end.error === null ? {} : explain(end.error).fields;
+  const { fields, rest } = useProblems(end.error, ['reason']);
   return (
     <Dialog title={fill(t.operator.takeBackFrom, { name: account.name })} onClose={onClose}>
       <p>{t.operator.takeBackText}</p>
       <Form
         onSubmit={() => end.mutate({ grantId: grant.id, reason: reason.trim() })}
-        error={Object.keys(fields).length > 0 ? null : end.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>

@@ -16,6 +16,7 @@ import {
   type DraftedPrices,
   draftOfPrices,
   emptyPrices,
+  PRICE_INPUTS,
   type PriceDraft,
   PriceFields,
   pricesOf,
@@ -27,7 +28,7 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { usePlans } from '../../components/usd.tsx';
 import { useAsk, useChange } from '../../data.tsx';
-import { useExplain } from '../../explain.ts';
+import { useProblems } from '../../explain.ts';
 import { usePart } from '../../hooks.ts';
 import { hoursText } from '../../hours.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
@@ -42,6 +43,7 @@ import {
   soldBelowCost,
   type TierPrices,
 } from '../../preview.ts';
+import { kinds } from '../../price-draft.ts';
 import { currentPrice } from '../../prices.ts';
 import { daysAgo } from '../../usage.ts';
 import { type CatalogRow, EntryState } from './catalog.tsx';
@@ -129,7 +131,6 @@ function Switch({ entry }: { entry: CatalogRow }) {
 function PriceCard({ entry }: { entry: CatalogRow }) {
   const { t, format, locale } = useOperatorLanguage();
   const say = useSay();
-  const explain = useExplain();
   const current = currentPrice(entry.prices);
   const [draft, setDraft] = useState<PriceDraft>(() => draftOfPrices(current));
   const [validFrom, setValidFrom] = useState('');
@@ -148,7 +149,7 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
       setValidFrom('');
     },
   });
-  const { fields } = set.error === null ? { fields: {} as Record<string, string> } : explain(set.error);
+  const { fields, rest } = useProblems(set.error, [...PRICE_INPUTS, 'validFrom']);
   return (
     <Card title={t.operator.prices}>
       <p className="hint">{t.models.unit}</p>
@@ -157,7 +158,7 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
         onSubmit={() => {
           if (prices !== null && changed) set.mutate(prices);
         }}
-        error={isShown(fields) ? null : set.error}
+        error={rest}
         actions={
           <Button type="submit" look="primary" busy={set.isPending} disabled={!changed}>
             {t.operator.setPrices}
@@ -234,14 +235,6 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
     </Card>
   );
 }
-
-/** Whether every problem is shown at its input; those of tiers and hours are not. */
-function isShown(fields: Record<string, string>): boolean {
-  const names = Object.keys(fields);
-  return names.length > 0 && names.every((name) => [...kinds, 'maxPromptTokens', 'validFrom'].includes(name));
-}
-
-const kinds = ['input', 'cacheHit', 'output', 'cacheWrite5m', 'cacheWrite1h'] as const;
 
 function samePrices(a: DraftedPrices, b: PricesByLength & { maxPromptTokens: number | null }): boolean {
   const theirs = b.tiers ?? [];

@@ -8,11 +8,11 @@ import { Form } from '../../components/form.tsx';
 import { businessKinds, KindChoice, NoticeChannels } from '../../components/notice-channels.tsx';
 import { NoticeItem } from '../../components/notice-item.tsx';
 import { Card, Page } from '../../components/page.tsx';
-import { draftOf, QuietFields, quietOf } from '../../components/quiet-fields.tsx';
+import { draftOf, QUIET_INPUTS, QuietFields, quietOf } from '../../components/quiet-fields.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
-import { useExplain } from '../../explain.ts';
+import { useProblems } from '../../explain.ts';
 import { useOperatorLanguage } from '../../language/language.tsx';
 import { isUsd } from '../../money.ts';
 
@@ -57,7 +57,6 @@ export default function OperatorNotices() {
 function SettingsForm({ settings }: { settings: NonNullable<BusinessNoticeSettingsAnswer> }) {
   const { t } = useOperatorLanguage();
   const say = useSay();
-  const explain = useExplain();
   const [mail, setMail] = useState(settings.mail);
   const [shortfall, setShortfall] = useState(settings.shortfall);
   const [margin, setMargin] = useState(settings.marginPercent === null ? '' : String(settings.marginPercent));
@@ -71,7 +70,13 @@ function SettingsForm({ settings }: { settings: NonNullable<BusinessNoticeSettin
     refresh: [['business-notice-settings']],
     done: () => say(t.common.saved),
   });
-  const fields = save.error === null ? {} : explain(save.error).fields;
+  const { fields, rest } = useProblems(save.error, [
+    ...QUIET_INPUTS,
+    'shortfall',
+    'marginPercent',
+    'billPercent',
+    'billDays',
+  ]);
   return (
     <Form
       onSubmit={() =>
@@ -85,7 +90,7 @@ function SettingsForm({ settings }: { settings: NonNullable<BusinessNoticeSettin
           ...quietOf(quiet),
         })
       }
-      error={Object.keys(fields).length > 0 ? null : save.error}
+      error={rest}
       actions={
         <Button type="submit" look="primary" busy={save.isPending} disabled={!isUsd(shortfall)}>
           {t.common.save}

@@ -12,7 +12,7 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { TopUpOffers } from '../../components/top-up-offers.tsx';
 import { useAsk, useChange } from '../../data.tsx';
-import { useExplain } from '../../explain.ts';
+import { useProblems } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { isUsd, parseUsd } from '../../money.ts';
 
@@ -101,7 +101,6 @@ export default function Plans() {
 function PlanDialog({ plan, onClose }: { plan: Plan | null; onClose: () => void }) {
   const { t, format } = useOperatorLanguage();
   const say = useSay();
-  const explain = useExplain();
   const [draft, setDraft] = useState({
     planId: plan?.planId ?? '',
     name: plan?.name ?? '',
@@ -129,7 +128,7 @@ function PlanDialog({ plan, onClose }: { plan: Plan | null; onClose: () => void 
       onClose();
     },
   });
-  const { fields } = save.error === null ? { fields: {} as Record<string, string> } : explain(save.error);
+  const { fields, rest } = useProblems(save.error, ['planId', 'id', 'name', 'priceVnd', 'budget', 'validDays']);
   const isPrice = /^[1-9]\d{0,14}$/.test(draft.priceVnd.trim());
   const perUsd =
     isPrice && isUsd(draft.budget) && parseUsd(draft.budget) > 0n
@@ -144,7 +143,7 @@ function PlanDialog({ plan, onClose }: { plan: Plan | null; onClose: () => void 
         onSubmit={() => {
           if (isPrice && isUsd(draft.budget)) save.mutate(draft);
         }}
-        error={Object.keys(fields).length > 0 ? null : save.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>

@@ -9,7 +9,7 @@ import { Card, Page } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
-import { useExplain } from '../../explain.ts';
+import { useProblems } from '../../explain.ts';
 import { useOperatorLanguage } from '../../language/language.tsx';
 
 const fieldNames = [
@@ -39,7 +39,6 @@ export default function SellerPage() {
 function SellerForm({ seller }: { seller: NonNullable<SellerAnswer> }) {
   const { t } = useOperatorLanguage();
   const say = useSay();
-  const explain = useExplain();
   const [draft, setDraft] = useState<Draft>({ ...seller });
   const save = useChange({
     change: (steyg, input: Draft) =>
@@ -58,11 +57,11 @@ function SellerForm({ seller }: { seller: NonNullable<SellerAnswer> }) {
     refresh: [['seller']],
     done: () => say(t.common.saved),
   });
-  const { fields } = save.error === null ? { fields: {} as Record<string, string> } : explain(save.error);
+  const { fields, rest } = useProblems(save.error, fieldNames);
   return (
     <Form
       onSubmit={() => save.mutate(draft)}
-      error={Object.keys(fields).length > 0 ? null : save.error}
+      error={rest}
       actions={
         <Button type="submit" look="primary" busy={save.isPending}>
           {t.common.save}

@@ -13,7 +13,7 @@ import { Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useChange, usePages } from '../../data.tsx';
-import { useExplain } from '../../explain.ts';
+import { useProblems } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { InvoiceProblems } from './invoice-problems.tsx';
 import { MatchDialog, UndoDialog } from './transfer-match.tsx';
@@ -180,7 +180,6 @@ function CloseDialog({ transfer, onClose }: { transfer: Transfer; onClose: () =>
 
 function RecordDialog({ onClose }: { onClose: () => void }) {
   const { t } = useOperatorLanguage();
-  const explain = useExplain();
   const say = useSay();
   const [draft, setDraft] = useState({ amountVnd: '', memo: '', bankReference: '', bookedAt: '' });
   const set = (values: Partial<typeof draft>) => setDraft({ ...draft, ...values });
@@ -200,7 +199,7 @@ function RecordDialog({ onClose }: { onClose: () => void }) {
       onClose();
     },
   });
-  const { fields } = record.error === null ? { fields: {} as Record<string, string> } : explain(record.error);
+  const { fields, rest } = useProblems(record.error, ['amountVnd', 'memo', 'bankReference', 'bookedAt']);
   const isAmount = /^[1-9]\d{0,14}$/.test(draft.amountVnd.trim());
   return (
     <Dialog title={t.operator.record} onClose={onClose}>
@@ -208,7 +207,7 @@ function RecordDialog({ onClose }: { onClose: () => void }) {
         onSubmit={() => {
           if (isAmount) record.mutate(draft);
         }}
-        error={Object.keys(fields).length > 0 ? null : record.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>

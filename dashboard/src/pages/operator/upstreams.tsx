@@ -13,7 +13,7 @@ import { Banner, Empty, Loaded } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
-import { useExplain } from '../../explain.ts';
+import { useExplain, useProblems } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 
 type Upstream = NonNullable<UpstreamsAnswer>[number];
@@ -357,7 +357,7 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
       onClose();
     },
   });
-  const { fields } = save.error === null ? { fields: {} as Record<string, string> } : explain(save.error);
+  const { fields, rest } = useProblems(save.error, ['upstreamId', 'id', 'profile', 'baseUrl', 'secret']);
   const vendors =
     useAsk({
       key: ['operator', 'vendorProfiles'],
@@ -383,7 +383,7 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
     >
       <Form
         onSubmit={() => save.mutate(draft)}
-        error={Object.keys(fields).length > 0 ? null : save.error}
+        error={rest}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>
@@ -393,7 +393,7 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
           </>
         }
       >
-        {Object.keys(fields).length > 0 ? <Banner tone="bad">{explain(save.error).sentence}</Banner> : null}
+        {save.error !== null && rest === null ? <Banner tone="bad">{explain(save.error).sentence}</Banner> : null}
         <div className="fields">
           <TextField
             label={t.operator.upstreamId}
