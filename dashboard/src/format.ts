@@ -24,6 +24,8 @@ export interface Format {
   /** A day on the axis of a chart. */
   day(moment: string | Date): string;
   month(moment: string | Date): string;
+  /** The start of a bar of a chart, as exactly as its period asks for. */
+  start(moment: Date, period: 'HOUR' | 'DAY' | 'MONTH'): string;
   /** How long ago or how far ahead, in the largest unit that fits. */
   relative(moment: string | Date, now: Date): string;
   /**
@@ -77,6 +79,7 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
   };
   const clock: Intl.DateTimeFormatOptions = { hour: locale === 'vi' ? '2-digit' : 'numeric', minute: '2-digit' };
   const date = dates(fullDay);
+  const month = dates({ month: 'long', year: 'numeric' });
   const dateTime = dates({ ...fullDay, ...clock });
   const lately = dates({ ...day, ...clock });
   const inWords = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
@@ -121,7 +124,8 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
       new Date(moment).getFullYear() === now.getFullYear() ? lately(moment) : dateTime(moment),
     time: dates({ timeStyle: 'medium' }),
     day: dates(day),
-    month: dates({ month: 'long', year: 'numeric' }),
+    month,
+    start: (moment, period) => (period === 'HOUR' ? dateTime : period === 'DAY' ? dates(day) : month)(moment),
     relative,
     ago: (moment, now) => relative(new Date(Math.min(new Date(moment).getTime(), now.getTime())), now),
     milliseconds: (value) => (value >= 10_000 ? `${seconds(value / 1_000)} s` : `${whole(value)} ms`),

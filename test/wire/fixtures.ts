@@ -2,6 +2,7 @@ import type { Protocol } from '../../server/core/protocol.ts';
 import { scanBody } from '../../server/wire/body.ts';
 import type { RequestFacts, WireContext, WireExchange, WireRequest, WireStream } from '../../server/wire/protocol.ts';
 import { wireFor } from '../../server/wire/wires.ts';
+import { FULL_FEATURES } from './features.ts';
 
 /** A context with the catalog's id equal to the upstream's, unless told otherwise. */
 export function contextWith(changes: Partial<WireContext> = {}): WireContext {
@@ -9,29 +10,7 @@ export function contextWith(changes: Partial<WireContext> = {}): WireContext {
     catalogModel: 'big-1',
     upstreamModel: 'big-1',
     maxOutputTokens: 32_000,
-    features: {
-      maxTokensField: 'max_completion_tokens',
-      systemRole: 'keep',
-      files: true,
-      traceContext: false,
-      jsonObject: true,
-      sampling: true,
-      reasoningHistory: false,
-      effort: true,
-      store: false,
-      jsonSchema: true,
-      stop: true,
-      thinkingSwitch: false,
-      toolChoice: 'named',
-      parallelCalls: true,
-      shortCallIds: false,
-      callSignatures: false,
-      imageUrls: true,
-      endUser: true,
-      usageOption: true,
-      minOutputTokens: 0,
-      cachedTokens: null,
-    },
+    features: { ...FULL_FEATURES, maxTokensField: 'max_completion_tokens', jsonObject: true },
     efforts: [],
     digest: (scope, text) => `${scope}:${text}`,
     createdAt: 1_800_000_000,

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useCallback, useEffect, useRef } from 'react';
 import UPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useLanguage } from '../language/language.tsx';
@@ -6,9 +6,10 @@ import { useDark } from '../theme.tsx';
 import { type ChartProps, seriesColors } from './chart.tsx';
 
 /** The drawn part of a chart, for sighted readers; its figures are in a table beside it. */
-export default function Bars({ starts, series, formatStart, formatValue }: ChartProps) {
-  const { t } = useLanguage();
+export default function Bars({ starts, series, period, formatValue }: ChartProps) {
+  const { t, format } = useLanguage();
   const totalName = t.common.total;
+  const formatStart = useCallback((start: Date) => format.start(start, period), [format, period]);
   const box = useRef<HTMLDivElement>(null);
   const dark = useDark();
 

@@ -2,6 +2,7 @@
 
 import { lazy, Suspense } from 'react';
 import { useLanguage } from '../language/language.tsx';
+import type { Period } from '../usage.ts';
 import { LoadingSkeleton } from './states.tsx';
 import { Table } from './table.tsx';
 
@@ -16,7 +17,8 @@ export interface ChartProps {
   /** When each bar begins. */
   starts: readonly Date[];
   series: readonly Series[];
-  formatStart: (start: Date) => string;
+  /** What each bar stands for: it says how its start is written. */
+  period: Period;
   formatValue: (value: number) => string;
 }
 
@@ -44,8 +46,8 @@ function Waiting() {
 
 /** Stacked bars over time, with the same figures as a table behind them. */
 export function Chart({ tall = false, ...props }: ChartProps & { /** Beside something that is. */ tall?: boolean }) {
-  const { t } = useLanguage();
-  const { label, starts, series, formatStart, formatValue } = props;
+  const { t, format } = useLanguage();
+  const { label, starts, series, period, formatValue } = props;
   const total = (at: number) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0);
   const sum = starts.reduce((whole, _start, at) => whole + total(at), 0);
   return (
@@ -72,7 +74,7 @@ export function Chart({ tall = false, ...props }: ChartProps & { /** Beside some
           rows={starts.map((start, at) => ({ start, at })).filter(({ at }) => total(at) > 0)}
           rowKey={({ start }) => start.toISOString()}
           columns={[
-            { head: t.common.when, cell: ({ start }) => formatStart(start), names: true },
+            { head: t.common.when, cell: ({ start }) => format.start(start, period), names: true },
             ...series.map((each) => ({
               head: each.label,
               figure: true,

@@ -4,11 +4,11 @@ import { useChange } from '../data.tsx';
 import { fill, useOperatorLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { useFailureToast } from './failure-toast.ts';
-import { Badge } from './page.tsx';
+import { TestBadge } from './test-badge.tsx';
 
 /** Tests a route with the smallest request and shows the result. */
 export function RouteTestButton({ id, name }: { id: string; name: string }) {
-  const { t, format } = useOperatorLanguage();
+  const { t } = useOperatorLanguage();
   const failure = useFailureToast();
   const [result, setResult] = useState<Success<TestRouteAnswer> | null>(null);
   const test = useChange({
@@ -17,15 +17,7 @@ export function RouteTestButton({ id, name }: { id: string; name: string }) {
   });
   return (
     <div className="row-actions wrap">
-      <span role="status">
-        {result === null ? null : (
-          <Badge tone={result.ok ? 'good' : 'bad'}>
-            {result.ok
-              ? fill(t.operator.testOk, { time: format.milliseconds(result.latencyMs) })
-              : `${result.status ?? '–'}: ${result.problem ?? ''}`}
-          </Badge>
-        )}
-      </span>
+      <TestBadge result={result} />
       <Button
         small
         busy={test.isPending}

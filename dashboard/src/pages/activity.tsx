@@ -256,15 +256,6 @@ function Report({
     () => (value: number) => (measure === 'cost' ? format.usd(String(value)) : format.compact(value)),
     [measure, format],
   );
-  const formatStart = useMemo(
-    () => (start: Date) =>
-      range.period === 'HOUR'
-        ? format.dateTime(start)
-        : range.period === 'DAY'
-          ? format.day(start)
-          : format.month(start),
-    [range, format],
-  );
   if (rows.length === 0) return <Empty title={t.activity.empty} />;
   return (
     <>
@@ -281,7 +272,7 @@ function Report({
         label={fill(t.activity.chartOf, { measure: t.activity.measures[measure], group: groupName })}
         starts={starts}
         series={series}
-        formatStart={formatStart}
+        period={range.period}
         formatValue={formatValue}
       />
       {group === 'none' ? null : (

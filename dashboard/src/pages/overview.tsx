@@ -240,7 +240,7 @@ function Spend({ rows, from }: { rows: Rows; from: Date }) {
       label={fill(t.overview.spendByDay, { days: chartDays })}
       starts={starts}
       series={series}
-      formatStart={format.day}
+      period="DAY"
       formatValue={formatValue}
       tall
     />

@@ -5,38 +5,14 @@ import type { Protocol } from '../../../server/core/protocol.ts';
 import { scanBody } from '../../../server/wire/body.ts';
 import type { RequestFacts, WireContext, WireProblem, WireReply, WireStream } from '../../../server/wire/protocol.ts';
 import { wireFor } from '../../../server/wire/wires.ts';
-
-/** An upstream that can do everything; tests switch off what they are about. */
-const FEATURES: UpstreamFeatures = {
-  maxTokensField: null,
-  systemRole: 'keep',
-  files: true,
-  traceContext: false,
-  jsonObject: false,
-  sampling: true,
-  reasoningHistory: false,
-  effort: true,
-  store: false,
-  jsonSchema: true,
-  stop: true,
-  thinkingSwitch: false,
-  toolChoice: 'named',
-  parallelCalls: true,
-  shortCallIds: false,
-  callSignatures: false,
-  imageUrls: true,
-  endUser: true,
-  usageOption: true,
-  minOutputTokens: 0,
-  cachedTokens: null,
-};
+import { FULL_FEATURES } from '../features.ts';
 
 export function contextWith(features: Partial<UpstreamFeatures> = {}): WireContext {
   return {
     catalogModel: 'cat-1',
     upstreamModel: 'up-1',
     maxOutputTokens: 32_000,
-    features: { ...FEATURES, ...features },
+    features: { ...FULL_FEATURES, ...features },
     efforts: [],
     digest: (scope, text) => createHmac('sha256', 'test').update(`${scope}\0${text}`).digest('hex'),
     createdAt: 1_700_000_000,

@@ -133,21 +133,12 @@ function RevenueChart({ rows, range, measure }: { rows: readonly Row[]; range: R
     [rows, starts, measure, t],
   );
   const formatValue = useMemo(() => (value: number) => format.usd(String(value)), [format]);
-  const formatStart = useMemo(
-    () => (start: Date) =>
-      range.period === 'HOUR'
-        ? format.dateTime(start)
-        : range.period === 'DAY'
-          ? format.day(start)
-          : format.month(start),
-    [range, format],
-  );
   return (
     <Chart
       label={t.operator.measures[measure]}
       starts={starts}
       series={series}
-      formatStart={formatStart}
+      period={range.period}
       formatValue={formatValue}
     />
   );

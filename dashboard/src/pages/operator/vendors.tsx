@@ -11,6 +11,7 @@ import { RouteTestButton } from '../../components/route-test.tsx';
 import { Banner, FailureNotice, Loaded } from '../../components/states.tsx';
 import { Step } from '../../components/step.tsx';
 import { type Column, Table } from '../../components/table.tsx';
+import { TestBadge } from '../../components/test-badge.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { hoursText } from '../../hours.ts';
@@ -146,7 +147,7 @@ function KeyStep({
   onChange: (secret: string) => void;
   error: string | undefined;
 }) {
-  const { t, format } = useOperatorLanguage();
+  const { t } = useOperatorLanguage();
   const failure = useFailureToast();
   const [result, setResult] = useState<Success<TestVendorKeyAnswer> | null>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -184,15 +185,7 @@ function KeyStep({
         >
           {t.operator.tryKey}
         </Button>
-        <span role="status">
-          {result === null ? null : (
-            <Badge tone={result.ok ? 'good' : 'bad'}>
-              {result.ok
-                ? fill(t.operator.testOk, { time: format.milliseconds(result.latencyMs) })
-                : `${result.status ?? '–'}: ${result.problem ?? ''}`}
-            </Badge>
-          )}
-        </span>
+        <TestBadge result={result} />
       </div>
     </Step>
   );
