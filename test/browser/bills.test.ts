@@ -23,7 +23,7 @@ async function sell(upstream: string, day: string): Promise<void> {
 
 const words = {
   en: {
-    choose: 'Import a file',
+    bills: 'Vendors’ bills',
     imported: '2 rows of',
     differing: 'Compared: 2. Different: 1.',
     from: 'From',
@@ -39,7 +39,7 @@ const words = {
     zone: 'Time zone',
   },
   vi: {
-    choose: 'Nhập tệp',
+    bills: 'Hóa đơn của nhà cung cấp',
     imported: 'Đã nhập 2 dòng',
     differing: 'Đã đối chiếu: 2. Bị lệch: 1.',
     from: 'Từ ngày',
@@ -81,8 +81,10 @@ it.each([
   await (await signInOperator(app)).signIn(page.context());
   await page.goto('/operator/bills');
   await settled(page);
-  await page.getByLabel('Upstream', { exact: true }).first().selectOption(upstream);
-  const chooser = page.locator('input[type=file]');
+  // The comparison has a choice of the same name.
+  const bills = page.getByRole('region', { name: text.bills });
+  await bills.getByLabel('Upstream', { exact: true }).selectOption(upstream);
+  const chooser = bills.locator('input[type=file]');
   await chooser.setInputFiles({ name: 'empty.csv', mimeType: 'text/csv', buffer: Buffer.from('day,model,input\n') });
   await page.getByText(text.empty).waitFor();
   const csv = `day,model,input,output\n${first},m,50000,0\n${second},m,90000,0\n`;

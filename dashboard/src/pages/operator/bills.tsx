@@ -48,13 +48,25 @@ type VendorBill = NonNullable<VendorBillsAnswer>[number];
 const maxFileLength = 80_000;
 
 function Imports({ bills }: { bills: readonly VendorBill[] }) {
-  const { t, format } = useOperatorLanguage();
-  const explain = useExplain();
+  const { t } = useOperatorLanguage();
   const upstreams = useAsk({
     key: ['operator', 'upstreams'],
     ask: (steyg, signal) => steyg.console.operator.upstreams({}, { signal }),
   });
-  const names = (upstreams.data ?? []).filter(({ simulated }) => !simulated).map(({ upstreamId }) => upstreamId);
+  return (
+    <>
+      {bills.length === 0 ? <Empty title={t.operator.bills.none} /> : <BillsTable bills={bills} />}
+      <Loaded query={upstreams}>
+        {(all) => <Import names={all.filter(({ simulated }) => !simulated).map(({ upstreamId }) => upstreamId)} />}
+      </Loaded>
+    </>
+  );
+}
+
+/** Takes in a file of one of these upstreams' vendors. */
+function Import({ names }: { names: readonly string[] }) {
+  const { t, format } = useOperatorLanguage();
+  const explain = useExplain();
   const [chosen, setChosen] = useState('');
   const upstream = names.includes(chosen) ? chosen : (names[0] ?? '');
   const [tooLarge, setTooLarge] = useState<string | null>(null);
@@ -71,7 +83,6 @@ function Imports({ bills }: { bills: readonly VendorBill[] }) {
   const problem = take.error === null ? null : explain(take.error).fields['csv'];
   return (
     <>
-      {bills.length === 0 ? <Empty title={t.operator.bills.none} /> : <BillsTable bills={bills} />}
       {names.length === 0 ? null : (
         <div className="fields">
           <SelectField
