@@ -1,3 +1,5 @@
+/** Conversations as requests of each wire protocol, and what a test sees of them. */
+
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
 import type { UpstreamFeatures } from '../../../server/core/features.ts';
