@@ -4,7 +4,7 @@ import { addUsd, parseUsd, printUsd } from './money.ts';
 
 /** Turns usage reports into the data of charts and sentences. */
 
-export type UsageRow = NonNullable<UsageAnswer>['rows'][number];
+export type UsageRow = NonNullable<UsageAnswer>['nodes'][number];
 
 export const dayMs = 86_400_000;
 

@@ -60,7 +60,8 @@ interface Operation {
   /** TypeScript for what the method returns. */
   result: string;
   description: string;
-  pages: 'edges' | 'rows' | null;
+  /** Whether it answers a list in pages. */
+  pages: boolean;
   idempotencyKey: 'variables' | 'input' | null;
 }
 
@@ -140,7 +141,7 @@ function describe(schema: GraphQLSchema, domain: string, node: OperationDefiniti
     path: steps.map(({ name: step }) => step),
     result: resultType(type, steps),
     description: node.description?.value ?? last.description ?? '',
-    pages: variables.has('after') ? pagesOf(getNamedType(last.type)) : null,
+    pages: variables.has('after') && isConnection(getNamedType(last.type)),
     idempotencyKey: variables.has('idempotencyKey')
       ? 'variables'
       : isInputObjectType(inputType) && inputType.getFields()['idempotencyKey'] !== undefined
@@ -175,13 +176,7 @@ function resultType(type: string, steps: readonly Field[]): string {
   }, type);
 }
 
-/** Relay connections, and the pages of reports, which have no cursors of their own. */
-function pagesOf(type: unknown): Operation['pages'] {
-  if (!isObjectType(type)) return null;
-  const fields = type.getFields();
-  if (fields['edges'] !== undefined) return 'edges';
-  return fields['rows'] !== undefined && fields['next'] !== undefined ? 'rows' : null;
-}
+const isConnection = (type: unknown) => isObjectType(type) && type.getFields()['edges'] !== undefined;
 
 function printMethods(schema: GraphQLSchema, operations: readonly Operation[]): string {
   const domains = [...new Set(operations.map(({ domain }) => domain))];
@@ -221,7 +216,7 @@ function printOperations(operations: readonly Operation[]): string {
     const own = operations.filter((operation) => operation.domain === domain);
     return `  ${domain}: [\n${own.map((operation) => `    '${printFacts(operation)}',`).join('\n')}\n  ],`;
   });
-  return `${header}\n/** The operations of the control plane by domain: \`~\` marks a subscription, \`*\` a connection, \`#\` a report. */\nexport const consoleOperations = {\n${table.join('\n')}\n} as const;\n`;
+  return `${header}\n/** The operations of the control plane by domain: \`~\` marks a subscription, \`*\` a list in pages. */\nexport const consoleOperations = {\n${table.join('\n')}\n} as const;\n`;
 }
 
 function printMethod(schema: GraphQLSchema, operation: Operation): string {
@@ -237,13 +232,13 @@ function printMethod(schema: GraphQLSchema, operation: Operation): string {
   const call = `steyg.console.${domain}.${name}(${samples.length === 0 ? '' : `{ ${samples.join(', ')} }`})`;
   const result = resultName(name);
   const returns =
-    kind === 'subscription' ? `Subscription<${result}>` : pages === null ? `Pending<${result}>` : `Paged<${result}>`;
+    kind === 'subscription' ? `Subscription<${result}>` : pages ? `Paged<${result}>` : `Pending<${result}>`;
   const example =
     kind === 'subscription'
       ? `for await (const event of ${call}) console.log(event);`
-      : pages === null
-        ? `const result = await ${call};`
-        : `for await (const each of ${call}) console.log(each);`;
+      : pages
+        ? `for await (const each of ${call}) console.log(each);`
+        : `const result = await ${call};`;
   const variables = `variables${needed.length === 0 ? '?' : ''}: ${capital(name)}${capital(kind)}Variables`;
   const text = description.split('\n').map((line) => `   * ${line}`.trimEnd());
   return [
@@ -260,11 +255,11 @@ function printMethod(schema: GraphQLSchema, operation: Operation): string {
 }
 
 /**
- * An operation in one word, since every program loads the table: its name, and `~` for a subscription, `*` for a
- * connection or `#` for a report's rows. What else it needs comes with its document.
+ * An operation in one word, since every program loads the table: its name, and `~` for a subscription or `*` for a
+ * list in pages. What else it needs comes with its document.
  */
 function printFacts({ name, kind, pages }: Operation): string {
-  return `${name}${kind === 'subscription' ? '~' : pages === null ? '' : { edges: '*', rows: '#' }[pages]}`;
+  return `${name}${kind === 'subscription' ? '~' : pages ? '*' : ''}`;
 }
 
 /** A value that such a variable could have, for the example. */

@@ -7,8 +7,8 @@ import type { RequestOptions } from './options.ts';
 
 /** The control plane's operations as methods. Their texts are loaded with the first call, apart from the rest. */
 
-/** A page of a list, as it is answered: of Relay's kind, or of a report. */
-type PageOf<T> = Extract<T, { edges: readonly unknown[] } | { rows: readonly unknown[] }>;
+/** A page of a list, as it is answered: its elements with their cursors, or, of a report, alone. */
+type PageOf<T> = Extract<T, { edges: readonly unknown[] } | { nodes: readonly unknown[] }>;
 
 /** A field of what may be null: null then. */
 export type Below<T, Field extends string> = T extends null ? null : Field extends keyof T ? T[Field] : never;
@@ -20,7 +20,7 @@ export type Narrowed<T, Field extends string> = T extends { [Name in Field]: inf
 export type ElementOf<T> =
   PageOf<T> extends { edges: readonly { node: infer Node }[] }
     ? Node
-    : PageOf<T> extends { rows: readonly (infer Row)[] }
+    : PageOf<T> extends { nodes: readonly (infer Row)[] }
       ? Row
       : never;
 
@@ -119,8 +119,9 @@ interface OperationFacts {
 
 type Variables = Record<string, unknown>;
 type Page =
-  | { edges: { node: unknown }[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } }
-  | { rows: unknown[]; next: string | null }
+  | (({ edges: { node: unknown }[] } | { nodes: unknown[] }) & {
+      pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    })
   | null;
 
 /** @internal */
@@ -146,7 +147,7 @@ async function factsOf(domain: string, name: string): Promise<OperationFacts> {
   return facts;
 }
 
-/** `mark` says what a method returns: `~` a subscription, `*` or `#` a list in pages, none a result. */
+/** `mark` says what a method returns: `~` a subscription, `*` a list in pages, none a result. */
 function createMethod(graphql: Graphql, { domain, name, mark }: Record<'domain' | 'name' | 'mark', string>) {
   const prepare = async (given: Variables = {}) => {
     const { kind, path, text, idempotencyKey } = await factsOf(domain, name);
@@ -181,10 +182,8 @@ function createPaged(ask: (after: string | null) => Promise<WithResponse<Page>>)
   return Object.assign(first, {
     async *[Symbol.asyncIterator]() {
       for (let page: Page = await first; page !== null; ) {
-        if ('rows' in page) yield* page.rows;
-        else yield* page.edges.map(({ node }) => node);
-        const next: string | null =
-          'rows' in page ? page.next : page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+        yield* 'nodes' in page ? page.nodes : page.edges.map(({ node }) => node);
+        const next: string | null = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
         if (next === null) return;
         page = (await ask(next)).data;
       }

@@ -1,7 +1,7 @@
 import type { Attribution, AttributionKind } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { TokenPools } from '../core/tokens.ts';
-import { decodeCursor, type LedgerPage, page, poolsOf, type Queryable, RangeTooWide } from './usage.ts';
+import { decodeCursor, encodeCursor, type LedgerPage, page, poolsOf, type Queryable, RangeTooWide } from './usage.ts';
 
 /**
  * Reads usage by session, user and tag, from the sums by hour that are written with every entry. An entry with several tags
@@ -111,7 +111,16 @@ export async function readAttributedUsage(
       limit + 1,
     ],
   });
-  return page(rows.map(toUsage), limit, (row) => [
+  return page(rows.map(toUsage), limit, (row) => positionOf(row, order));
+}
+
+/** The cursor after a row in pages of `readAttributedUsage` with that order. */
+export function attributedCursor(row: AttributedUsage, order: 'cost' | 'recent'): string {
+  return encodeCursor(positionOf(row, order));
+}
+
+function positionOf(row: AttributedUsage, order: 'cost' | 'recent'): string[] {
+  return [
     order,
     row.start?.toISOString() ?? '-infinity',
     String(order === 'cost' ? row.cost : row.lastAt.getTime()),
@@ -119,7 +128,7 @@ export async function readAttributedUsage(
     row.model ?? '',
     row.keyId ?? '',
     row.projectId ?? '',
-  ]);
+  ];
 }
 
 const cursorShapes = (order: string): RegExp[] => [

@@ -260,13 +260,16 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
       position[4],
     ],
   });
-  return page(rows.map(usageOf), limit, ({ start, model, keyId, outcome, projectId }) => [
-    start?.toISOString() ?? '-infinity',
-    model ?? '',
-    keyId ?? '',
-    outcome ?? '',
-    projectId ?? '',
-  ]);
+  return page(rows.map(usageOf), limit, usagePosition);
+}
+
+/** The cursor after a row in pages of `readUsage`. */
+export function usageCursor(row: UsageRecord): string {
+  return encodeCursor(usagePosition(row));
+}
+
+function usagePosition({ start, model, keyId, outcome, projectId }: UsageRecord): string[] {
+  return [start?.toISOString() ?? '-infinity', model ?? '', keyId ?? '', outcome ?? '', projectId ?? ''];
 }
 
 /** Sort key of a row within its period. */
@@ -520,7 +523,8 @@ export function page<Item>(items: Item[], limit: number, keyOf: (item: Item) => 
   return { items: kept, next };
 }
 
-function encodeCursor(key: readonly string[]): string {
+/** A cursor: the sort key of the row that it stands behind. */
+export function encodeCursor(key: readonly string[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 

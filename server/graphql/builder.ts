@@ -151,6 +151,8 @@ export const builder = new SchemaBuilder<{
       // The connection has counted its elements already.
       complexity: { field: 1, multiplier: 1 },
     },
+    // Pages of Prisma read their rows by this path as well as by that of edges.
+    nodesOnConnection: { description: 'The elements of the page.', complexity: { field: 1, multiplier: 1 } },
     pageInfoFieldOptions: { description: 'Where the page begins and ends.' },
     beforeArgOptions: { description: 'Only elements before this cursor.' },
     afterArgOptions: { description: 'Only elements after this cursor.' },

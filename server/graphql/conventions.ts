@@ -86,10 +86,12 @@ function objectBehind(type: GraphQLObjectType, field: string): GraphQLObjectType
   return behind;
 }
 
-/** The fields that all of these types have. */
+/** The fields that all of these types have, without deprecated ones. */
 function sharedFields(types: readonly GraphQLObjectType[]) {
   const [first, ...others] = types.map((type) => type.toConfig().fields);
-  const shared = Object.entries(first ?? {}).filter(([name]) => others.every((fields) => name in fields));
+  const shared = Object.entries(first ?? {}).filter(
+    ([name, { deprecationReason }]) => deprecationReason == null && others.every((fields) => name in fields),
+  );
   return Object.fromEntries(shared.map(([name, { type, description }]) => [name, { type, description }]));
 }
 

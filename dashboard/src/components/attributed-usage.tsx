@@ -43,8 +43,7 @@ export function AttributedUsageTable({
       const asked = { accountId, by, order, from, ...(to === null ? {} : { to }), ...(model === '' ? {} : { model }) };
       const page = await steyg.console.ledger.attributedUsage({ ...asked, after, first: 20 }, { signal });
       if (page === null) return null;
-      const { rows, next } = page;
-      return { edges: rows.map((node) => ({ node })), pageInfo: { hasNextPage: next !== null, endCursor: next } };
+      return { edges: page.nodes.map((node) => ({ node })), pageInfo: page.pageInfo };
     },
     // Those used last are watched while they run.
     every: order === 'RECENT' ? 2_000 : 15_000,

@@ -51,7 +51,7 @@ export function useBudgetState(accountId: string | null): BannerState {
     when: when && threshold !== undefined && parseUsd(threshold) === 0n,
   });
   const left = budget.data == null ? null : addUsd([budget.data.free, budget.data.held]);
-  const spent = usage.data == null ? '0' : addUsd(usage.data.rows.map(({ charged }) => charged));
+  const spent = usage.data == null ? '0' : addUsd(usage.data.nodes.map(({ charged }) => charged));
   const low = left === null || threshold === undefined ? null : lowReason(left, threshold, spent);
   const plans = usePlans(low !== null);
   return {

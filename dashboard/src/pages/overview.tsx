@@ -59,7 +59,7 @@ export default function Overview() {
   return (
     <Page title={t.overview.title} actions={actions}>
       <Welcome accountId={accountId} />
-      <Loaded query={budget}>{(sums) => <Figures sums={sums} rows={usage.data?.rows ?? null} />}</Loaded>
+      <Loaded query={budget}>{(sums) => <Figures sums={sums} rows={usage.data?.nodes ?? null} />}</Loaded>
       <CacheSavings accountId={accountId} />
       <div className="columns level">
         <Card title={t.overview.lots}>
@@ -74,7 +74,7 @@ export default function Overview() {
         </Card>
         <Card title={fill(t.overview.spendByDay, { days: chartDays })}>
           <Loaded query={usage} skeleton={<ChartSkeleton tall />}>
-            {({ rows }) => <Spend rows={rows} from={from} />}
+            {({ nodes }) => <Spend rows={nodes} from={from} />}
           </Loaded>
         </Card>
       </div>

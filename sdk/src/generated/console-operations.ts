@@ -1,6 +1,6 @@
 // Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.
 
-/** The operations of the control plane by domain: `~` marks a subscription, `*` a connection, `#` a report. */
+/** The operations of the control plane by domain: `~` marks a subscription, `*` a list in pages. */
 export const consoleOperations = {
   accounts: [
     'account',
@@ -52,8 +52,8 @@ export const consoleOperations = {
   ledger: [
     'listEntries*',
     'entry',
-    'usage#',
-    'attributedUsage#',
+    'usage*',
+    'attributedUsage*',
     'budget',
     'cacheSavings',
     'createLedgerDownload',
@@ -71,10 +71,10 @@ export const consoleOperations = {
     'holds',
     'invariants',
     'catalog',
-    'margins#',
-    'revenue#',
+    'margins*',
+    'revenue*',
     'shortfalls',
-    'compareVendorUsage#',
+    'compareVendorUsage*',
     'vendorBills',
     'nextMonthToClose',
     'closedMonths',

@@ -2112,7 +2112,7 @@ export type UsageQueryVariables = Exact<{
 }>;
 
 
-export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
+export type UsageQuery = { account: { usage: { nodes: Array<{ charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type AttributedUsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2128,7 +2128,7 @@ export type AttributedUsageQueryVariables = Exact<{
 }>;
 
 
-export type AttributedUsageQuery = { account: { attributedUsage: { next: string | null, rows: Array<{ charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
+export type AttributedUsageQuery = { account: { attributedUsage: { nodes: Array<{ charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type BudgetQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2272,7 +2272,7 @@ export type MarginsQueryVariables = Exact<{
 }>;
 
 
-export type MarginsQuery = { operator: { margins: { next: string | null, rows: Array<{ charged: string, margin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstream: string | null, upstreamCost: string | null, account: { id: string, name: string } | null }> } } };
+export type MarginsQuery = { operator: { margins: { nodes: Array<{ charged: string, margin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstream: string | null, upstreamCost: string | null, account: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type RevenueQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2285,7 +2285,7 @@ export type RevenueQueryVariables = Exact<{
 }>;
 
 
-export type RevenueQuery = { operator: { revenue: { next: string | null, rows: Array<{ charged: string, cost: string, failures: string, knownMargin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } };
+export type RevenueQuery = { operator: { revenue: { nodes: Array<{ charged: string, cost: string, failures: string, knownMargin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ShortfallsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2306,7 +2306,7 @@ export type CompareVendorUsageQueryVariables = Exact<{
 }>;
 
 
-export type CompareVendorUsageQuery = { operator: { vendorComparison: { next: string | null, compared: number, differing: number, rows: Array<{ apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null }> } } };
+export type CompareVendorUsageQuery = { operator: { vendorComparison: { compared: number, differing: number, nodes: Array<{ apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type VendorBillsQueryVariables = Exact<{ [key: string]: never; }>;
 

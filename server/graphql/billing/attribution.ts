@@ -1,4 +1,9 @@
-import { type AttributedUsage, readAttributedUsage, readAttributions } from '../../billing/attributed-usage.ts';
+import {
+  type AttributedUsage,
+  attributedCursor,
+  readAttributedUsage,
+  readAttributions,
+} from '../../billing/attributed-usage.ts';
 import { RangeTooWide } from '../../billing/usage.ts';
 import {
   type Attribution,
@@ -15,8 +20,9 @@ import type { GraphqlContext } from '../context.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from '../errors.ts';
 import { listLength } from '../paging.ts';
 import { checkRange } from '../ranges.ts';
+import { type Report, reportEdge, reportFields } from '../reports.ts';
 import { LedgerEntryType, TokensType } from './ledger.ts';
-import { hoursFrom, hoursTo, usagePage } from './usage.ts';
+import { checkedUsage, hoursFrom, hoursTo } from './usage.ts';
 
 /** Whom requests are for: what an account has stored of it, usage by it, and what is noted of one request. */
 
@@ -70,21 +76,16 @@ const AttributedUsageType = builder.objectRef<AttributedUsage>('AttributedUsage'
   }),
 });
 
-const AttributedPageType = builder
-  .objectRef<{ rows: AttributedUsage[]; next: string | null }>('AttributedUsagePage')
-  .implement({
-    description: 'Usage by session, end user or tag.',
-    authScopes: { public: true },
-    fields: (t) => ({
-      rows: t.field({
-        type: [AttributedUsageType],
-        description: 'In the order that was asked for.',
-        complexity: { field: 1, multiplier: 50 },
-        resolve: ({ rows }) => rows,
-      }),
-      next: t.exposeString('next', { nullable: true, description: 'Cursor for more rows; null: these are all.' }),
+const AttributedPageType = builder.objectRef<Report<AttributedUsage>>('AttributedUsagePage').implement({
+  description: 'Usage by session, end user or tag.',
+  authScopes: { public: true },
+  fields: (t) =>
+    reportFields(t, {
+      row: AttributedUsageType,
+      edge: reportEdge('AttributedUsagePageEdge', AttributedUsageType),
+      order: 'In the order that was asked for.',
     }),
-  });
+});
 
 /** In fields: up to 200,000 sums are read twice. */
 const readCost = 1_000;
@@ -134,7 +135,11 @@ builder.prismaObjectFields(AccountType, (t) => ({
         limit: listLength(args.first),
         after: args.after ?? null,
       };
-      return usagePage(() => readAttributedUsage(history, query)).catch((error: unknown) => {
+      return checkedUsage(async () => {
+        const { items, next } = await readAttributedUsage(history, query);
+        const cursorOf = (row: AttributedUsage) => attributedCursor(row, query.order);
+        return { rows: items, hasMore: next !== null, isLater: args.after != null, cursorOf };
+      }).catch((error: unknown) => {
         throw error instanceof RangeTooWide ? tooWide() : error;
       });
     },

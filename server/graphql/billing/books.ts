@@ -8,6 +8,7 @@ import { isMonth } from '../../plans/statements.ts';
 import { builder } from '../builder.ts';
 import { badInput, ConflictError, InputError, NotFoundError } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { offsetReport, type Report, reportEdge, reportFields, reportLength, reportOffset } from '../reports.ts';
 import { DownloadType } from './ledger.ts';
 
 /** The books for operators: vendors' bills beside the ledger, and closed months. */
@@ -61,9 +62,7 @@ const VendorComparisonType = builder.objectRef<VendorComparison>('VendorComparis
   }),
 });
 
-interface ComparisonPage {
-  rows: VendorComparison[];
-  next: string | null;
+interface ComparisonPage extends Report<VendorComparison> {
   compared: number;
   differing: number;
 }
@@ -72,13 +71,11 @@ const ComparisonPageType = builder.objectRef<ComparisonPage>('VendorComparisonPa
   description: 'Rows of the comparison.',
   authScopes: { operator: true },
   fields: (t) => ({
-    rows: t.field({
-      type: [VendorComparisonType],
-      description: 'Newest day first, then by upstream and model.',
-      complexity: { field: 1, multiplier: 50 },
-      resolve: ({ rows }) => rows,
+    ...reportFields<VendorComparison>(t as never, {
+      row: VendorComparisonType,
+      edge: reportEdge('VendorComparisonPageEdge', VendorComparisonType),
+      order: 'Newest day first, then by upstream and model.',
     }),
-    next: t.exposeString('next', { nullable: true, description: 'Cursor for more rows; null: these are all.' }),
     compared: t.exposeInt('compared', { description: 'Days and models that were compared.' }),
     differing: t.exposeInt('differing', { description: 'How many of them differ.' }),
   }),
@@ -169,8 +166,6 @@ function refuseZone(): never {
   throw badInput('timeZone', `timeZone is the IANA name of a time zone, such as ${defaultZone}.`);
 }
 
-const maxRows = 1_000;
-
 /** A day such as `2026-10-31`, or an `InputError`. */
 function checkDay(name: string, text: string): string {
   const at = /^20\d\d-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
@@ -198,19 +193,16 @@ builder.objectFields(OperatorType, (t) => ({
       const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
       if (days < 0 || days >= maxComparedDays)
         throw badInput('to', `to is not before from, and at most ${maxComparedDays - 1} days later.`);
-      const limit = args.first ?? maxRows;
-      if (limit < 1 || limit > maxRows) throw badInput('first', `first must be between 1 and ${maxRows}.`);
-      const after = args.after ?? '0';
-      if (!/^[0-9]{1,9}$/.test(after)) throw badInput('after', 'This is not a cursor of this list.');
+      const limit = reportLength(args.first);
+      const offset = reportOffset(args.after);
       const all = await domains.books.compare({ from, to, upstream: upstream ?? null }).catch((error: Error) => {
         throw error instanceof MonthArchived ? badInput('from', error.message) : error;
       });
       const differ = all.filter((row) => row.differs);
       const rows = differing === true ? differ : all;
-      const end = Number(after) + limit;
+      const end = offset + limit;
       return {
-        rows: rows.slice(Number(after), end),
-        next: end < rows.length ? String(end) : null,
+        ...offsetReport(rows.slice(offset, end), offset, end < rows.length),
         compared: all.length,
         differing: differ.length,
       };

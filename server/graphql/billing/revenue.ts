@@ -1,13 +1,13 @@
 import { isCostUnknown, type MarginRecord, marginOf, readMargins } from '../../billing/margins.ts';
-import { readUsage, type UsageRecord } from '../../billing/usage.ts';
+import { readUsage, type UsageRecord, usageCursor } from '../../billing/usage.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { badInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { offsetReport, type Report, reportEdge, reportFields, reportOffset } from '../reports.ts';
 import { TokensType } from './ledger.ts';
-import { hoursFrom, hoursTo, UsagePeriod, usagePage, usageQuery, zoneOf } from './usage.ts';
+import { checkedUsage, hoursFrom, hoursTo, UsagePeriod, usageQuery, zoneOf } from './usage.ts';
 
 /** Revenue and margins for operators: customers' charges and upstreams' costs. */
 
@@ -68,23 +68,15 @@ export const RevenueRowType = builder.objectRef<RevenueRecord>('RevenueRow').imp
   }),
 });
 
-interface RevenuePage {
-  rows: RevenueRecord[];
-  next: string | null;
-}
-
-const RevenuePageType = builder.objectRef<RevenuePage>('RevenuePage').implement({
+const RevenuePageType = builder.objectRef<Report<RevenueRecord>>('RevenuePage').implement({
   description: 'Rows of the revenue table.',
   authScopes: { operator: true },
-  fields: (t) => ({
-    rows: t.field({
-      type: [RevenueRowType],
-      description: 'Newest period first, then by model.',
-      complexity: { field: 1, multiplier: 50 },
-      resolve: ({ rows }) => rows,
+  fields: (t) =>
+    reportFields(t, {
+      row: RevenueRowType,
+      edge: reportEdge('RevenuePageEdge', RevenueRowType),
+      order: 'Newest period first, then by model.',
     }),
-    next: t.exposeString('next', { nullable: true, description: 'Cursor for more rows; null: these are all.' }),
-  }),
 });
 
 builder.objectFields(OperatorType, (t) => ({
@@ -103,11 +95,12 @@ builder.objectFields(OperatorType, (t) => ({
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
     resolve: (_operator, { probes, ...args }, { history }) =>
-      usagePage(async () => {
+      checkedUsage(async () => {
         const kind = probes === true ? ('probe' as const) : ('customer' as const);
         const query = usageQuery({ ...args, by: ['model'] });
-        const page = await readUsage(history, { accountId: null, kind, ...query });
-        return { ...page, items: await withMargins(history, page.items, { kind, ...query }) };
+        const { items, next } = await readUsage(history, { accountId: null, kind, ...query });
+        const rows = await withMargins(history, items, { kind, ...query });
+        return { rows, hasMore: next !== null, isLater: args.after != null, cursorOf: usageCursor };
       }),
   }),
 }));
@@ -209,18 +202,15 @@ async function loadAccounts(ids: string[], { prisma }: GraphqlContext) {
   return ids.map((id) => byId.get(id) ?? null);
 }
 
-const MarginPageType = builder.objectRef<{ rows: MarginRecord[]; next: string | null }>('MarginPage').implement({
+const MarginPageType = builder.objectRef<Report<MarginRecord>>('MarginPage').implement({
   description: 'Rows of the margins.',
   authScopes: { operator: true },
-  fields: (t) => ({
-    rows: t.field({
-      type: [MarginRowType],
-      description: 'Newest period first, then by what was charged.',
-      complexity: { field: 1, multiplier: 50 },
-      resolve: ({ rows }) => rows,
+  fields: (t) =>
+    reportFields(t, {
+      row: MarginRowType,
+      edge: reportEdge('MarginPageEdge', MarginRowType),
+      order: 'Newest period first, then by what was charged.',
     }),
-    next: t.exposeString('next', { nullable: true, description: 'Cursor for more rows; null: these are all.' }),
-  }),
 });
 
 builder.objectFields(OperatorType, (t) => ({
@@ -242,11 +232,9 @@ builder.objectFields(OperatorType, (t) => ({
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
     resolve: (_operator, { by, upstream, accountId, probes, after, ...args }, { history }) =>
-      usagePage(async () => {
+      checkedUsage(async () => {
         const { from, to, period, model, timeZone, limit } = usageQuery(args);
-        if (typeof after === 'string' && !/^[0-9]{1,9}$/.test(after))
-          throw badInput('after', 'This is not a cursor of this list.');
-        const offset = Number(after ?? 0);
+        const offset = reportOffset(after);
         const { items, more } = await readMargins(history, {
           from,
           to,
@@ -262,7 +250,7 @@ builder.objectFields(OperatorType, (t) => ({
           upstream: upstream ?? null,
           accountId: typeof accountId === 'string' ? (decodeUuid('Account', accountId) ?? noSuchId) : null,
         });
-        return { items, next: more ? String(offset + items.length) : null };
+        return offsetReport(items, offset, more);
       }),
   }),
 }));

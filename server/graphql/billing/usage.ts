@@ -1,4 +1,4 @@
-import { BadCursor, readUsage, type UsageRecord } from '../../billing/usage.ts';
+import { BadCursor, readUsage, type UsageRecord, usageCursor } from '../../billing/usage.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
@@ -7,6 +7,7 @@ import { builder } from '../builder.ts';
 import { badInput } from '../errors.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { checkRange } from '../ranges.ts';
+import { maxReportRows, type Report, reportEdge, reportFields, reportLength } from '../reports.ts';
 import { OutcomeType, TokensType } from './ledger.ts';
 
 /** Usage totals, from the hourly rows that are exact to the ledger at every commit. One query a chart. */
@@ -77,23 +78,15 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
   }),
 });
 
-export interface UsagePage {
-  rows: UsageRecord[];
-  next: string | null;
-}
-
-export const UsagePageType = builder.objectRef<UsagePage>('UsagePage').implement({
+export const UsagePageType = builder.objectRef<Report<UsageRecord>>('UsagePage').implement({
   description: 'Rows of a chart.',
   authScopes: { public: true },
-  fields: (t) => ({
-    rows: t.field({
-      type: [UsageRowType],
-      description: 'Newest period first, then by model, key and outcome.',
-      complexity: { field: 1, multiplier: 50 },
-      resolve: ({ rows }) => rows,
+  fields: (t) =>
+    reportFields(t, {
+      row: UsageRowType,
+      edge: reportEdge('UsagePageEdge', UsageRowType),
+      order: 'Newest period first, then by model, key and outcome.',
     }),
-    next: t.exposeString('next', { nullable: true, description: 'Cursor for more rows; null: these are all.' }),
-  }),
 });
 
 /** Usage is kept by the hour (UTC): a chart covers whole hours. */
@@ -101,8 +94,6 @@ export const hoursFrom = 'Hours that begin at this moment or later: usage is add
 export const hoursTo = 'Hours that begin before this moment.';
 export const zoneOf = 'Where days and months begin. An hour belongs to the day in which it begins.';
 
-/** A chart has at most this many rows in one answer. */
-const maxRows = 1_000;
 const maxHourlyRange = 92 * 86_400_000;
 
 export interface UsageArguments {
@@ -121,8 +112,7 @@ export interface UsageArguments {
 /** Arguments of a chart in the form of the usage query; throws an `InputError` for unusable ones. */
 export function usageQuery(args: UsageArguments) {
   const { from, to, period, by, model, keyId, outcomes, timeZone, first, after } = args;
-  const limit = first ?? maxRows;
-  if (limit < 1 || limit > maxRows) throw badInput('first', `first must be between 1 and ${maxRows}.`);
+  const limit = reportLength(first);
   const zone = checkZone(timeZone ?? 'UTC');
   checkRange({ from, to }, 'to');
   const span = (to ?? new Date()).getTime() - (from ?? new Date(0)).getTime();
@@ -156,7 +146,7 @@ export function checkZone(zone: string): string {
   return zone;
 }
 
-/** Refuses malformed names at once; the database, which computes with the zone, decides on the rest (`usagePage`). */
+/** Refuses malformed names at once; the database, which computes with the zone, decides on the rest (`checkedUsage`). */
 function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   try {
@@ -170,12 +160,9 @@ function isTimeZone(name: string): boolean {
 const invalidParameter = '22023';
 
 /** Runs a usage query; an invalid cursor or zone is an error of the client. */
-export async function usagePage<Item>(
-  run: () => Promise<{ items: Item[]; next: string | null }>,
-): Promise<{ rows: Item[]; next: string | null }> {
+export async function checkedUsage<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
-    const { items, next } = await run();
-    return { rows: items, next };
+    return await run();
   } catch (error) {
     if (error instanceof BadCursor) throw badInput('after', 'This is not a cursor of this list.');
     if (error instanceof Error && 'code' in error && error.code === invalidParameter) throw badZone();
@@ -200,9 +187,13 @@ builder.prismaObjectFields(AccountType, (t) => ({
         description: 'Only requests that ended in one of these ways; left out: all.',
       }),
       timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),
-      first: t.arg.int({ description: `At most so many rows, and never more than ${maxRows}.` }),
+      first: t.arg.int({ description: `At most so many rows, and never more than ${maxReportRows}.` }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
-    resolve: ({ id }, args, { history }) => usagePage(() => readUsage(history, { accountId: id, ...usageQuery(args) })),
+    resolve: ({ id }, args, { history }) =>
+      checkedUsage(async () => {
+        const { items, next } = await readUsage(history, { accountId: id, ...usageQuery(args) });
+        return { rows: items, hasMore: next !== null, isLater: args.after != null, cursorOf: usageCursor };
+      }),
   }),
 }));

@@ -185,7 +185,7 @@ function Comparison({ upstreams }: { upstreams: readonly string[] }) {
       ),
     when: from !== '' && to !== '',
   });
-  type Row = NonNullable<typeof query.data>['rows'][number];
+  type Row = NonNullable<typeof query.data>['nodes'][number];
   const tokens = (side: Row['vendor']) =>
     side === null
       ? t.operator.bills.nothing
@@ -241,24 +241,24 @@ function Comparison({ upstreams }: { upstreams: readonly string[] }) {
                 differing: format.number(page.differing),
               })}
             </p>
-            {page.rows.length === 0 ? (
+            {page.nodes.length === 0 ? (
               <Empty title={page.compared === 0 ? t.operator.bills.nothingToCompare : t.operator.bills.noneDiffers} />
             ) : (
               <Table
                 caption={t.operator.bills.comparison}
-                rows={page.rows}
+                rows={page.nodes}
                 rowKey={(row) => `${row.day} ${row.upstream} ${row.model}`}
                 columns={columns}
                 bounded
               />
             )}
-            {page.next === null ? null : (
+            {page.pageInfo.hasNextPage ? (
               <div className="actions">
                 <Button small onClick={() => setFirst(first + rowsAtOnce)}>
                   {t.common.more}
                 </Button>
               </div>
-            )}
+            ) : null}
           </>
         )}
       </Loaded>

@@ -17,7 +17,7 @@ import { addUsd } from '../../money.ts';
 import type { Range } from '../../range.ts';
 import { columnSum, seriesOf, startsBetween, timeZone } from '../../usage.ts';
 
-type Row = NonNullable<RevenueAnswer>['rows'][number];
+type Row = NonNullable<RevenueAnswer>['nodes'][number];
 
 const measures = ['charged', 'upstreamCost', 'margin'] as const;
 type Measure = (typeof measures)[number];
@@ -186,7 +186,7 @@ function ByModel({ rows }: { rows: readonly Row[] }) {
 }
 
 type MarginAnswer = Awaited<ReturnType<Steyg['console']['operator']['margins']>>;
-type MarginRow = NonNullable<MarginAnswer>['rows'][number];
+type MarginRow = NonNullable<MarginAnswer>['nodes'][number];
 
 const marginGroups = ['UPSTREAM', 'ACCOUNT', 'MODEL'] as const;
 type MarginGroup = (typeof marginGroups)[number];

@@ -1,0 +1,110 @@
+import { builder, type ObjectFields } from './builder.ts';
+import { badInput } from './errors.ts';
+
+/** Pages of reports: sums, which have no ids, as connections that are read forward. */
+
+/** Rows of a report in one answer, at most. */
+export const maxReportRows = 1_000;
+
+/** A page of a report. */
+export interface Report<Row> {
+  rows: readonly Row[];
+  /** Whether there are rows after these. */
+  hasMore: boolean;
+  /** Whether the page begins behind a cursor. */
+  isLater: boolean;
+  /** The cursor after a row of the page. */
+  cursorOf: (row: Row, index: number) => string;
+}
+
+interface ReportEdge<Row> {
+  cursor: string;
+  node: Row;
+}
+
+function edgesOf<Row>({ rows, cursorOf }: Report<Row>): ReportEdge<Row>[] {
+  return rows.map((node, index) => ({ cursor: cursorOf(node, index), node }));
+}
+
+/** A type of rows, as Pothos makes it for a shape. */
+type RowType<Row> = ReturnType<ReturnType<typeof builder.objectRef<Row>>['implement']>;
+
+/** The type of an edge of a report. */
+export function reportEdge<Row extends object>(name: string, type: RowType<Row>) {
+  return builder.objectRef<ReportEdge<Row>>(name).implement({
+    description: 'An element of a list with its cursor.',
+    authScopes: { public: true },
+    fields: (t) => ({
+      cursor: t.exposeString('cursor', { description: 'Where this element stands in the list: opaque.' }),
+      // A generic row is a value like any other: no list, no stream.
+      node: t.field({ type, description: 'The element itself.', resolve: ({ node }) => node as never }),
+    }),
+  });
+}
+
+/** The fields of a report's page. `order`: how its rows are sorted. */
+export function reportFields<Row extends object>(
+  t: ObjectFields<Report<Row>>,
+  { row, edge, order }: { row: RowType<Row>; edge: ReturnType<typeof reportEdge<Row>>; order: string },
+) {
+  const complexity = { field: 1, multiplier: 50 };
+  return {
+    edges: t.field({
+      type: [edge],
+      description: `The rows of the page with their cursors. ${order}`,
+      complexity,
+      resolve: edgesOf,
+    }),
+    nodes: t.field({
+      type: [row],
+      description: `The rows of the page. ${order}`,
+      complexity,
+      resolve: ({ rows }) => rows,
+    }),
+    pageInfo: t.field({
+      type: builder.pageInfoRef(),
+      description: 'Where the page begins and ends.',
+      resolve: (page) => {
+        const edges = edgesOf(page);
+        return {
+          hasNextPage: page.hasMore,
+          hasPreviousPage: page.isLater,
+          startCursor: edges[0]?.cursor ?? null,
+          endCursor: edges.at(-1)?.cursor ?? null,
+        };
+      },
+    }),
+    rows: t.field({
+      type: [row],
+      description: order,
+      complexity,
+      deprecationReason: 'Use `nodes`, or `edges`.',
+      resolve: ({ rows }) => rows,
+    }),
+    next: t.string({
+      nullable: true,
+      description: 'Cursor for more rows; null: these are all.',
+      deprecationReason: 'Use `pageInfo { hasNextPage endCursor }`.',
+      resolve: (page) => (page.hasMore ? (edgesOf(page).at(-1)?.cursor ?? null) : null),
+    }),
+  };
+}
+
+/** The length of a report's page; throws an `InputError` when it is out of bounds. */
+export function reportLength(first: number | null | undefined): number {
+  const length = first ?? maxReportRows;
+  if (length < 1 || length > maxReportRows) throw badInput('first', `first must be between 1 and ${maxReportRows}.`);
+  return length;
+}
+
+/** Where a page begins whose cursors are numbers of rows; throws an `InputError` for what is none. */
+export function reportOffset(after: string | null | undefined): number {
+  if (after == null) return 0;
+  if (!/^[0-9]{1,9}$/.test(after)) throw badInput('after', 'This is not a cursor of this list.');
+  return Number(after);
+}
+
+/** A page whose cursors are numbers of rows. */
+export function offsetReport<Row>(rows: readonly Row[], offset: number, hasMore: boolean): Report<Row> {
+  return { rows, hasMore, isLater: offset > 0, cursorOf: (_row, index) => String(offset + index + 1) };
+}
