@@ -33,7 +33,7 @@ beforeAll(async () => {
     `mutation ($csv: String!) { importVendorUsage(input: { csv: $csv, upstream: "vendor" }) { __typename } }`,
     { variables: { csv } },
   );
-  expect(taken.data).toEqual({ importVendorUsage: { __typename: 'VendorUsageImported' } });
+  if (!taken.text.includes('"VendorUsageImported"')) throw new Error('the file was not taken in');
 });
 afterAll(() => plane.close());
 
