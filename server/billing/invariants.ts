@@ -6,7 +6,7 @@ import { transaction } from '../database/lane.ts';
  * return nothing after every commit, also while requests run.
  */
 export interface BrokenInvariant {
-  /** `I1` to `I10`, `usage_hour`, `key_spend`, `account_limit` or `shared_limit`. */
+  /** `I1` to `I10`, `usage_hour`, `margin_hour`, `key_spend`, `account_limit` or `shared_limit`. */
   invariant: string;
   rows: Record<string, unknown>[];
 }
@@ -296,6 +296,25 @@ function invariantsOfSums({ written, hours, charged }: Reading): Record<string, 
            FROM archived_sum WHERE ${inScope('account_id')} AND ${hours}) AS side
          GROUP BY account_id, hour, model, key_id, outcome
          HAVING sum(requests) <> 0 OR ${usageAmounts.map((name) => `sum(${name}) <> 0`).join(' OR ')}`,
+
+    // The hourly sums of margins are those of the ledger, and so is what caching saved, where it was kept from the hour's first
+    // request on. An archive's sums have no upstreams and do not tell what caching saved.
+    margin_hour: `SELECT account_id, hour, model, sum(requests)::text AS requests_more, sum(cost)::text AS cost_more,
+                sum(charged)::text AS charged_more, sum(upstream_cost)::text AS upstream_cost_more, sum(saved)::text AS saved_more
+         FROM (
+           SELECT account_id, ${compared('hour')} AS hour, model, requests, cost, charged, upstream_cost, saved, saved IS NOT NULL AS known
+           FROM margin_hour WHERE ${inScope('account_id')} AND ${hours}
+           UNION ALL
+           SELECT account_id, ${compared(`date_trunc('hour', created_at, 'UTC')`)}, model, -1, -cost, -charged, -coalesce(upstream_cost, 0),
+                  CASE WHEN charged = cost AND cost > 0 THEN cache_write_5m * (price_cache_write_5m - price_input)
+                    + cache_write_1h * (price_cache_write_1h - price_input) - cache_hit * (price_input - price_cache_hit) ELSE 0 END, true
+           FROM ledger_entry WHERE ${inScope('account_id')} AND ${written('request_id')}
+           UNION ALL
+           SELECT account_id, ${compared('hour')}, model, -requests, -cost, -charged, -upstream_cost, 0, false
+           FROM archived_sum WHERE ${inScope('account_id')} AND ${hours}) AS side
+         GROUP BY account_id, hour, model
+         HAVING sum(requests) <> 0 OR sum(cost) <> 0 OR sum(charged) <> 0 OR sum(upstream_cost) <> 0
+             OR (bool_and(known) AND sum(saved) <> 0)`,
 
     // The figures of a key are the sums of its requests' charges and holds, by the days of its account's time zone.
     key_spend: `WITH zone AS MATERIALIZED (

@@ -34,26 +34,42 @@ export async function readBalance(db: Queryable, accountId: string): Promise<Bal
   return { granted, charged, held, expired, free: granted - charged - held - expired };
 }
 
-/** Savings are added up from entries, so only up to this many: some hundred milliseconds of the database. */
+/** Entries of hours without a sum of savings are added up only up to this many: some hundred milliseconds of the database. */
 const maxSavingsEntries = 200_000;
+/** A request that ended by the database's clock began before that by its process's clock, give or take this. */
+const maxClockSkew = "interval '5 minutes'";
 
 /**
  * What caching saved since a moment, in pico-USD, from the tokens and prices that are frozen in each entry: context that
  * was read from a cache at the price of new context, less what writing to caches cost beyond it. Requests that were not
- * charged in full are left out. Null: more requests than are added up at once, or some are in an archive.
+ * charged in full are left out. Hours are added up as they are kept; the entries themselves are read only of the hour in
+ * which the moment lies, and of hours from before savings were kept by hour. Null: these are too many, or archived.
  */
 export async function readCacheSavings(db: Queryable, accountId: string, from: Date): Promise<PicoUsd | null> {
   const { rows } = await db.query({
     name: 'usage_cache_savings',
-    text: `SELECT CASE WHEN (SELECT sum(requests) FROM usage_hour WHERE account_id = $1 AND hour >= date_trunc('hour', $2::timestamptz, 'UTC')) > $3
-               OR EXISTS (SELECT FROM archived_month WHERE high > uuid_at($2::timestamptz))
-             THEN NULL
-             ELSE (SELECT coalesce(sum(cache_hit::numeric * (price_input - price_cache_hit)
-                                       - cache_write_5m::numeric * (price_cache_write_5m - price_input)
-                                       - cache_write_1h::numeric * (price_cache_write_1h - price_input)), 0)
-                   FROM ledger_entry
-                   WHERE account_id = $1 AND request_id >= uuid_at($2::timestamptz) AND charged = cost AND cost > 0)
-             END::text AS saved`,
+    text: `WITH sums AS MATERIALIZED (
+             SELECT hour, requests, saved FROM margin_hour
+             WHERE account_id = $1 AND hour >= date_trunc('hour', $2::timestamptz, 'UTC')
+           ), known AS MATERIALIZED (
+             SELECT greatest(date_trunc('hour', $2::timestamptz + interval '59 minutes 59.999 seconds', 'UTC'),
+                             max(hour) FILTER (WHERE saved IS NULL) + interval '1 hour') AS since FROM sums
+           ), entries AS MATERIALIZED (
+             SELECT coalesce(sum(requests) FILTER (WHERE hour < since), 0) AS number,
+                    coalesce(sum(saved) FILTER (WHERE hour >= since), 0) AS saved FROM sums, known
+           )
+           SELECT CASE
+             WHEN number = 0 THEN entries.saved
+             WHEN number > $3 OR EXISTS (SELECT FROM archived_month WHERE high > uuid_at($2::timestamptz) AND low < uuid_at(since)) THEN NULL
+             ELSE entries.saved + (
+               SELECT coalesce(sum(cache_hit::numeric * (price_input - price_cache_hit)
+                                   - cache_write_5m::numeric * (price_cache_write_5m - price_input)
+                                   - cache_write_1h::numeric * (price_cache_write_1h - price_input)), 0)
+               FROM ledger_entry
+               WHERE account_id = $1 AND request_id >= uuid_at($2::timestamptz) AND request_id < uuid_at(since + ${maxClockSkew})
+                 AND created_at < since AND charged = cost AND cost > 0)
+             END::text AS saved
+           FROM entries, known`,
     values: [accountId, from, maxSavingsEntries],
   });
   const saved = rows[0]?.saved as string | null | undefined;

@@ -90,19 +90,19 @@ const breaks: [what: string, text: string, whole: string[], recent?: string[]][]
   [
     'an entry that vanished',
     'DELETE FROM ledger_entry WHERE account_id = $1',
-    ['I4', 'I5', 'usage_hour', 'key_spend'],
-    ['I4', 'usage_hour'],
+    ['I4', 'I5', 'usage_hour', 'margin_hour', 'key_spend'],
+    ['I4', 'usage_hour', 'margin_hour'],
   ],
   [
     'a cost that does not follow from its row',
     'UPDATE ledger_entry SET cost = cost + 1, free_after = 0 WHERE account_id = $1',
-    ['I4', 'usage_hour'],
+    ['I4', 'usage_hour', 'margin_hour'],
   ],
   [
     'a charge that was never posted',
     'UPDATE ledger_entry SET charged = charged - 1, free_after = 0 WHERE account_id = $1',
-    ['I4', 'I5', 'usage_hour', 'key_spend'],
-    ['I4', 'usage_hour'],
+    ['I4', 'I5', 'usage_hour', 'margin_hour', 'key_spend'],
+    ['I4', 'usage_hour', 'margin_hour'],
   ],
   ['hours that do not add up', 'UPDATE usage_hour SET output = output + 1 WHERE account_id = $1', ['usage_hour']],
   ['hours of another outcome', `UPDATE usage_hour SET outcome = 'timeout' WHERE account_id = $1`, ['usage_hour']],
@@ -112,6 +112,10 @@ const breaks: [what: string, text: string, whole: string[], recent?: string[]][]
     ['usage_hour'],
     ['I5', 'usage_hour', 'key_spend'],
   ],
+  ['margins that do not add up', 'UPDATE margin_hour SET charged = charged + 1 WHERE account_id = $1', ['margin_hour']],
+  ['margins that are missing', 'DELETE FROM margin_hour WHERE account_id = $1', ['margin_hour']],
+  ['savings that no request made', 'UPDATE margin_hour SET saved = saved + 1 WHERE account_id = $1', ['margin_hour']],
+  ['savings that were not kept yet (sound)', 'UPDATE margin_hour SET saved = NULL WHERE account_id = $1', []],
   [
     'a key that has spent more than its requests',
     'UPDATE key_spend SET charged = charged + 1 WHERE account_id = $1',
@@ -146,7 +150,7 @@ test('what is of long ago is read by the check of everything alone', async () =>
   await tamper(`UPDATE ledger_entry SET cost = cost + 1, free_after = 0 WHERE account_id = $1`);
   const later = new Date(Date.now() + 24 * 3_600_000);
   expect(await broken({ since: later })).toEqual([]);
-  expect(await broken()).toEqual(['I4', 'usage_hour']);
+  expect(await broken()).toEqual(['I4', 'usage_hour', 'margin_hour']);
 });
 
 test('a request that is held and settled', async () => {
@@ -157,8 +161,8 @@ test('a request that is held and settled', async () => {
 
 test('less charged than the cost, with money left', async () => {
   await tamper('UPDATE ledger_entry SET cost = cost + price_output, output = output + 1 WHERE account_id = $1');
-  expect(await broken()).toEqual(['I6', 'usage_hour']);
-  expect(await recently()).toEqual(['I6', 'usage_hour']);
+  expect(await broken()).toEqual(['I6', 'usage_hour', 'margin_hour']);
+  expect(await recently()).toEqual(['I6', 'usage_hour', 'margin_hour']);
 });
 
 test('an ended grant that paid for what it had not reserved', async () => {
@@ -254,7 +258,10 @@ test('a check of some accounts searches every table with a row for each request 
         .join('\n')
         .split('->');
       for (const node of nodes)
-        if (/Scan .*on (ledger_\w+|posting|usage_hour|archived_\w+)/.test(node) && !node.includes('account_id'))
+        if (
+          /Scan .*on (ledger_\w+|posting|usage_hour|margin_hour|archived_\w+)/.test(node) &&
+          !node.includes('account_id')
+        )
           unbounded.push(`${text.slice(0, 60)} ${node.trim()}`);
     }
     expect(unbounded.filter((node) => !node.includes('archived_month'))).toEqual([]);

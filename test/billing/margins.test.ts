@@ -113,7 +113,10 @@ it('subtract what a budget did not pay for', async () => {
 });
 
 it('of old entries are added up by the migration, to the same sums', async () => {
-  const sums = async () => (await db.pool.query('SELECT * FROM margin_hour ORDER BY 1, 2, 3, 4')).rows;
+  // What caching saved came with a later migration.
+  const columns =
+    'account_id, hour, model, upstream, requests, cost, charged, upstream_cost, unknown_requests, unknown_charged';
+  const sums = async () => (await db.pool.query(`SELECT ${columns} FROM margin_hour ORDER BY 1, 2, 3, 4`)).rows;
   const before = await sums();
   expect(before.length).toBeGreaterThan(3);
   const script = (await readMigrations()).find(({ name }) => name.endsWith('_margins'))?.script;

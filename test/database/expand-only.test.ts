@@ -76,6 +76,9 @@ const justified: Record<string, Record<string, string>> = {
   '20261122162200_cheaper_margin_sums': {
     'CREATE OR REPLACE FUNCTION add_margin()': 'It adds up the same sums, in two steps.',
   },
+  '20261123003200_cache_savings_by_hour': {
+    'CREATE OR REPLACE FUNCTION add_margin()': 'It adds up the same sums and one more, which only this version reads.',
+  },
   '20261122180300_spend_limits': {
     'CREATE TRIGGER count_inserted ':
       'It adds up the same charges as the previous version, which says nothing of weeks.',
