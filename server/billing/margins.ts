@@ -74,14 +74,18 @@ export async function readMargins(
   const { period, byModel, byUpstream, byAccount, limit } = query;
   const start = period === null ? 'NULL::timestamptz' : `date_trunc('${periods[period]}', hour, $7)`;
   const { rows } = await db.query<Row>({
-    text: `SELECT ${start} AS start, ${byModel ? 'model' : 'NULL::text'} AS model,
+    // Time zones are computed for hours, of which each has many rows.
+    text: `SELECT ${start} AS start, model, upstream, account_id, ${sums.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')}
+           FROM (
+           SELECT ${period === null ? 'NULL::timestamptz' : 'hour'} AS hour, ${byModel ? 'model' : 'NULL::text'} AS model,
              ${byUpstream ? 'upstream' : 'NULL::text'} AS upstream, ${byAccount ? 'account_id' : 'NULL::uuid'} AS account_id,
-             ${sums.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')}
+             ${sums.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')}
            FROM margin_hour
            WHERE hour >= coalesce($1::timestamptz, '-infinity') AND hour < coalesce($2::timestamptz, 'infinity')
              AND ($3::text IS NULL OR model = $3) AND ($4::text IS NULL OR upstream = $4)
              AND ($5::uuid IS NULL OR account_id = $5)
              AND account_id IN (SELECT id FROM account WHERE kind = 'probe') = ($6 = 'probe') AND $7::text IS NOT NULL
+           GROUP BY 1, 2, 3, 4) AS of_hours
            GROUP BY 1, 2, 3, 4
            ORDER BY start DESC NULLS LAST, sum(charged) DESC, model, upstream, account_id
            LIMIT $8 OFFSET $9`,

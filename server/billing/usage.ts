@@ -232,15 +232,19 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
   const { period, byModel, byKey, byProject = false, byOutcome = false, limit } = query;
   const after = query.after ? decodeCursor(query.after, [startPattern, /^/, idPattern, /^[a-z_]*$/, idPattern]) : null;
   const position = after ?? ['-infinity', '', '', '', ''];
-  const start = period === null ? 'NULL::timestamptz' : `date_trunc('${periods[period]}', hour, $6)`;
+  const startOf = (hour: string): string =>
+    period === null ? 'NULL::timestamptz' : `date_trunc('${periods[period]}', ${hour}, $6)`;
+  // Of all accounts an hour has many rows, so the time zone is computed for hours; of one account it has few.
+  const [inner, outer] =
+    query.accountId === null && period !== null ? ['hour', startOf('at')] : [startOf('hour'), 'at'];
   const { rows } = await db.query({
     // Projects are looked up for keys, not for hours.
     text: `SELECT * FROM (
-             SELECT start, model, ${byKey ? 'key_id' : 'NULL::uuid'} AS key_id,
+             SELECT ${outer} AS start, model, ${byKey ? 'key_id' : 'NULL::uuid'} AS key_id,
                     ${byProject ? 'k.project_id' : 'NULL::uuid'} AS project_id, outcome,
                     sum(failures)::text AS failures, ${sums.map((sum) => `sum(${sum})::text AS ${sum}`).join(', ')}
              FROM (
-             SELECT ${start} AS start, ${byModel ? 'model' : 'NULL::text'} AS model,
+             SELECT ${inner} AS at, ${byModel ? 'model' : 'NULL::text'} AS model,
                     ${byKey || byProject ? 'key_id' : 'NULL::uuid'} AS key_id, ${byOutcome ? 'outcome' : 'NULL::text'} AS outcome,
                     coalesce(sum(requests) FILTER (WHERE outcome IN (${failures})), 0) AS failures,
                     ${sums.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')}

@@ -98,19 +98,25 @@ builder.objectFields(OperatorType, (t) => ({
       checkedUsage(async () => {
         const kind = probes === true ? ('probe' as const) : ('customer' as const);
         const query = usageQuery({ ...args, by: ['model'] });
-        const { items, next } = await readUsage(history, { accountId: null, kind, ...query });
-        const rows = await withMargins(history, items, { kind, ...query });
-        return { rows, hasMore: next !== null, isLater: args.after != null, cursorOf: usageCursor };
+          const [{ items, next }, margins] = await Promise.all([
+            readUsage(history, { accountId: null, kind, ...query }),
+            marginsOf(history, { kind, ...query }),
+          ]);
+          return {
+            rows: withMargins(items, margins),
+            hasMore: next !== null,
+            isLater: args.after != null,
+            cursorOf: usageCursor,
+          };
       }),
   }),
 }));
 
-/** Adds the margins of the same periods and models. */
-async function withMargins(
+/** The margins of all periods and models that rows of the query can have. */
+async function marginsOf(
   db: GraphqlContext['history'],
-  rows: readonly UsageRecord[],
   query: ReturnType<typeof usageQuery> & { kind: 'customer' | 'probe' },
-): Promise<RevenueRecord[]> {
+): Promise<MarginRecord[]> {
   const { kind, from, to, period, model, timeZone } = query;
   const { items } = await readMargins(db, {
     kind,
@@ -124,10 +130,14 @@ async function withMargins(
     byAccount: false,
     upstream: null,
     accountId: null,
-    // As many periods and models as the rows can have.
     limit: 100_000,
     offset: 0,
   });
+  return items;
+}
+
+/** Adds the margins of the same periods and models. */
+function withMargins(rows: readonly UsageRecord[], items: readonly MarginRecord[]): RevenueRecord[] {
   const keyOf = (row: Pick<UsageRecord, 'start' | 'model'>): string =>
     `${row.start?.toISOString() ?? ''} ${row.model ?? ''}`;
   const margins = new Map(items.map((item) => [keyOf(item), item]));
