@@ -9,7 +9,7 @@ import { askOf, refusalOf } from './admit.ts';
 import { bodyOf, RefusalError } from './model-routes.ts';
 import { takesNumericCodes } from './numeric-codes.ts';
 import { createReader, type ReadCall, type ReaderParts } from './read.ts';
-import type { Refusals } from './refusals.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 import { createRequestBytes } from './request-bytes.ts';
 import type { RequestRates } from './request-rate.ts';
 import type { Slots } from './slots.ts';
@@ -90,8 +90,8 @@ export interface AskedEstimate {
 
 export type EstimateOutcome =
   | { kind: 'estimated'; answer: Record<string, unknown> }
-  /** The request would be refused; `message` is for people. */
-  | { kind: 'refused'; message: string }
+  /** The request would be refused, as its address would answer; `message` is for people. */
+  | { kind: 'refused'; reason: string; param: string | null; status: number; message: string }
   | { kind: 'unknown_key' };
 
 /** The version of the messages protocol that clients without a choice of their own send. */
@@ -128,9 +128,21 @@ export function createKeyEstimates(parts: KeyEstimatesParts): (ask: AskedEstimat
       });
       return { kind: 'estimated', answer };
     } catch (error) {
-      if (error instanceof RefusalError) return { kind: 'refused', message: error.refusal.message };
+      if (error instanceof RefusalError) return refusedAs(protocol, error.refusal);
       throw error;
     }
+  };
+}
+
+/** What the address of the protocol would answer. */
+function refusedAs(protocol: Protocol, refusal: Refusal): EstimateOutcome {
+  const { name, code, param = null, message, status, messagesStatus = status } = refusal;
+  return {
+    kind: 'refused',
+    reason: code ?? name,
+    param,
+    status: protocol === 'messages' ? messagesStatus : status,
+    message,
   };
 }
 

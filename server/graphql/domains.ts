@@ -61,7 +61,7 @@ export interface Domains {
     requestId: string;
   }): Promise<
     | { kind: 'estimated'; answer: Record<string, unknown> }
-    | { kind: 'refused'; message: string }
+    | { kind: 'refused'; reason: string; param: string | null; status: number; message: string }
     | { kind: 'unknown_key' }
   >;
   /** The state of upstreams in this process. */

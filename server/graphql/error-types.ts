@@ -10,6 +10,7 @@ import {
   InvalidTokenError,
   NotAllowedError,
   NotFoundError,
+  RequestRefusedError,
   TooManyAttemptsError,
 } from './errors.ts';
 
@@ -105,5 +106,20 @@ builder.objectType(BusyError, {
   interfaces: [ErrorInterface],
   fields: (t) => ({
     retryAfterSeconds: t.exposeInt('retryAfterSeconds', { description: 'When another attempt makes sense.' }),
+  }),
+});
+
+builder.objectType(RequestRefusedError, {
+  name: 'RequestRefusedError',
+  description: 'The request would be refused, for the reason that its own answer would give.',
+  authScopes: { public: true },
+  interfaces: [ErrorInterface],
+  fields: (t) => ({
+    reason: t.exposeString('reason', { description: 'The `code` of the answer, e.g. `model_not_found`.' }),
+    param: t.exposeString('param', {
+      nullable: true,
+      description: 'The member of the body that is wrong, as the answer names it; null: none.',
+    }),
+    status: t.exposeInt('status', { description: 'The HTTP status of the answer.' }),
   }),
 });

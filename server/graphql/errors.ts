@@ -168,6 +168,28 @@ export class BusyError extends ExpectedError {
   }
 }
 
+/** The gateway would refuse the request that an estimate is asked for. */
+export class RequestRefusedError extends ExpectedError {
+  override name = 'RequestRefusedError';
+  readonly code = 'REQUEST_REFUSED';
+  /** The gateway's own code, as the request's answer would have it. */
+  readonly reason: string;
+  readonly param: string | null;
+  readonly status: number;
+
+  constructor({
+    reason,
+    param,
+    status,
+    message,
+  }: Pick<RequestRefusedError, 'reason' | 'param' | 'status' | 'message'>) {
+    super(message);
+    this.reason = reason;
+    this.param = param;
+    this.status = status;
+  }
+}
+
 export type TransportCode =
   | 'UNAUTHENTICATED'
   | 'ACCOUNT_SUSPENDED'

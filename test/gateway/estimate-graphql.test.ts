@@ -5,9 +5,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createPerson } from '../browser/people.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
+const entry = (id: string, kind: string): string =>
+  `  - { id: ${id}, displayName: ${id}, family: tests, kind: ${kind}, contextWindow: 8192, maxOutputTokens: 1000, prices: { input: "1", cacheHit: "0", output: "2" }, routes: [{ upstream: played, model: ${id}, priority: 0 }] }`;
+const catalog = (simulatorUrl: string): string => `upstreams:
+  - { id: played, protocol: chat-completions, baseUrl: "${simulatorUrl}/v1" }
+models:
+${[entry('talker', 'text'), entry('embedder', 'embedding')].join('\n')}`;
+
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ catalog });
 });
 afterAll(() => app.close());
 
@@ -19,7 +26,19 @@ const requests = {
     { max_completion_tokens: 700, messages: [{ role: 'user', content: text }] },
   ],
   RESPONSES: ['/v1/responses', { max_output_tokens: 900, input: text }],
+  EMBEDDINGS: ['/v1/embeddings', { input: text }],
 } as const;
+
+const askAddress = (path: string, secret: string, body: string): Promise<Response> =>
+  fetch(`${app.baseUrl}${path}/estimate`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${secret}`,
+      'content-type': 'application/json',
+      'anthropic-version': '2023-06-01',
+    },
+    body,
+  });
 
 it.each(Object.keys(requests) as (keyof typeof requests)[])(
   'is equal to what the address of %s answers, and of nobody else’s key',
@@ -28,16 +47,8 @@ it.each(Object.keys(requests) as (keyof typeof requests)[])(
     const stranger = await createPerson(app);
     const { key, secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'estimates' } }));
     const [path, content] = requests[format];
-    const body = JSON.stringify({ model: 'sim-small', ...content });
-    const answer = await fetch(`${app.baseUrl}${path}/estimate`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${secret}`,
-        'content-type': 'application/json',
-        'anthropic-version': '2023-06-01',
-      },
-      body,
-    });
+    const body = JSON.stringify({ model: format === 'EMBEDDINGS' ? 'embedder' : 'talker', ...content });
+    const answer = await askAddress(path, secret, body);
     expect(answer.status).toBe(200);
     const beside = (await answer.json()) as Record<string, unknown>;
     const estimate = orThrow(await person.steyg.console.keys.estimate({ keyId: key.id, format, body }));
@@ -51,12 +62,29 @@ it.each(Object.keys(requests) as (keyof typeof requests)[])(
     expect(await stranger.steyg.console.keys.estimate({ keyId: key.id, format, body })).toMatchObject({
       code: 'NOT_FOUND',
     });
-    const refused = await person.steyg.console.keys.estimate({
-      keyId: key.id,
-      format,
-      body: JSON.stringify({ ...content, model: 'no-such-model' }),
-    });
-    expect(isFailure(refused) && refused).toMatchObject({ code: 'REQUEST_REFUSED' });
+  },
+);
+
+it.each(Object.keys(requests) as (keyof typeof requests)[])(
+  'is refused with the reason, the member and the sentence that the address of %s answers',
+  async (format) => {
+    const person = await createPerson(app);
+    const { key, secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'estimates' } }));
+    const [path, content] = requests[format];
+    for (const wrong of [{ ...content, model: 'no-such-model' }, content, { ...content, model: 7 }]) {
+      const body = JSON.stringify(wrong);
+      const answer = await askAddress(path, secret, body);
+      const { error } = (await answer.json()) as { error: { message: string; param?: string | null; code?: string } };
+      const refused = await person.steyg.console.keys.estimate({ keyId: key.id, format, body });
+      expect(isFailure(refused) && refused).toMatchObject({
+        __typename: 'RequestRefusedError',
+        code: 'REQUEST_REFUSED',
+        status: answer.status,
+        message: error.message,
+        reason: error.code ?? expect.stringMatching(/^[a-z_]+$/),
+        ...(error.param == null ? {} : { param: error.param }),
+      });
+    }
   },
 );
 
@@ -65,7 +93,7 @@ const keyOf = async (requestsPerMinute: number) => {
   const person = await createPerson(app);
   const input = { name: 'estimates', requestsPerMinute };
   const { key } = orThrow(await person.steyg.console.keys.createKey({ input }));
-  const body = JSON.stringify({ model: 'sim-small', ...requests.MESSAGES[1] });
+  const body = JSON.stringify({ model: 'talker', ...requests.MESSAGES[1] });
   return { person, ask: { keyId: key.id, format: 'MESSAGES' as const, body } };
 };
 

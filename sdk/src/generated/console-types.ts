@@ -1670,6 +1670,8 @@ type Problem_NotAllowedError_Fragment = { code: string, message: string };
 
 type Problem_NotFoundError_Fragment = { code: string, message: string };
 
+type Problem_RequestRefusedError_Fragment = { code: string, message: string };
+
 type Problem_TooManyAttemptsError_Fragment = { retryAfterSeconds: number, code: string, message: string };
 
 export type ProblemFragment =
@@ -1682,6 +1684,7 @@ export type ProblemFragment =
   | Problem_KeyCreatedBeforeError_Fragment
   | Problem_NotAllowedError_Fragment
   | Problem_NotFoundError_Fragment
+  | Problem_RequestRefusedError_Fragment
   | Problem_TooManyAttemptsError_Fragment
 ;
 
@@ -2072,10 +2075,10 @@ export type EstimateQueryVariables = Exact<{
 
 
 export type EstimateQuery = { estimate:
-    | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'Estimate', hold: string, inputTokens: number, least: string, model: string, most: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'RequestRefusedError', param: string | null, reason: string, status: number, code: string, message: string }
    };
 
 export type ListEntriesQueryVariables = Exact<{

@@ -5,7 +5,7 @@ import type { Protocol } from '../../core/protocol.ts';
 import { accountsWith } from '../../people/principal.ts';
 import { decodeUuid, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
-import { ConflictError, NotAllowedError, NotFoundError } from '../errors.ts';
+import { NotAllowedError, NotFoundError, RequestRefusedError } from '../errors.ts';
 
 interface Format {
   protocol: Protocol;
@@ -60,7 +60,7 @@ builder.queryField('estimate', (t) =>
       'What a request of a key would hold and cost, for those who manage the keys of the account. Nothing is sent, and nothing is held; it counts as a request of the key’s minute.',
     authScopes: { reader: true },
     complexity: { field: estimateCost, multiplier: 1 },
-    errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
+    errors: { types: [NotFoundError, NotAllowedError, RequestRefusedError] },
     args: {
       keyId: t.arg.id({ required: true, description: 'The key that would send it.' }),
       format: t.arg({ type: FormatType, required: true, description: 'The address that it would be sent to.' }),
@@ -78,7 +78,7 @@ builder.queryField('estimate', (t) =>
       const outcome =
         key === null ? null : await domains.estimate({ keyId: key.id, ...formats[format], body, requestId });
       if (outcome === null || outcome.kind === 'unknown_key') throw new NotFoundError('API key');
-      if (outcome.kind === 'refused') throw new ConflictError(outcome.message, 'REQUEST_REFUSED');
+      if (outcome.kind === 'refused') throw new RequestRefusedError(outcome);
       return outcome.answer as unknown as Estimated;
     },
   }),
