@@ -29,6 +29,7 @@ import {
   isRunning,
   type NoticeFacts,
   type NoticeKind,
+  noticeKinds,
   recoveryOf,
   type UsedLimit,
 } from './rules.ts';
@@ -244,8 +245,8 @@ async function listNotices(pool: Pool, input: { accountId: string; limit: number
     `SELECT id, kind, subject, facts, created_at AS "createdAt", cleared_at AS "clearedAt",
             mail = 'sent' OR EXISTS (SELECT FROM notice_delivery d WHERE d.notice_id = notice.id AND d.target = 'mail'
                                      AND d.status = 'delivered') AS mailed
-     FROM notice WHERE account_id = $1 ORDER BY created_at DESC, id DESC LIMIT $2`,
-    [input.accountId, input.limit],
+     FROM notice WHERE account_id = $1 AND kind = ANY ($3::text[]) ORDER BY created_at DESC, id DESC LIMIT $2`,
+    [input.accountId, input.limit, noticeKinds],
   );
   return rows;
 }

@@ -19,7 +19,7 @@ import {
   tokenExpired,
   type ZaloSecret,
 } from './messengers.ts';
-import type { NoticeFacts, NoticeKind } from './rules.ts';
+import { type NoticeFacts, type NoticeKind, noticeKinds } from './rules.ts';
 import { noticeEvents } from './telling.ts';
 import { type NoticeText, noticeText, summaryText } from './texts.ts';
 
@@ -306,10 +306,11 @@ async function nextRecipient(client: ClientBase, lane: Lane): Promise<Recipient 
          SELECT d.channel_id AS "channelId", d.user_id AS "userId", n.account_id AS "accountId", d.target,
                 d.next_attempt_at, n.kind = 'new_sign_in' AS first, coalesce(n.account_id, d.user_id, c.account_id) AS owner
          FROM notice_delivery d JOIN notice n ON n.id = d.notice_id LEFT JOIN notice_channel c ON c.id = d.channel_id
-         WHERE d.status = 'pending' AND d.next_attempt_at <= now() AND (d.channel_id IS NULL) = $1) AS due
+         WHERE d.status = 'pending' AND d.next_attempt_at <= now() AND (d.channel_id IS NULL) = $1
+           AND n.kind = ANY ($2::text[])) AS due
        ORDER BY owner, first DESC, next_attempt_at) AS head
      ORDER BY first DESC, random() LIMIT 1`,
-    [lane === 'mail'],
+    [lane === 'mail', noticeKinds],
   );
   return rows[0] ?? null;
 }
@@ -319,8 +320,9 @@ async function takeDue(client: ClientBase, { target, accountId }: Recipient): Pr
   const { rows: due } = await client.query<{ id: string; held: boolean }>(
     `SELECT d.id, d.held FROM notice_delivery d JOIN notice n ON n.id = d.notice_id
      WHERE d.target = $1 AND ($1 <> 'mail' OR n.account_id = $2) AND d.status = 'pending' AND d.next_attempt_at <= now()
+       AND n.kind = ANY ($3::text[])
      ORDER BY (n.kind = 'new_sign_in') DESC, d.next_attempt_at, d.created_at FOR UPDATE OF d`,
-    [target, accountId],
+    [target, accountId, noticeKinds],
   );
   const [first] = due;
   if (first === undefined) return [];

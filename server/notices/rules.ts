@@ -31,6 +31,9 @@ export type AccountNotice = (typeof accountNotices)[number];
 export type BusinessNotice = (typeof businessNotices)[number];
 export type NoticeKind = AccountNotice | BusinessNotice;
 
+/** The kinds that this version knows: a newer one that runs beside it may write others, which it leaves alone. */
+export const noticeKinds: readonly NoticeKind[] = [...new Set([...accountNotices, ...businessNotices])];
+
 /** A grant that is not empty and ends soon. */
 export interface EndingGrant {
   id: string;

@@ -320,6 +320,27 @@ describe('webhooks and notices', () => {
     },
   );
 
+  it('is not told of kinds that a newer version has written: the page shows the others', async () => {
+    const id = await accountId(an);
+    const { pool } = plane.database;
+    await pool.query('ALTER TABLE notice DROP CONSTRAINT notice_kind');
+    await pool.query(
+      `INSERT INTO notice (id, account_id, kind, subject, facts, mail)
+       SELECT gen_random_uuid(), $1, kind, 'versions', '{}', 'none' FROM unnest($2::text[]) AS kind`,
+      [id, ['balance_low', 'of_a_newer_version', 'balance_exhausted']],
+    );
+    await pool.query(
+      `INSERT INTO notice (id, kind, subject, facts, mail) VALUES (gen_random_uuid(), 'of_a_newer_version', '', '{}', 'none')`,
+    );
+    const { data, errors } = await an.send('{ me { accounts { notices { kind } } } }');
+    expect(errors).toEqual([]);
+    const [account] = (data as { me: { accounts: { notices: { kind: string }[] }[] } }).me.accounts;
+    expect(account?.notices.map(({ kind }) => kind).toSorted()).toEqual(['BALANCE_EXHAUSTED', 'BALANCE_LOW']);
+    const business = await operate('{ operator { notices { kind } } }');
+    expect(business.errors).toEqual([]);
+    await pool.query(`DELETE FROM notice WHERE kind = 'of_a_newer_version' OR subject = 'versions'`);
+  });
+
   it('say when to be told', async () => {
     const settings = '{ me { accounts { noticeSettings { lowBalance mail } notices { kind } } } }';
     const read = async () =>

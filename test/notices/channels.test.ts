@@ -679,6 +679,16 @@ describe('many causes at once', () => {
     expect(mails.slice(0, 30).map(({ to }) => to)).toContain(`${other}@example.com`);
   });
 
+  it('leave those of a newer version to that version', async () => {
+    await database.pool.query('ALTER TABLE notice DROP CONSTRAINT notice_kind');
+    await notice('of_a_newer_version' as NoticeKind, '', accountId);
+    await notice('balance_exhausted', '', accountId);
+    await notices.deliverDue();
+    expect(mails).toHaveLength(1);
+    expect(await states()).toEqual(['mail delivered', 'mail pending']);
+    await database.pool.query('DELETE FROM notice');
+  });
+
   it('of one account come as one message', async () => {
     await open('telegram');
     const { id } = await addGrant(database.pool, {

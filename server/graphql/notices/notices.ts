@@ -1,7 +1,7 @@
 /** Notices: what accounts and operators are told, when, and how it arrives. */
 
 import type { BusinessSettings, NoticeSettings, SettingsProblem } from '../../notices/notices.ts';
-import { accountNotices, businessNotices, type NoticeKind } from '../../notices/rules.ts';
+import { accountNotices, businessNotices, type NoticeKind, noticeKinds } from '../../notices/rules.ts';
 import { actorOf } from '../../people/principal.ts';
 import { accountFor, encodeId } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
@@ -173,6 +173,8 @@ const BusinessNoticeSettingsType = builder.objectRef<BusinessSettings>('Business
   }),
 });
 
+/** The enum has no value for kinds of a newer version. */
+const known = { kind: { in: [...noticeKinds] } };
 const newestFirst = { orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }], take: 50 };
 
 builder.prismaObjectFields(AccountType, (t) => ({
@@ -188,7 +190,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
     select: { id: true },
     complexity: { field: 1, multiplier: 50 },
     resolve: (query, { id: accountId }, _args, { prisma }) =>
-      prisma.notice.findMany({ ...query, where: { accountId }, ...newestFirst }),
+      prisma.notice.findMany({ ...query, where: { accountId, ...known }, ...newestFirst }),
   }),
 }));
 
@@ -198,7 +200,7 @@ builder.objectFields(OperatorType, (t) => ({
     description: 'What operators were told of the business, the newest first; at most 50.',
     complexity: { field: 1, multiplier: 50 },
     resolve: (query, _operator, _args, { prisma }) =>
-      prisma.notice.findMany({ ...query, where: { accountId: null, userId: null }, ...newestFirst }),
+      prisma.notice.findMany({ ...query, where: { accountId: null, userId: null, ...known }, ...newestFirst }),
   }),
   noticeSettings: t.field({
     type: BusinessNoticeSettingsType,
