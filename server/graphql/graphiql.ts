@@ -55,8 +55,8 @@ query LastRequests {
 query SpentByDay {
   account {
     usage(period: DAY, by: [MODEL], first: 30) {
-      rows { start model requests charged }
-      next
+      edges { node { start model requests charged } }
+      pageInfo { hasNextPage endCursor }
     }
   }
 }
