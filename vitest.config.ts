@@ -22,10 +22,11 @@ const shared: TestProjectInlineConfiguration = {
 };
 const test: TestProjectInlineConfiguration['test'] = {
   pool: 'forks',
+  setupFiles: ['test/support/setup.ts'],
   // There to end what hangs, not to judge: a machine may be five times slower for a while.
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 30_000 } },
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
 };
 
 // One worker for each of the two cores the suite is sized for; one PostgreSQL a run, a database of its own for each file.
