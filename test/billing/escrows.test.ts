@@ -97,10 +97,12 @@ test('a grant that is taken back pays for nothing new, although it was held in a
 test('a grant that ends by the clock pays for nothing new, although it was held in advance', async () => {
   await processes(1, async ([process]) => {
     const customer = await addCustomer(db.pool, { budget: null });
-    await grant(db.pool, customer.accountId, '100', { endsInMs: 1_500 });
+    const ending = await grant(db.pool, customer.accountId, '100', { endsInMs: 4_000 });
     await busy(process!, customer);
+    expect(await escrowOf(customer)).toBeGreaterThan(0n);
     const running = load(process!, customer, 2);
-    await delay(1_600);
+    const hasEnded = 'SELECT expires_at < now() AS over FROM "grant" WHERE id = $1';
+    while (!(await db.pool.query(hasEnded, [ending])).rows[0].over) await delay(20);
     await running.stop();
     expect(await process!.ledger.admit(ask(customer))).toMatchObject({ reason: 'exhausted' });
     await sound(customer);
@@ -272,7 +274,7 @@ test('the witness alone keeps a process from promising money that was swept, who
 });
 
 test('the rule of late renewals alone keeps a process from promising money that was swept: no gap in the lease shows it', async () => {
-  const one = await openLedger(db.url, { holdLeaseMs: 1_200 });
+  const one = await openLedger(db.url, { holdLeaseMs: 2_400 });
   try {
     await processes(1, async ([two]) => {
       const [busyOne, other] = await Promise.all([1, 2].map(() => addCustomer(db.pool, { budget: '100' })));
@@ -292,7 +294,7 @@ test('the rule of late renewals alone keeps a process from promising money that 
         await client.query('BEGIN');
         await client.query('SELECT FROM "grant" WHERE account_id = $1 FOR UPDATE', [other!.accountId]);
         // No renewal in between, so that this transaction has one, half a lease before the end.
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200);
         const released = one.ledger.release(running);
         while ((await remainingMs()) > 0) await delay(5);
         await two!.ledger.releaseOrphan({ accountId: busyOne!.accountId, requestId: rows[0].request_id });
@@ -303,7 +305,7 @@ test('the rule of late renewals alone keeps a process from promising money that 
         client.release();
       }
       const { rows: lease } = await db.pool.query(
-        'SELECT lease_since < now() - interval \'1.2 seconds\' AND lease_until > now() AS "isUnbroken" FROM process WHERE id = $1',
+        'SELECT lease_since < now() - interval \'2.4 seconds\' AND lease_until > now() AS "isUnbroken" FROM process WHERE id = $1',
         [one.processId],
       );
       expect(lease).toEqual([{ isUnbroken: true }]);

@@ -90,7 +90,7 @@ test('nothing is given back before this process has watched for one full lease',
   const customer = await addCustomer(db.pool);
   await admitted(dead.ledger, ask(customer));
   await stopRenewing(dead.processId);
-  const patientMs = 2_000;
+  const patientMs = 4_000;
   // The database has been up for longer than that: only this process is new.
   await db.pool.query(
     `SELECT pg_sleep(extract(epoch FROM pg_postmaster_start_time() + $1 * interval '1 ms' - now()))`,

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createBodyRoom } from '../../server/gateway/body-room.ts';
 import { type BodyFloor, readIncomingBody } from '../../server/gateway/incoming-body.ts';
 import { createLoopBudget } from '../../server/gateway/loop-budget.ts';
@@ -7,6 +7,8 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { nativeCatalog, protocols, rawConnection, send } from './support.ts';
 
 /** Bodies that are never completed must not exhaust the memory of all requests. */
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the room for bodies', () => {
   const mb = 1_048_576;
@@ -53,8 +55,6 @@ describe('the room for bodies', () => {
 });
 
 describe('the work of one turn of the event loop', () => {
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
-
   it('is bounded: a body pauses when the budget of the turn is used up, and goes on in a later one', async () => {
     const payload = new Readable({ read() {} });
     const reading = readIncomingBody({
@@ -104,14 +104,21 @@ describe('a body that comes slowly', () => {
     slow.push(Buffer.alloc(999));
     await expect(reading).rejects.toThrow('too slow');
 
-    const steady = new Readable({ read() {} });
-    const whole = read(steady, { bytes: 1, everyMs: 500 });
-    for (let sent = 0; sent < 1_000_000; sent += 100_000) {
-      steady.push(Buffer.alloc(100_000));
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    // By a clock of the test's own: a machine that pauses would be too slow itself.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const steady = new Readable({ read() {} });
+      const whole = read(steady, { bytes: 1, everyMs: 500 });
+      for (let sent = 0; sent < 1_000_000; sent += 100_000) {
+        steady.push(Buffer.alloc(100_000));
+        await turn();
+        await vi.advanceTimersByTimeAsync(450);
+      }
+      steady.push(null);
+      expect((await whole).length).toBe(1_000_000);
+    } finally {
+      vi.useRealTimers();
     }
-    steady.push(null);
-    expect((await whole).length).toBe(1_000_000);
   });
 });
 

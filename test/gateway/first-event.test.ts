@@ -13,7 +13,7 @@ beforeAll(async () => {
   });
   patient = await startApp({
     catalog: nativeCatalog(),
-    env: { FIRST_EVENT_HOLD_MS: '60000', KEEPALIVE_MS: '60', UPSTREAM_HEADERS_TIMEOUT_MS: '2000' },
+    env: { FIRST_EVENT_HOLD_MS: '60000', KEEPALIVE_MS: '60', UPSTREAM_HEADERS_TIMEOUT_MS: '3000' },
   });
 });
 afterAll(() => Promise.all([app.close(), patient.close()]));
@@ -26,7 +26,7 @@ describe.concurrent.each(everyProtocol)('$protocol', (protocol) => {
     const customer = await app.customer();
     const response = await send(app, protocol, {
       secret: customer.secret,
-      text: '[[delay 400]] [[say at last]]',
+      text: '[[delay 1500]] [[say at last]]',
       more: streamed(protocol),
     });
     expect(response.status).toBe(200);
@@ -42,7 +42,7 @@ describe.concurrent.each(everyProtocol)('$protocol', (protocol) => {
     const customer = await app.customer();
     const response = await send(app, protocol, {
       secret: customer.secret,
-      text: '[[delay 400]] [[status 500]]',
+      text: '[[delay 1500]] [[status 500]]',
       more: streamed(protocol),
     });
     expect(response.status).toBe(200);
@@ -57,7 +57,7 @@ describe.concurrent.each(everyProtocol)('$protocol', (protocol) => {
     const customer = await app.customer();
     const response = await send(app, protocol, {
       secret: customer.secret,
-      text: '[[delay 400]] [[status 400 prompt is too long: 9 tokens > 8 maximum]]',
+      text: '[[delay 1500]] [[status 400 prompt is too long: 9 tokens > 8 maximum]]',
       more: streamed(protocol),
     });
     expect(response.status).toBe(200);

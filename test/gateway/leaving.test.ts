@@ -18,7 +18,7 @@ let app: TestApp;
 beforeAll(async () => {
   app = await startApp({
     catalog: nativeCatalog(),
-    env: { CLIENT_STALL_MS: '200', KEEPALIVE_MS: '10000', FIRST_EVENT_HOLD_MS: '10000' },
+    env: { CLIENT_STALL_MS: '1500', KEEPALIVE_MS: '10000', FIRST_EVENT_HOLD_MS: '10000' },
   });
 });
 afterAll(() => app.close());

@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { type LedgerEntry, verifyReceipt } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -41,6 +42,9 @@ afterAll(async () => {
   vendor.closeAllConnections();
   await new Promise((resolve) => vendor.close(resolve));
 });
+
+/** Clients' connections to the gateway. */
+const openConnections = () => promisify(app.app.fastify.server.getConnections.bind(app.app.fastify.server))();
 
 async function entryOf(customer: { secret: string; accountId: string }): Promise<LedgerEntry> {
   const [row] = await settled(app, customer as never);
@@ -139,9 +143,10 @@ describe('images of a response', () => {
     played?.write(sse([created, partial(0, 0)]));
     const events = reader(await asked);
     await events.until(/partial_image_b64/);
+    const before = await openConnections();
     await events.cancel();
-    // The gateway reads on: the connection is still there.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    // The gateway has seen that the client is gone, and reads on: the vendor's connection is still there.
+    await until(async () => (await openConnections()) < before);
     played?.end(sse(rest));
     const entry = await entryOf(customer);
     expect(entry).toMatchObject({ outcome: 'client_closed', usage_source, units: [{ unit: 'image', count: 1 }] });

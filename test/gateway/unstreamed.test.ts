@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
-import { errorOf, nativeCatalog, protocols, send, settled } from './support.ts';
+import { errorOf, nativeCatalog, protocols, send, settled, until } from './support.ts';
 
 /** Answers that nothing can stop on the way: what the operator can lose by them, and what a client is told. */
 
@@ -18,7 +18,7 @@ const usage = JSON.stringify({ input_tokens: 10, output_tokens: 30_000 });
 const ask = ({ secret }: Customer, more: Record<string, unknown> = {}) =>
   send(app, protocols.messages, {
     secret,
-    text: `[[delay 400]][[say x]][[usage ${usage}]]`,
+    text: `[[delay 2500]][[say x]][[usage ${usage}]]`,
     more: { model: 'only-messages', max_tokens: 30_000, ...more },
   });
 
@@ -56,7 +56,7 @@ describe('many requests at once that are not streamed', () => {
       expect(response.status).toBe(429);
       return Number((await errorOf(response, 'messages'))['affordable_max_tokens']);
     };
-    await new Promise((done) => setTimeout(done, 100));
+    await until(() => app.simulator.stats().openRequests > 0);
     const fitting = await text();
     expect(fitting).toBeGreaterThan(1_000);
     expect((await ask(customer, { max_tokens: fitting, stream: false })).status).toBe(200);

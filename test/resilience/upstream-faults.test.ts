@@ -5,18 +5,22 @@ import { ask, catalogFile, type Direction, directions, leaks, oneRouteEach } fro
 
 /** What an upstream does wrong before any content, and what customer and ledger get of it, in every direction. */
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startApp({
+/** For what answers in time, however slow the machine is, and for what does not answer. */
+let patient: TestApp;
+let impatient: TestApp;
+const start = (timeoutMs: string) =>
+  startApp({
     simulator: { record: 5_000 },
-    env: { UPSTREAM_HEADERS_TIMEOUT_MS: '600', UPSTREAM_IDLE_TIMEOUT_MS: '600' },
+    env: { UPSTREAM_HEADERS_TIMEOUT_MS: timeoutMs, UPSTREAM_IDLE_TIMEOUT_MS: timeoutMs },
     catalog: (url) => {
       const { upstreams, models } = oneRouteEach(url);
       return catalogFile({ upstreams, models });
     },
   });
+beforeAll(async () => {
+  [patient, impatient] = await Promise.all([start('30000'), start('600')]);
 });
-afterAll(() => app.close());
+afterAll(() => Promise.all([patient.close(), impatient.close()]));
 
 const html = Buffer.from('<html><body>504 at vendor-secret-of-the-operator-7f3a</body></html>').toString('base64');
 const zipped = gzipSync('{"id":"chatcmpl-1","choices":[]}').toString('base64');
@@ -163,6 +167,7 @@ const beforeContent: Fault[] = [
 describe.each(beforeContent)('an upstream that fails before content: $name', (fault) => {
   it.concurrent.each(directions.filter(fault.only ?? always))('$name', async (direction) => {
     const { protocol } = direction.client;
+    const app = fault.code === 'upstream_timeout' ? impatient : patient;
     const outcome = await ask(app, direction, fault.directives);
     const { headers: answered, text, error } = outcome;
     const status = Array.isArray(fault.status) ? fault.status[protocol === 'messages' ? 0 : 1] : fault.status;
