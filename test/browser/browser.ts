@@ -1,6 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+  type Request,
+} from 'playwright-core';
 
 /** A real browser, and the errors that it reports. */
 
@@ -51,8 +58,43 @@ export async function openPage(
   return watch(page, origin);
 }
 
+/** What watched pages have asked for and not yet received: data and scripts. */
+const requested = new WeakMap<Page, Set<Request>>();
+
+const isPart = (request: Request): boolean =>
+  request.resourceType() === 'script' || new URL(request.url()).pathname === '/graphql';
+
+/** Resolves when a page has received what it asked for and drawn it: two queries may end in either order. */
+export async function answered(page: Page): Promise<void> {
+  const open = requested.get(page) ?? new Set();
+  // A request whose end the browser does not report must not hold the test.
+  const end = Date.now() + 30_000;
+  for (let drawn = false; (!drawn || open.size > 0) && Date.now() < end; drawn = true) {
+    while (open.size > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 10));
+    await page.evaluate(
+      `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve))))`,
+    );
+  }
+}
+
+/** Presses until something is shown: a page that asks by itself may come to it first, and there is nothing to press. */
+export async function pressUntil(button: Locator, shown: Locator): Promise<void> {
+  while (!(await shown.isVisible())) {
+    await button.click({ timeout: 1_000 }).catch(() => undefined);
+    await shown.waitFor({ timeout: 5_000 }).catch(() => undefined);
+  }
+}
+
 /** Listens to a page from now on. */
 export async function watch(page: Page, origin: string): Promise<Watched> {
+  const open = new Set<Request>();
+  requested.set(page, open);
+  page.on('request', (request) => {
+    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) open.clear();
+    if (isPart(request)) open.add(request);
+  });
+  page.on('requestfinished', (request) => open.delete(request));
+  page.on('requestfailed', (request) => open.delete(request));
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(`script: ${error.stack ?? error.message}`));
   page.on('console', (message) => {

@@ -114,8 +114,10 @@ describe('an account holder', () => {
     // Exactly what goes into the banking app is what the buttons copy.
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = async (what: string) => {
+      // The button of the value before this one may still say that it has copied.
+      await page.evaluate(`navigator.clipboard.writeText('')`);
       await page.getByRole('button', { name: `Copy: ${what}`, exact: true }).click();
-      await page.getByRole('button', { name: 'Copied' }).first().waitFor();
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).not.toBe('');
       return (await page.evaluate('navigator.clipboard.readText()')) as string;
     };
     const memo = await copied('Memo');

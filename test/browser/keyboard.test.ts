@@ -2,7 +2,7 @@ import { orThrow } from '@steyg/sdk';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openPage } from './browser.ts';
-import { ask, createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
+import { ask, createPerson, haveAsked, idle, type Person, settled, signInOperator } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
 // Keyboard: every control can be reached, and the focus is always visible.
@@ -164,8 +164,7 @@ describe('the keyboard alone', () => {
     if (who === 'person') await person.signIn(page.context());
     if (who === 'operator') await (await signInOperator(app)).signIn(page.context());
     await page.goto(path);
-    await settled(page);
-    await page.waitForLoadState('networkidle');
+    await idle(page);
     const expected = (await page.evaluate(`(() => {
       const usable = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
       const seen = [...document.querySelectorAll(usable)].filter((each) =>

@@ -176,7 +176,9 @@ describe('on a phone', () => {
       ...phone,
       permissions: ['clipboard-read', 'clipboard-write'],
     });
+    await page.evaluate(`navigator.clipboard.writeText('')`);
     await page.getByRole('button', { name: 'Copy all: the values of the transfer' }).click();
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).not.toBe('');
     const copied = (await page.evaluate('navigator.clipboard.readText()')) as string;
     expect(copied).toContain('Account number: 0011001234567');
     expect(copied).toContain('Bank: Vietcombank (970436)');

@@ -2,7 +2,7 @@ import { orThrow } from '@steyg/sdk';
 import { describe, expect, it } from 'vitest';
 import { pages } from '../../dashboard/src/pages.ts';
 import { findBarriers, openPage, overflow } from './browser.ts';
-import { createPerson, haveAsked, type Person, settled } from './people.ts';
+import { createPerson, haveAsked, idle, type Person, settled } from './people.ts';
 import { app, browser, openAs, useService } from './service.ts';
 import { readVitals, recordVitals, slowDown } from './vitals.ts';
 
@@ -58,7 +58,7 @@ describe('the banner of a low balance', () => {
 
   it('is not there while the balance is above the alert', async () => {
     const { page, unexpected } = await openAs(await alertedAt('5'), '/keys');
-    await page.waitForLoadState('networkidle');
+    await idle(page);
     expect(await page.locator(warning).count()).toBe(0);
     expect(unexpected()).toEqual([]);
     await page.context().close();
@@ -67,7 +67,7 @@ describe('the banner of a low balance', () => {
   it('of an account whose alerts are off goes by three days at the pace of the last seven', async () => {
     const person = await alertedAt('0');
     const quiet = await openAs(person, '/keys');
-    await quiet.page.waitForLoadState('networkidle');
+    await idle(quiet.page);
     expect(await quiet.page.locator(warning).count()).toBe(0);
     await quiet.page.context().close();
     const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'tool' } }));
@@ -92,13 +92,12 @@ describe('the banner of a low balance', () => {
     let count = 0;
     await page.route('**/graphql', async (route) => {
       count += 1;
-      await new Promise((resolve) => setTimeout(resolve, 100 * count));
+      await new Promise((resolve) => setTimeout(resolve, 100 * Math.min(count, 12)));
       await route.continue();
     });
     await page.goto('/');
     await page.locator(warning).waitFor();
-    await settled(page);
-    await page.waitForLoadState('networkidle');
+    await idle(page);
     const { cls, moved } = await readVitals(page);
     expect({ cls: cls < 0.1, moved: cls < 0.1 ? [] : moved }).toEqual({ cls: true, moved: [] });
     await page.context().close();

@@ -6,6 +6,7 @@ import { operatorVi } from '../../dashboard/src/language/operator-vi.ts';
 import { spendingTexts } from '../../dashboard/src/language/spending.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 import { pages, pathTo } from '../../dashboard/src/pages.ts';
+import { pressUntil } from './browser.ts';
 import { settled } from './people.ts';
 import type { Subjects } from './places.ts';
 
@@ -54,8 +55,10 @@ export function openings({ accountId, modelId }: Subjects, locale: string): Open
         await press(t.keys.create)(page);
         await page.getByLabel(t.keys.name, { exact: true }).fill('laptop');
         await page.context().clearCookies();
-        await page.getByRole('dialog').getByRole('button', { name: t.keys.create }).click();
-        await page.getByRole('dialog', { name: t.signIn.againTitle }).waitFor();
+        await pressUntil(
+          page.getByRole('dialog').getByRole('button', { name: t.keys.create }),
+          page.getByRole('dialog', { name: t.signIn.againTitle }),
+        );
       },
     },
     { who: 'operator', name: 'operator-codes-make', path: pages.operatorCodes, open: press(o.makeCodes) },

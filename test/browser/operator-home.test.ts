@@ -47,10 +47,17 @@ it('finds a customer, a transfer and a model by the keyboard alone', async () =>
     ['sim-sm', 'Model'],
     [email, 'Khách hàng'],
   ] as const) {
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Tìm kiếm' }).fill(text);
+    const box = page.getByRole('combobox', { name: 'Tìm kiếm' });
+    // The search is loaded after the page.
+    while (!(await box.isVisible())) {
+      await page.keyboard.press('Control+k');
+      await box.waitFor({ timeout: 2_000 }).catch(() => undefined);
+    }
+    await box.fill(text);
     await page.getByRole('option').first().getByText(kind).waitFor();
-    if (kind !== 'Khách hàng') await page.keyboard.press('Escape');
+    if (kind === 'Khách hàng') continue;
+    await page.keyboard.press('Escape');
+    await box.waitFor({ state: 'detached' });
   }
   await page.keyboard.press('Enter');
   await page.waitForURL('**/operator/accounts/*');

@@ -140,9 +140,7 @@ describe('language and theme', () => {
     // Amounts are written the Vietnamese way, with a no-break space before the sign.
     await page.getByText('250.000\u00a0₫').first().waitFor();
     await page.getByRole('heading', { name: 'Nạp tiền' }).waitFor();
-    await expect
-      .poll(async () => (await person.steyg.console.people.me())?.user?.language, { timeout: 5_000 })
-      .toBe('VI');
+    await expect.poll(async () => (await person.steyg.console.people.me())?.user?.language).toBe('VI');
     await page.getByRole('radio', { name: 'Tối' }).first().check();
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
     await page.reload();
@@ -192,7 +190,7 @@ describe('the watch over pages', () => {
     const noticed = async (what: RegExp, act: string) => {
       const before = unexpected().length;
       await page.evaluate(act);
-      await expect.poll(() => unexpected().slice(before).join('\n'), { timeout: 5_000 }).toMatch(what);
+      await expect.poll(() => unexpected().slice(before).join('\n')).toMatch(what);
     };
     await noticed(/^script: Error: broken/, `setTimeout(() => { throw new Error('broken'); }) && 0`);
     await noticed(/^console: careless/, `console.error('careless')`);

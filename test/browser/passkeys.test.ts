@@ -72,6 +72,7 @@ describe.each([
     ]);
 
     await page.getByRole('button', { name: t.nav.signOut }).click();
+    await page.getByRole('link', { name: t.nav.signIn, exact: true }).first().waitFor();
     await page.goto('/sign-in');
     await page.getByRole('button', { name: t.passkeys.signIn }).click();
     await page.getByRole('link', { name: t.nav.security, exact: true }).first().waitFor();
@@ -88,6 +89,7 @@ describe.each([
 
     // The device still holds its half, which opens nothing any more.
     await page.getByRole('button', { name: t.nav.signOut }).click();
+    await page.getByRole('link', { name: t.nav.signIn, exact: true }).first().waitFor();
     await page.goto('/sign-in');
     await page.getByRole('button', { name: t.passkeys.signIn }).click();
     await page.getByText(t.errors.INVALID_PASSKEY).waitFor();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { orThrow, Steyg } from '@steyg/sdk';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { TestApp } from '../support/app.ts';
+import { answered } from './browser.ts';
 
 /** The people who use a running service, and the bank behind them. */
 
@@ -188,8 +189,18 @@ export async function transferMoney(site: Site, transfer: { amountVnd: number; m
 
 /** The page is there once its heading is and nothing is being loaded any more. */
 export async function settled(page: Page): Promise<void> {
-  // A public page that the server sent with its content, until the live one takes its place.
-  await page.locator('#served').waitFor({ state: 'detached' });
-  await page.locator('h1').first().waitFor();
-  await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
+  const loading = page.locator('main .skeleton');
+  do {
+    // A public page that the server sent with its content, until the live one takes its place.
+    await page.locator('#served').waitFor({ state: 'detached' });
+    await page.locator('h1').first().waitFor();
+    await loading.first().waitFor({ state: 'detached' });
+    await answered(page);
+  } while ((await loading.count()) > 0);
+}
+
+/** The same, and nothing is asked for any more: a page that asks again every few seconds may never come to that. */
+export async function idle(page: Page): Promise<void> {
+  await settled(page);
+  await page.waitForLoadState('networkidle', { timeout: 10_000 }).catch(() => undefined);
 }

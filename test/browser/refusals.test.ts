@@ -62,12 +62,16 @@ describe('a webhook endpoint that fails', () => {
     expect(await failed.getByText(/Next attempt at/).count()).toBe(0);
 
     status = 204;
+    const before = ids.length;
     await failed.getByRole('button', { name: 'Resend' }).click();
     await page.getByText('Resending.').first().waitFor();
-    const delivered = rows.filter({ hasText: 'delivered' });
-    await delivered.getByText(/status 204/).waitFor();
-    // The program can tell that it is the same.
-    expect(ids.at(-1)).toBe(ids[0]);
+    // The program can tell that it is the same; the second event may be tried again meanwhile.
+    await expect.poll(() => ids.slice(before)).toContain(ids[0]);
+    await rows
+      .filter({ hasText: 'delivered' })
+      .getByText(/status 204/)
+      .first()
+      .waitFor();
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -1,11 +1,10 @@
 /** A session that ends while a form is half filled: the form survives the sign-in, and is sent. */
 
 import { orThrow } from '@steyg/sdk';
-import type { Locator } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { en } from '../../dashboard/src/language/en.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
-import { findBarriers, openPage, overflow } from './browser.ts';
+import { findBarriers, openPage, overflow, pressUntil } from './browser.ts';
 import { createPerson, oneTimeCode, type Person, settled } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
@@ -13,16 +12,6 @@ useService();
 
 const endSessions = ({ email }: Person) =>
   app.pool.query('DELETE FROM user_session WHERE user_id = (SELECT id FROM app_user WHERE email = $1)', [email]);
-
-/** Sends the form, unless the page has noticed the end of the session first: then the dialog lies over the button. */
-async function sendUntilAsked(button: Locator, again: Locator): Promise<void> {
-  await expect
-    .poll(async () => {
-      if (!(await again.isVisible())) await button.click({ timeout: 1_000 }).catch(() => undefined);
-      return again.isVisible();
-    })
-    .toBe(true);
-}
 
 /** A person at a half-filled form whose session is gone by the time it is sent. */
 async function atHalfFilledForm(t: typeof en, locale: string, person: Person) {
@@ -36,7 +25,8 @@ async function atHalfFilledForm(t: typeof en, locale: string, person: Person) {
   await form.getByLabel(t.keys.name, { exact: true }).fill('half typed');
   const again = page.getByRole('dialog', { name: t.signIn.againTitle });
   await endSessions(person);
-  await sendUntilAsked(form.getByRole('button', { name: t.keys.create }), again);
+  // The page may notice by itself first: its dialog then covers the button.
+  await pressUntil(form.getByRole('button', { name: t.keys.create }), again);
   return { ...watched, form, again };
 }
 
@@ -95,7 +85,7 @@ describe.each([
     await again.waitFor({ state: 'detached' });
     expect(await form.getByLabel(t.keys.name, { exact: true }).inputValue()).toBe('half typed');
     await endSessions(person);
-    await sendUntilAsked(form.getByRole('button', { name: t.keys.create }), again);
+    await pressUntil(form.getByRole('button', { name: t.keys.create }), again);
     await again.getByRole('button', { name: t.signIn.leave }).click();
     await page.getByRole('link', { name: t.nav.signUp, exact: true }).first().waitFor();
     expect(await page.content()).not.toContain(person.email);

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { orThrow } from '@steyg/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openPage } from './browser.ts';
-import { createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
+import { createPerson, haveAsked, idle, type Person, settled, signInOperator } from './people.ts';
 import { placesOf, type Subjects } from './places.ts';
 import { app, browser, useService } from './service.ts';
 
@@ -60,7 +60,7 @@ describe('the script of a first visit', () => {
       await page.goto(path);
       await settled(page);
       if (who === 'person' && path === '/') await page.locator('.bars canvas').waitFor();
-      await page.waitForLoadState('networkidle');
+      await idle(page);
       expect(scripts.size).toBeGreaterThan(0);
       for (const url of scripts) if (!sizes.has(url)) sizes.set(url, await weigh(url));
       const total = [...scripts].reduce((sum, url) => sum + (sizes.get(url) ?? 0), 0);

@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useState } from 'react';
+import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { createFormat, type Format, type Locale } from '../format.ts';
 import { recall, rememberForServer } from '../remembered.ts';
 import { type Forms, fill, pick } from './fill.ts';
@@ -52,9 +52,14 @@ export function LanguageProvider({
     document.documentElement.lang = locale;
   }, [locale]);
 
+  // Of two quick choices the second one counts, whichever texts arrive first.
+  const latest = useRef(locale);
   const choose = useCallback((next: Locale) => {
+    latest.current = next;
     rememberForServer(storageKey, next);
-    void loadTexts(next).then((loaded) => setLanguage({ locale: next, texts: loaded }));
+    void loadTexts(next).then((loaded) => {
+      if (latest.current === next) setLanguage({ locale: next, texts: loaded });
+    });
   }, []);
 
   const language = useMemo<Language>(() => {
