@@ -9,8 +9,8 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     // There to end what hangs: a browser on a busy machine is slow.
-    testTimeout: 180_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 60_000 } },
   },
 });

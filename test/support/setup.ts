@@ -1,10 +1,10 @@
 /** Before each test file: what chance and the clock would decide is decided in the same way in every run. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import fc from 'fast-check';
+import { configureGlobal } from 'fast-check';
 
 // A run judges the code and not the luck of its generators. FAST_CHECK_SEED=$RANDOM looks for new counterexamples.
-fc.configureGlobal({ seed: Number(process.env['FAST_CHECK_SEED'] ?? 20_261_123) });
+configureGlobal({ seed: Number(process.env['FAST_CHECK_SEED'] ?? 20_261_123) });
 
 /** Longer than a file takes between what it writes and what it reads back. */
 const clearOfTurnMs = 45_000;
