@@ -62,7 +62,10 @@ export function refusalOf(refusals: Refusals, refused: Refused, request: ModelRe
     case 'model_not_allowed':
       return refusals.modelNotAllowed(request.facts.model);
     case 'prompt_unpriced':
-      return refusals.promptTooLong(refused.maxPromptTokens ?? 0);
+      return refusals.promptTooLong(
+        refused.maxPromptTokens ?? 0,
+        request.facts.members.has('messages') ? 'messages' : 'input',
+      );
     case 'key_limit':
     case 'member_limit':
     case 'project_limit':

@@ -188,10 +188,11 @@ const keyRefusals = {
     message: `This API key may not call the model ${model}. Its owner can change that in the console.`,
   }),
   // Agents react to these first words by compacting the conversation.
-  promptTooLong: (maxPromptTokens: number): Refusal => ({
+  promptTooLong: (maxPromptTokens: number, param: string): Refusal => ({
     name: 'prompt_too_long',
     status: 400,
     code: 'context_length_exceeded',
+    param,
     final: true,
     message: `prompt is too long: by its bytes it can have more than ${maxPromptTokens} tokens, the longest prompt of this model that has a price here; send less context.`,
   }),
@@ -216,6 +217,7 @@ const shapeRefusals = {
     name: 'version_header_missing',
     status: 400,
     code: null,
+    param: 'anthropic-version',
     message: 'anthropic-version: header is required',
   }),
   unsupportedMediaType: (): Refusal => ({

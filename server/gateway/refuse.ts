@@ -90,6 +90,7 @@ export function sendInStream(call: Refusable, passthrough: WireError | null, ref
         status,
         message,
         code: passthrough === null ? refusal.code : null,
+        param: passthrough === null ? (refusal.param ?? null) : null,
         requestId: call.requestId,
         inChunk: call.numericCodes,
       }),

@@ -79,6 +79,9 @@ const query = z.strictObject({
   tag: label,
 });
 
+/** Names of parameters look like this; keys and other secrets do not. */
+const plainName = /^[a-z][a-z_]{0,31}$/;
+
 function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refusal {
   if (issue?.code === 'unrecognized_keys') {
     const names = Object.keys(query.shape);
@@ -88,7 +91,11 @@ function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refu
       .filter(({ meant }) => meant);
     if (typo !== undefined)
       return refusals.invalidRequest(`${typo.written}: is no parameter; did you mean ${typo.meant}?`, typo.written);
-    return refusals.invalidRequest(`query: takes ${names.join(', ')} and nothing else`);
+    const [unknown = ''] = issue.keys;
+    return refusals.invalidRequest(
+      `query: takes ${names.join(', ')} and nothing else`,
+      plainName.test(unknown) ? unknown : 'query',
+    );
   }
   const param = String(issue?.path[0] ?? 'query');
   return refusals.invalidRequest(`${param}: ${issue?.message ?? 'invalid'}`, param);

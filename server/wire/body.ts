@@ -2,6 +2,7 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
 import { contentRules, type Embedded } from './content.ts';
 import { asBuffer, JsonFault, type JsonNode, scanJson, textOf } from './json.ts';
+import { spellMember, stepsTo } from './member-path.ts';
 import { type BodyKind, isKnownMember, mistakenFor } from './members.ts';
 import type { MemberSpan, RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
 import { askedReasoning } from './reasoning.ts';
@@ -47,7 +48,13 @@ export function scanBody(raw: Uint8Array, protocol: Protocol, purpose: Purpose =
   } catch (fault) {
     if (fault instanceof Refused) return { ok: false, problem: fault.problem };
     if (!(fault instanceof JsonFault)) throw fault;
-    return { ok: false, problem: problem(`The request body cannot be read: ${fault.message}.`, fault.duplicate) };
+    const { message, duplicate, duplicateAt } = fault;
+    const param =
+      duplicate === null
+        ? null
+        : spellMember(purpose === 'embed' ? 'embeddings' : protocol, [...stepsTo(body, duplicateAt), duplicate]);
+    const where = param === null || param === duplicate ? '' : `${param}: `;
+    return { ok: false, problem: problem(`${where}The request body cannot be read: ${message}.`, param) };
   }
 }
 

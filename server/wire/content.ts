@@ -12,6 +12,7 @@ import {
   textOf,
   valueOf,
 } from './json.ts';
+import { spellMember } from './member-path.ts';
 import {
   asksForNothing,
   type BodyKind,
@@ -78,6 +79,7 @@ interface Path {
 }
 
 interface Walk {
+  kind: BodyKind;
   body: Buffer;
   found: Content;
   refuse: Refuse;
@@ -86,8 +88,12 @@ interface Walk {
   unknownParts: Set<string>;
 }
 
-function dotted(path: Path): string {
-  return path.parent === null ? String(path.key) : `${dotted(path.parent)}.${path.key}`;
+function stepsOf({ parent, key }: Path): (string | number)[] {
+  return parent === null ? [key] : [...stepsOf(parent), key];
+}
+
+function spelled({ kind }: Walk, path: Path): string {
+  return spellMember(kind, stepsOf(path));
 }
 
 function inner(parent: Path, key: string | number): Path {
@@ -111,7 +117,7 @@ function addGate(walk: Walk, kind: Gate['kind'], name: string, path: Path, more:
   const known = `${kind} ${name}`;
   if (walk.gateNames.has(known)) return;
   walk.gateNames.add(known);
-  const param = dotted(path);
+  const param = spelled(walk, path);
   // A tool's place in a list says nothing to a person whose program wrote that list.
   const shown = path.key === 'type' && plainName.test(name) ? `"${name}" is ` : '';
   if (gates.length === MAX_GATES) walk.refuse(`${param}: asks for too many things that are not available here`, param);
@@ -355,10 +361,15 @@ function readConversation(walk: Walk, root: JsonNode): { message: JsonNode; path
   if (messages.items.length === 0) return refuse('messages: at least one message is required', 'messages');
   return messages.items.map((message, index) => {
     const path = inner({ parent: null, key: 'messages' }, index);
-    if (message.kind !== 'object') refuse(`${dotted(path)}: must be an object`, dotted(path));
+    if (message.kind !== 'object') {
+      const param = spelled(walk, path);
+      return refuse(`${param}: must be an object`, param);
+    }
     const role = message.members.get('role');
-    if (role === undefined) refuse(`${dotted(path)}.role: Field required`, `${dotted(path)}.role`);
-    if (role.kind !== 'string') refuse(`${dotted(path)}.role: must be a string`, `${dotted(path)}.role`);
+    if (role?.kind !== 'string') {
+      const param = spelled(walk, inner(path, 'role'));
+      return refuse(`${param}: ${role === undefined ? 'Field required' : 'must be a string'}`, param);
+    }
     return { message, path };
   });
 }
@@ -475,7 +486,10 @@ function readResponses(walk: Walk, root: JsonNode): void {
   if (input.kind !== 'string' && input.kind !== 'array') refuse('input: must be a string or a list of items', 'input');
   for (const [index, item] of input.items.entries()) {
     const path = inner({ parent: null, key: 'input' }, index);
-    if (item.kind !== 'object') refuse(`${dotted(path)}: must be an object`, dotted(path));
+    if (item.kind !== 'object') {
+      const param = spelled(walk, path);
+      return refuse(`${param}: must be an object`, param);
+    }
     readResponsesItem(walk, item, path);
   }
 }
@@ -574,21 +588,29 @@ function readEmbeddings(walk: Walk, root: JsonNode): void {
     embedded.inputs += 1;
     embedded.textBytes += end - start;
   };
-  const addTokens = (node: JsonNode): void => {
+  /** `index` null: the input as a whole. */
+  const refuseShape = (index: number | null): never => {
+    const param = spellMember('embeddings', index === null ? ['input'] : ['input', index]);
+    return refuse(`${param}: ${shapes}`, param);
+  };
+  const addTokens = (node: JsonNode, index: number | null): void => {
     const tokens = tokensIn(body, node);
-    if (tokens === null) return refuse(`input: ${shapes}`, 'input');
+    if (tokens === null) return refuseShape(index);
     embedded.inputs += 1;
     embedded.countedTokens += tokens + marksOfInput;
   };
   const [first] = input.items;
   if (input.kind === 'string') return addText(input);
-  if (input.kind !== 'array') return refuse(`input: ${shapes}`, 'input');
+  if (input.kind !== 'array') return refuseShape(null);
   // Numbers are not retained: without another item it is a list of tokens, or empty.
-  if (first === undefined) return addTokens(input);
-  if (input.items.some(({ kind }) => kind !== first.kind) || hasNumbers(body, input))
-    return refuse(`input: ${shapes}`, 'input');
-  if (first.kind === 'string') for (const item of input.items) addText(item);
-  else for (const item of input.items) addTokens(item);
+  if (first === undefined) return addTokens(input, null);
+  // Among numbers the place of an item is not known.
+  if (hasNumbers(body, input)) return refuseShape(null);
+  for (const [index, item] of input.items.entries()) {
+    if (item.kind !== first.kind) return refuseShape(index);
+    if (item.kind === 'string') addText(item);
+    else addTokens(item, index);
+  }
 }
 
 // All of them
@@ -615,7 +637,7 @@ function rulesFor(kind: BodyKind, wanted: Shape, readContent: (walk: Walk, root:
         gates: [],
         unknownParts: [],
       };
-      const walk: Walk = { body, found, refuse, gateNames: new Set(), unknownParts: new Set() };
+      const walk: Walk = { kind, body, found, refuse, gateNames: new Set(), unknownParts: new Set() };
       readMemberGates(walk, root, kind);
       if (kind !== 'embeddings') readTools(walk, root, kind);
       readContent(walk, root);

@@ -92,10 +92,13 @@ export class JsonFault extends Error {
   override name = 'JsonFault';
   /** The member that stands there twice, when that is the fault. */
   readonly duplicate: string | null;
+  /** Where the name of that member begins, the second time. */
+  readonly duplicateAt: number;
 
-  constructor(message: string, duplicate: string | null = null) {
+  constructor(message: string, duplicate: string | null = null, duplicateAt = 0) {
     super(message);
     this.duplicate = duplicate;
+    this.duplicateAt = duplicateAt;
   }
 }
 
@@ -254,7 +257,7 @@ class Scanner {
         const node = this.value(known === null ? null : known.shape, depth, memberStart);
         if (node !== null && members !== null && known !== null) {
           if (known.bytes !== null && this.limits.refuseDuplicates && members.has(known.name)) {
-            throw new JsonFault(`the JSON has the member "${known.name}" twice in one object`, known.name);
+            throw new JsonFault(`the JSON has the member "${known.name}" twice in one object`, known.name, memberStart);
           }
           members.set(known.name, node);
         }
@@ -309,7 +312,7 @@ class Scanner {
       const exact = wanted.members.get(name);
       if (exact !== undefined) return exact;
       const decoded = Buffer.from(name);
-      this.refuseOtherCase(wanted, decoded, 0, decoded.length);
+      this.refuseOtherCase(wanted, decoded, 0, decoded.length, memberStart);
       return wanted.every ? { name, bytes: null, shape: leaf } : null;
     }
     const candidates = wanted.byLength[end - start];
@@ -317,17 +320,17 @@ class Scanner {
       for (const candidate of candidates) {
         if (candidate.bytes !== null && this.matches(candidate.bytes, start)) return candidate;
       }
-      this.refuseOtherCase(wanted, this.bytes, start, end);
+      this.refuseOtherCase(wanted, this.bytes, start, end, memberStart);
     }
     if (!wanted.every) return null;
     return { name: this.bytes.toString('utf8', start, end), bytes: null, shape: leaf };
   }
 
-  private refuseOtherCase(wanted: Shape, bytes: Buffer, start: number, end: number): void {
+  private refuseOtherCase(wanted: Shape, bytes: Buffer, start: number, end: number, memberStart: number): void {
     if (!this.limits.refuseDuplicates) return;
     for (const { name, bytes: expected } of wanted.byLength[end - start] ?? []) {
       if (expected === null || !equalsIgnoringCase(expected, bytes, start)) continue;
-      throw new JsonFault(`the JSON has the member "${name}" in another spelling`, name);
+      throw new JsonFault(`the JSON has the member "${name}" in another spelling`, name, memberStart);
     }
   }
 

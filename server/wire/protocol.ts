@@ -14,7 +14,7 @@ import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
 /** Why a request cannot be served as it was sent. `param` names the offending field where there is one. */
 export interface WireProblem {
   message: string;
-  /** Dotted path of the field at fault, e.g. `tools.0.type`; null when the body as a whole is at fault. */
+  /** Path of the field at fault, as `spellMember` writes it; null when the body as a whole is at fault. */
   param: string | null;
   /** Machine-readable code inside the envelope, e.g. `unsupported_parameter`; null for the protocol's default. */
   code: string | null;

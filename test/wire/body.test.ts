@@ -120,7 +120,7 @@ describe('members that stand there twice', () => {
     ['stream', '{"model":"m","max_tokens":1,"messages":[{"role":"user"}],"stream":true,"stream":false}'],
     ['thread', '{"model":"m","max_tokens":1,"messages":[{"role":"user"}],"thread":null,"thread":{}}'],
     [
-      'type',
+      'tools.0.type',
       '{"model":"m","max_tokens":1,"messages":[{"role":"user"}],"tools":[{"type":"web_search_1","type":"custom"}]}',
     ],
   ])('%s is refused', (name, raw) => {
@@ -222,15 +222,16 @@ describe('other parameters', () => {
     expect(problemOf(protocol, rest).param).toBe('messages');
     for (const bad of [null, 'hi', {}, [], 5])
       expect(problemOf(protocol, { ...rest, messages: bad }).param).toBe('messages');
-    expect(problemOf(protocol, { ...rest, messages: [user[0], 'hi'] }).param).toBe('messages.1');
-    expect(problemOf(protocol, { ...rest, messages: [{ content: 'hi' }] }).param).toBe('messages.0.role');
-    expect(problemOf(protocol, { ...rest, messages: [{ role: 5 }] }).param).toBe('messages.0.role');
+    const [first, second] = protocol === 'messages' ? ['messages.0', 'messages.1'] : ['messages[0]', 'messages[1]'];
+    expect(problemOf(protocol, { ...rest, messages: [user[0], 'hi'] }).param).toBe(second);
+    expect(problemOf(protocol, { ...rest, messages: [{ content: 'hi' }] }).param).toBe(`${first}.role`);
+    expect(problemOf(protocol, { ...rest, messages: [{ role: 5 }] }).param).toBe(`${first}.role`);
   });
 
   test('responses needs an input', () => {
     expect(problemOf('responses', { model: 'm' }).param).toBe('input');
     expect(problemOf('responses', { model: 'm', input: 5 }).param).toBe('input');
-    expect(problemOf('responses', { model: 'm', input: ['x'] }).param).toBe('input.0');
+    expect(problemOf('responses', { model: 'm', input: ['x'] }).param).toBe('input[0]');
     expect(factsOf('responses', { model: 'm', prompt: { id: 'p' } }).gates[0]?.name).toBe('prompt');
   });
 
@@ -460,7 +461,7 @@ describe('gates', () => {
     ['chat-completions', { service_tier: 'flex' }, 'price service_tier service_tier'],
     ['chat-completions', { service_tier: 'default' }, null],
     ['chat-completions', { web_search_options: {} }, 'price web_search web_search_options'],
-    ['chat-completions', { modalities: ['text', 'audio'] }, 'price audio modalities.1'],
+    ['chat-completions', { modalities: ['text', 'audio'] }, 'price audio modalities[1]'],
     ['chat-completions', { modalities: ['text'] }, null],
     ['chat-completions', { search_parameters: { mode: 'on' } }, 'price web_search search_parameters'],
     ['chat-completions', { enable_search: true }, 'price web_search enable_search'],
@@ -473,11 +474,11 @@ describe('gates', () => {
       [protocol, { preset: 'p' }, 'tenant preset preset'],
     ]),
     ['responses', { fallbacks: ['a'] }, 'price fallbacks fallbacks'],
-    ['chat-completions', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }, 'tenant audio messages.0.audio'],
+    ['chat-completions', { messages: [{ role: 'assistant', audio: { id: 'a' } }] }, 'tenant audio messages[0].audio'],
     [
       'chat-completions',
       inContent({ type: 'file', file: { file_id: 'f' } }),
-      'tenant file_id messages.0.content.0.file.file_id',
+      'tenant file_id messages[0].content[0].file.file_id',
     ],
     [
       'chat-completions',
@@ -489,18 +490,18 @@ describe('gates', () => {
       },
       null,
     ],
-    ['chat-completions', { tools: [{ type: 'web_search' }] }, 'price web_search tools.0.type dropped'],
+    ['chat-completions', { tools: [{ type: 'web_search' }] }, 'price web_search tools[0].type dropped'],
     ['responses', { previous_response_id: 'r' }, 'tenant previous_response_id previous_response_id'],
     ['responses', { conversation: { id: 'c' } }, 'tenant conversation conversation'],
     ['responses', { prompt: { id: 'p' } }, 'tenant prompt prompt'],
     ['responses', { store: false, include: ['reasoning.encrypted_content'] }, null],
     ['responses', { store: true }, 'tenant store store dropped'],
-    ['responses', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, 'price web_search tools.0.type dropped'],
-    ['responses', { tools: [{ type: 'code_interpreter' }] }, 'price code_interpreter tools.0.type dropped'],
-    ['responses', { tools: [{ type: 'file_search', vector_store_ids: ['v'] }] }, 'price file_search tools.0.type'],
-    ['responses', { tools: [{ type: 'image_generation' }] }, 'price image_generation tools.0.type'],
-    ['responses', { tools: [{ type: 'mcp' }] }, 'price mcp tools.0.type'],
-    ['responses', { tools: [{ type: 'shell' }] }, 'price shell tools.0.type'],
+    ['responses', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, 'price web_search tools[0].type dropped'],
+    ['responses', { tools: [{ type: 'code_interpreter' }] }, 'price code_interpreter tools[0].type dropped'],
+    ['responses', { tools: [{ type: 'file_search', vector_store_ids: ['v'] }] }, 'price file_search tools[0].type'],
+    ['responses', { tools: [{ type: 'image_generation' }] }, 'price image_generation tools[0].type'],
+    ['responses', { tools: [{ type: 'mcp' }] }, 'price mcp tools[0].type'],
+    ['responses', { tools: [{ type: 'shell' }] }, 'price shell tools[0].type'],
     ['responses', { tools: [{ type: 'shell', environment: { type: 'local' } }] }, null],
     [
       'responses',
@@ -514,14 +515,14 @@ describe('gates', () => {
       },
       null,
     ],
-    ['responses', { tools: [{ type: 'namespace', tools: [{ type: 'mcp' }] }] }, 'price mcp tools.0.tools.0.type'],
+    ['responses', { tools: [{ type: 'namespace', tools: [{ type: 'mcp' }] }] }, 'price mcp tools[0].tools[0].type'],
     [
       'responses',
       { input: [{ type: 'additional_tools', tools: [{ type: 'mcp' }] }] },
-      'price mcp input.0.tools.0.type',
+      'price mcp input[0].tools[0].type',
     ],
-    ['responses', { input: [{ type: 'item_reference', id: 'i' }] }, 'tenant item_reference input.0.id'],
-    ['responses', { input: [{ id: 'i' }] }, 'tenant item_reference input.0.id'],
+    ['responses', { input: [{ type: 'item_reference', id: 'i' }] }, 'tenant item_reference input[0].id'],
+    ['responses', { input: [{ id: 'i' }] }, 'tenant item_reference input[0].id'],
     [
       'responses',
       {
@@ -535,12 +536,12 @@ describe('gates', () => {
     [
       'responses',
       { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'f' }] }] },
-      'tenant file_id input.0.content.0.file_id',
+      'tenant file_id input[0].content[0].file_id',
     ],
     [
       'responses',
       { input: [{ type: 'computer_call_output', output: { type: 'computer_screenshot', file_id: 'f' } }] },
-      'tenant file_id input.0.output.file_id',
+      'tenant file_id input[0].output.file_id',
     ],
   ];
 
@@ -572,9 +573,9 @@ describe('gates', () => {
 
   test('the sentence names a tool, unless that is no plain name', () => {
     const sentenceOf = (type: string) => withMembers('responses', { tools: [{ type }] }).gates[0]?.problem.message;
-    expect(sentenceOf('web_search')).toMatch(/^tools\.0\.type: "web_search" is not available for this model here, /);
-    expect(sentenceOf('<a long story>')).toMatch(/^tools\.0\.type: not available for this model here, /);
-    expect(sentenceOf('x'.repeat(65))).toMatch(/^tools\.0\.type: not available for this model here, /);
+    expect(sentenceOf('web_search')).toMatch(/^tools\[0\]\.type: "web_search" is not available for this model here, /);
+    expect(sentenceOf('<a long story>')).toMatch(/^tools\[0\]\.type: not available for this model here, /);
+    expect(sentenceOf('x'.repeat(65))).toMatch(/^tools\[0\]\.type: not available for this model here, /);
   });
 
   test('one gate each, at the first place', () => {

@@ -157,14 +157,23 @@ test('letters that fold to others in one direction only are no way around', () =
 });
 
 test.each([
-  ['messages', '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"Type":"text","text":"x"}]}]}'],
+  [
+    'messages',
+    '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[{"Type":"text","text":"x"}]}]}',
+    'messages.0.content.0.type',
+  ],
   [
     'messages',
     '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x"}],"tools":[{"TYPE":"web_search_1"}]}',
+    'tools.0.type',
   ],
-  ['chat-completions', '{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"\\u0054ype":"x"}]}'],
-] as const)('the gates of %s read no other spelling within what they look at either', (protocol, body) => {
-  expect(scan(protocol, body)).toMatchObject({ ok: false, problem: { param: 'type' } });
+  [
+    'chat-completions',
+    '{"model":"m","messages":[{"role":"user","content":"x"}],"tools":[{"\\u0054ype":"x"}]}',
+    'tools[0].type',
+  ],
+] as const)('the gates of %s read no other spelling within what they look at either', (protocol, body, param) => {
+  expect(scan(protocol, body)).toMatchObject({ ok: false, problem: { param } });
 });
 
 test.each<[Protocol, Record<string, unknown>, string[]]>([

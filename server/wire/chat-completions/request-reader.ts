@@ -66,7 +66,7 @@ function readMessages(messages: Json[]): { instructions: TextPart[]; turns: Turn
   // The deprecated function calling has names in place of ids, and one call at a time.
   let functionCallId = 'function_call';
   messages.forEach((value, index) => {
-    const at = `messages.${index}`;
+    const at = `messages[${index}]`;
     const message = requireObject(value, at);
     const role = oneOf(message.role, ROLES, `${at}.role`);
     switch (role) {
@@ -115,7 +115,7 @@ function readContent(content: Json | undefined, at: string): ContentPart[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ kind: 'text', text: content, cache: null, at }];
   return requireList(content, at).map((value, index) => {
-    const place = `${at}.${index}`;
+    const place = `${at}[${index}]`;
     return readPart(requireObject(value, place), place);
   });
 }
@@ -159,7 +159,7 @@ function readAssistant(message: JsonObject, functionCallId: string, at: string):
       : [{ kind: 'reasoning', text: reasoning, at: `${at}.reasoning_content` } as const]),
     ...content,
     ...(refusal === null ? [] : [{ kind: 'text', text: refusal, cache: null, at: `${at}.refusal` } as const]),
-    ...calls.map((call, index) => readCall(call, `${at}.tool_calls.${index}`)),
+    ...calls.map((call, index) => readCall(call, `${at}.tool_calls[${index}]`)),
     ...(legacy === null ? [] : [readFunction(legacy, functionCallId, `${at}.function_call`)]),
   ];
 }
@@ -168,7 +168,7 @@ function readAssistant(message: JsonObject, functionCallId: string, at: string):
 function readAnswer(content: Json | undefined, at: string): AssistantPart[] {
   if (!Array.isArray(content)) return readTexts(content, at);
   return content.flatMap((value, index): AssistantPart[] => {
-    const place = `${at}.${index}`;
+    const place = `${at}[${index}]`;
     const part = requireObject(value, place);
     if (part.type === 'reference') return [];
     if (part.type !== 'thinking') return [onlyText(readPart(part, place))];
@@ -188,18 +188,19 @@ function readCall(value: Json, at: string): CallPart {
     const input = requireString(custom.input, `${at}.custom.input`);
     return { kind: 'call', id, name, arguments: input, custom: true, cache: null, at };
   }
-  return { ...readFunction(requireObject(call.function, `${at}.function`), id, at), cache: readCache(call) };
+  const place = `${at}.function`;
+  return { ...readFunction(requireObject(call.function, place), id, place), cache: readCache(call), at };
 }
 
 function readFunction(call: JsonObject, id: string, at: string): CallPart {
-  const name = requireString(call.name, `${at}.function.name`);
-  const text = optionalString(call.arguments, `${at}.function.arguments`) ?? '';
+  const name = requireString(call.name, `${at}.name`);
+  const text = optionalString(call.arguments, `${at}.arguments`) ?? '';
   return { kind: 'call', id, name, arguments: text, custom: false, cache: null, at };
 }
 
 function readTools(tools: Json | undefined): Tool[] {
   return optionalList(tools, 'tools').flatMap((value, index): Tool[] => {
-    const at = `tools.${index}`;
+    const at = `tools[${index}]`;
     const tool = requireObject(value, at);
     if (isOptionalTool(tool.type)) return [];
     if (tool.type === 'custom') {
@@ -256,9 +257,10 @@ function readToolChoice(choice: Json | undefined, tools: Tool[]): { tools: Tool[
   }
   const mode = oneOf(named.mode, ['auto', 'required'], `${place}.mode`);
   const allowed = requireList(named.tools, `${place}.tools`).map((value, index) => {
-    const entry = requireObject(value, `${place}.tools.${index}`);
-    const kind = oneOf(entry.type, ['function', 'custom'], `${place}.tools.${index}.type`);
-    return requireString(optionalObject(entry[kind], place)?.name, `${place}.tools.${index}.${kind}.name`);
+    const entryAt = `${place}.tools[${index}]`;
+    const entry = requireObject(value, entryAt);
+    const kind = oneOf(entry.type, ['function', 'custom'], `${entryAt}.type`);
+    return requireString(optionalObject(entry[kind], `${entryAt}.${kind}`)?.name, `${entryAt}.${kind}.name`);
   });
   const names = new Set(allowed);
   return {
@@ -320,5 +322,5 @@ function readSwitches(body: JsonObject): Thinking | null {
 
 function readStop(stop: Json | undefined): string[] {
   if (typeof stop === 'string') return [stop];
-  return optionalList(stop, 'stop').map((value, index) => requireString(value, `stop.${index}`));
+  return optionalList(stop, 'stop').map((value, index) => requireString(value, `stop[${index}]`));
 }

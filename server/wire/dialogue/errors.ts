@@ -7,6 +7,8 @@ import { encodeJson, isObject, type Json, stringifyJson, stringMember, tryParseJ
 interface UpstreamError {
   message: string;
   code: string | null;
+  /** The field at fault, as the vendor names it: its own member, or the path that begins its sentence. */
+  param: string | null;
 }
 
 /** Ways in which vendors say that the conversation does not fit the model's window. */
@@ -16,15 +18,35 @@ const OVERFLOW_CODE = 'context_length_exceeded';
 /** Coding agents compact their history when, and only when, they find one of these wordings. */
 const KNOWN_WORDING = /^(?:prompt is too long|Input is too long\.)/;
 
+/** Members that mean the same in different protocols. */
+const SAME_MEMBERS: readonly (readonly string[])[] = [
+  ['messages', 'input'],
+  ['max_completion_tokens', 'max_tokens', 'max_output_tokens'],
+  ['stop', 'stop_sequences'],
+  ['system', 'instructions'],
+  ['response_format', 'text', 'output_config', 'output_format'],
+];
+
 /**
- * An upstream's 400, 413 or 422 in the client's protocol: the vendor's sentence stays, the envelope changes.
- * Null when the body is no error in any form that is known, such as a proxy's HTML page.
+ * The top-level member of the client's request that the vendor means. Not the path below it: the vendor's counts the messages
+ * and blocks of the translated request. Null when the client sent no such member.
+ */
+function paramOf(named: string | null, sent: ReadonlyMap<string, unknown>): string | null {
+  const root = named?.split(/[.[]/, 1)[0] ?? '';
+  if (sent.has(root)) return root;
+  const same = SAME_MEMBERS.find((names) => names.includes(root));
+  return same?.find((name) => sent.has(name)) ?? null;
+}
+
+/**
+ * An upstream's 400, 413 or 422 in the client's protocol: the vendor's sentence stays, the envelope changes. `sent`: the
+ * members of the client's request. Null when the body is no error in any form that is known, such as a proxy's HTML page.
  */
 export function translateError(
   client: Protocol,
   status: number,
   body: Uint8Array,
-  requestId?: string,
+  { requestId, sent }: { requestId?: string; sent: ReadonlyMap<string, unknown> },
 ): WireError | null {
   const error = readError(tryParseJson(Buffer.from(body).toString('utf8')));
   if (error === null) return null;
@@ -36,6 +58,7 @@ export function translateError(
       overflow && client === 'messages' && !KNOWN_WORDING.test(scrubbed) ? `prompt is too long: ${scrubbed}` : scrubbed,
     type: errorType(client, overflow ? 400 : status),
     code: overflow ? OVERFLOW_CODE : null,
+    param: paramOf(overflow ? 'messages' : error.param, sent),
     ...(requestId === undefined ? {} : { requestId }),
   };
   return { status: facts.status, body: encodeJson(errorEnvelope(client, facts)), contentType: 'application/json' };
@@ -52,7 +75,16 @@ function readError(body: Json | undefined): UpstreamError | null {
     stringMember(root, 'message') ??
     readDetail(root.detail);
   if (message === null || message === '') return null;
-  return { message, code: stringMember(error, 'code') ?? stringMember(error, 'type') };
+  return {
+    message,
+    code: stringMember(error, 'code') ?? stringMember(error, 'type'),
+    param: stringMember(error, 'param') ?? pathBefore(message),
+  };
+}
+
+/** Anthropic begins its sentence with the path; frameworks put `body` before it. */
+function pathBefore(message: string): string | null {
+  return /^(?:body\.)?([a-z_]{1,64})(?:\.[\w-]{1,64}){0,32}: /.exec(message)?.[1] ?? null;
 }
 
 /** Self-hosted servers validate with a framework that lists what is wrong under `detail`. */

@@ -138,7 +138,8 @@ function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext)
         createWriter: () => clientSide.createStreamWriter(answer),
         restoreCall: (call) => restoreCall(call, notes),
       }),
-    error: (status, bytes) => translateError(client, status, bytes, context.requestId),
+    error: (status, bytes) =>
+      translateError(client, status, bytes, { requestId: context.requestId, sent: answer.facts.members }),
   };
 }
 

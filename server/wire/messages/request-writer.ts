@@ -49,7 +49,7 @@ export function writeMessagesRequest({ dialogue, facts, context }: WriterInput):
     model: context.upstreamModel,
     max_tokens: maxTokens,
     ...(system.length === 0 ? {} : { system }),
-    messages: writeTurns(turns),
+    messages: writeTurns(turns, facts.protocol === 'responses' ? 'input' : 'messages'),
     ...(dialogue.tools.length === 0 ? {} : writeTools(dialogue)),
     ...(stop.length === 0 ? {} : { stop_sequences: stop }),
     ...(features.sampling ? writeSampling(dialogue, thinking.on) : {}),
@@ -71,8 +71,11 @@ function writeJsonOnly(format: AnswerFormat | null, features: UpstreamFeatures):
   return [{ kind: 'text', text: JSON_ONLY, cache: null, at: format.at }];
 }
 
-/** Calls and their results alternate between the two roles here, so that neighbours of one role become one turn. */
-function writeTurns(turns: readonly Turn[]): Body[] {
+/**
+ * Calls and their results alternate between the two roles here, so that neighbours of one role become one turn. `at`: the
+ * client's member that holds the conversation.
+ */
+function writeTurns(turns: readonly Turn[], at: string): Body[] {
   const messages: Body[] = [];
   let index = 0;
   while (index < turns.length) {
@@ -84,12 +87,12 @@ function writeTurns(turns: readonly Turn[]): Body[] {
     if (content.length > 0) messages.push({ role, content });
     else if (end === turns.length && messages.at(-1)?.role === 'assistant') {
       // Left out, it would have the vendor go on with the last answer as if that were only begun.
-      refuse(turns.at(-1)?.at ?? 'messages', 'says nothing: a conversation ends with something to answer');
+      refuse(turns.at(-1)?.at ?? at, 'says nothing: a conversation ends with something to answer');
     }
     index = end;
   }
   if (messages.length === 0) {
-    refuse(turns.at(-1)?.at ?? 'messages', 'says nothing: this model needs a message with text or media in it');
+    refuse(turns.at(-1)?.at ?? at, 'says nothing: this model needs a message with text or media in it');
   }
   return messages;
 }

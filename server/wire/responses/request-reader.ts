@@ -57,7 +57,9 @@ export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, ups
   checkFields(reasoning ?? {}, { rules: REASONING_FIELDS, upstream, at: 'reasoning' });
   const text = optionalObject(body.text, 'text');
   checkFields(text ?? {}, { rules: TEXT_FIELDS, upstream, at: 'text' });
-  const summary = reasoning?.summary ?? reasoning?.generate_summary;
+  const summary =
+    optionalString(reasoning?.summary, 'reasoning.summary') ??
+    optionalString(reasoning?.generate_summary, 'reasoning.generate_summary');
   const { instructions, turns, found } = readInput(body.input);
   const declared = withFound(readTools(body.tools, 'tools', null), found);
   const { tools, toolChoice } = readToolChoice(body.tool_choice, declared);
@@ -69,7 +71,7 @@ export function readResponsesRequest(body: JsonObject, _facts: RequestFacts, ups
     toolChoice,
     parallelCalls: optionalBoolean(body.parallel_tool_calls, 'parallel_tool_calls'),
     thinking: readThinking(optionalString(reasoning?.effort, 'reasoning.effort'), 'reasoning.effort'),
-    showReasoning: optionalString(summary, 'reasoning.summary') === null ? null : true,
+    showReasoning: summary === null ? null : true,
     format: readFormat(optionalObject(text?.format, 'text.format'), 'text.format'),
     stop: { sequences: [], at: 'stop' },
     temperature: optionalNumber(body.temperature, 'temperature'),
@@ -108,7 +110,7 @@ function readInput(input: Json | undefined): Input {
   const turns: Turn[] = [];
   const answer: OpenAnswer = { hasText: false, hasCall: false };
   requireList(input, 'input').forEach((value, index) => {
-    const at = `input.${index}`;
+    const at = `input[${index}]`;
     const item = requireObject(value, at);
     if (item.type !== undefined && item.type !== 'message') {
       readItem(item, turns, answer, at);
@@ -215,17 +217,19 @@ function readResult(item: JsonObject, at: string): ToolResult {
 
 function readReasoning(item: JsonObject, at: string): AssistantPart {
   const summary = optionalList(item.summary, `${at}.summary`);
-  const pieces = summary.length > 0 ? summary : optionalList(item.content, `${at}.content`);
-  const texts = pieces.map((piece, index) =>
-    requireString(requireObject(piece, at).text, `${at}.summary.${index}.text`),
-  );
+  const [pieces, name] =
+    summary.length > 0 ? [summary, 'summary'] : [optionalList(item.content, `${at}.content`), 'content'];
+  const texts = pieces.map((piece, index) => {
+    const place = `${at}.${name}[${index}]`;
+    return requireString(requireObject(piece, place).text, `${place}.text`);
+  });
   return { kind: 'reasoning', text: texts.join('\n\n'), at };
 }
 
 function readContent(content: Json | undefined, at: string): ContentPart[] {
   if (typeof content === 'string') return [textPart(content, at)];
   return requireList(content, at).map((value, index) => {
-    const place = `${at}.${index}`;
+    const place = `${at}[${index}]`;
     return readPart(requireObject(value, place), place);
   });
 }
@@ -275,7 +279,7 @@ function readInputFile(part: JsonObject, at: string): ContentPart {
 /** `namespace`: the group that the tools stand in. */
 function readTools(tools: Json | undefined, listAt: string, namespace: string | null): FunctionTool[] {
   return optionalList(tools, listAt).flatMap((value, index): FunctionTool[] => {
-    const at = `${listAt}.${index}`;
+    const at = `${listAt}[${index}]`;
     const tool = requireObject(value, at);
     if (isOptionalTool(tool.type)) return [];
     if (tool.type === 'namespace' && namespace === null) return readNamespace(tool, at);
@@ -358,8 +362,11 @@ function readToolChoice(
     return { tools, toolChoice: { kind: 'tool', name, custom: false, at } };
   }
   const mode = oneOf(object.mode, ['auto', 'required'], `${at}.mode`);
-  const allowed = new Set(
-    requireList(object.tools, `${at}.tools`).map((tool) => requireObject(tool, `${at}.tools`).name),
+  const allowed = new Set<string | null>(
+    requireList(object.tools, `${at}.tools`).map((tool, index) => {
+      const place = `${at}.tools[${index}]`;
+      return optionalString(requireObject(tool, place).name, `${place}.name`);
+    }),
   );
   return {
     // A group is allowed by its own name.

@@ -261,17 +261,17 @@ describe('messages', () => {
   });
 
   const refused: [string, unknown, string][] = [
-    ['audio', { type: 'input_audio', input_audio: { data: '', format: 'wav' } }, 'messages.0.content.0.type'],
-    ['an uploaded file', { type: 'file', file: { file_id: 'f1' } }, 'messages.0.content.0.file.file_id'],
+    ['audio', { type: 'input_audio', input_audio: { data: '', format: 'wav' } }, 'messages[0].content[0].type'],
+    ['an uploaded file', { type: 'file', file: { file_id: 'f1' } }, 'messages[0].content[0].file.file_id'],
     [
       'another kind of file',
       { type: 'file', file: { file_data: 'data:application/zip;base64,AA==' } },
-      'messages.0.content.0.file.file_data',
+      'messages[0].content[0].file.file_data',
     ],
     [
       'a local image',
       { type: 'image_url', image_url: { url: 'file:///etc/passwd' } },
-      'messages.0.content.0.image_url.url',
+      'messages[0].content[0].image_url.url',
     ],
   ];
   test.each(refused)('%s is refused by name', (_name, part, param) => {
@@ -279,7 +279,7 @@ describe('messages', () => {
   });
 
   test('an unknown role is refused by name', () => {
-    expect(refusal(to, withMessages({ role: 'narrator', content: 'x' })).param).toBe('messages.0.role');
+    expect(refusal(to, withMessages({ role: 'narrator', content: 'x' })).param).toBe('messages[0].role');
   });
 });
 
@@ -342,7 +342,7 @@ describe('tools', () => {
 
   test('free-text tools are refused by name', () => {
     const custom = { type: 'custom', custom: { name: 'patch' } };
-    expect(refusal(to, { ...minimal, tools: [custom] }).param).toBe('tools.0');
+    expect(refusal(to, { ...minimal, tools: [custom] }).param).toBe('tools[0]');
     expect(refusal(to, { ...minimal, tools: [tool], tool_choice: custom }).param).toBe('tool_choice');
   });
 });
@@ -489,7 +489,7 @@ describe('the other fields', () => {
 
   test('a conversation that ends with blank text is refused: the vendor would go on with the answer before it', () => {
     const messages = [hi, { role: 'assistant', content: 'Well' }, { role: 'user', content: ' ' }];
-    expect(refusal(to, { ...minimal, messages }).param).toBe('messages.2');
+    expect(refusal(to, { ...minimal, messages }).param).toBe('messages[2]');
   });
 
   test('stop as text or list, without blank ones', () => {

@@ -38,8 +38,13 @@ describe("an upstream's refusal in the client's envelope", () => {
     });
     expect(errorFor('chat-completions', 400, anthropic('messages.0: bad image'))).toEqual({
       status: 400,
-      body: { error: { message: 'messages.0: bad image', type: 'invalid_request_error', param: null, code: null } },
+      body: {
+        error: { message: 'messages.0: bad image', type: 'invalid_request_error', param: 'messages', code: null },
+      },
     });
+    expect(errorFor('responses', 400, anthropic('messages.0: bad image'))?.body.error.param).toBe('input');
+    expect(errorFor('responses', 400, anthropic('Bad image.'))?.body.error.param).toBeNull();
+    expect(errorFor('chat-completions', 400, anthropic('temperature: too high'))?.body.error.param).toBeNull();
     expect(errorFor('messages', 422, openai('Bad.'))?.status).toBe(422);
     expect(errorFor('messages', 413, openai('Too big.'))?.body.error.type).toBe('request_too_large');
   });
@@ -73,6 +78,8 @@ describe("an upstream's refusal in the client's envelope", () => {
       expect(errorFor(client, 400, anthropic(said))?.body.error).toMatchObject({
         message: said,
         code: 'context_length_exceeded',
+        // As OpenAI names it.
+        param: client === 'responses' ? 'input' : 'messages',
       });
     }
   });

@@ -73,12 +73,12 @@ describe.each(upstreams)('$upstream upstream', (direction) => {
 
   test('a tool whose name would be that of another is refused', () => {
     const twin = { type: 'function', name: 'crm__find', parameters: schema };
-    expect(refusal(direction, body({ tools: [crm, twin] })).param).toBe('tools.1');
+    expect(refusal(direction, body({ tools: [crm, twin] })).param).toBe('tools[1]');
   });
 
   test('a group within a group is refused by its type', () => {
     const nested = { ...crm, tools: [crm] };
-    expect(refusal(direction, body({ tools: [nested] })).param).toBe('tools.0.tools.0.type');
+    expect(refusal(direction, body({ tools: [nested] })).param).toBe('tools[0].tools[0].type');
   });
 });
 

@@ -166,12 +166,12 @@ describe('responses to chat completions', () => {
   });
 
   const refusedItems: [string, unknown, string][] = [
-    ['a reference to a stored item', { type: 'item_reference', id: 'x' }, 'input.0.type'],
-    ['a picture that was made', { type: 'image_generation_call', result: 'x' }, 'input.0.type'],
-    ['an uploaded image', message('user', { type: 'input_image', file_id: 'f' }), 'input.0.content.0.file_id'],
-    ['an uploaded file', message('user', { type: 'input_file', file_id: 'f' }), 'input.0.content.0.file_id'],
-    ['audio', message('user', { type: 'input_audio' }), 'input.0.content.0.type'],
-    ['an unknown role', message('critic', { type: 'input_text', text: 'x' }), 'input.0.role'],
+    ['a reference to a stored item', { type: 'item_reference', id: 'x' }, 'input[0].type'],
+    ['a picture that was made', { type: 'image_generation_call', result: 'x' }, 'input[0].type'],
+    ['an uploaded image', message('user', { type: 'input_image', file_id: 'f' }), 'input[0].content[0].file_id'],
+    ['an uploaded file', message('user', { type: 'input_file', file_id: 'f' }), 'input[0].content[0].file_id'],
+    ['audio', message('user', { type: 'input_audio' }), 'input[0].content[0].type'],
+    ['an unknown role', message('critic', { type: 'input_text', text: 'x' }), 'input[0].role'],
   ];
   test.each(refusedItems)('%s is refused by name', (_name, item, param) => {
     expect(refusal(R_TO_C, withInput(item)).param).toBe(param);
@@ -179,7 +179,7 @@ describe('responses to chat completions', () => {
 
   test('a tool that runs at the vendor is refused by name', () => {
     const problem = refusal(R_TO_C, { ...minimal, tools: [{ type: 'file_search', vector_store_ids: ['v'] }] });
-    expect(problem.param).toBe('tools.0.type');
+    expect(problem.param).toBe('tools[0].type');
     expect(problem.message).toContain('file_search');
   });
 

@@ -139,7 +139,7 @@ describe('a responses history with tools that ran at the vendor', () => {
 
   test('what is sealed and carries the conversation is refused', () => {
     const sealed = responses({ type: 'compaction', encrypted_content: 'c2VhbGVk' });
-    expect(refusal(R_TO_C, sealed)).toMatchObject({ param: 'input.1.type' });
+    expect(refusal(R_TO_C, sealed)).toMatchObject({ param: 'input[1].type' });
   });
 });
 
@@ -199,7 +199,9 @@ describe('a search at the vendor', () => {
     [R_TO_C, 'image_generation'],
     [C_TO_M, 'file_search'],
   ])('$client: a tool that holds what the request is about is refused by its type: %s', (direction, type) => {
-    expect(refusal(direction, offer(direction, type)).param).toBe('tools.0.type');
+    expect(refusal(direction, offer(direction, type)).param).toBe(
+      direction.client === 'messages' ? 'tools.0.type' : 'tools[0].type',
+    );
   });
 
   const forced: [Direction, Record<string, unknown>][] = [
