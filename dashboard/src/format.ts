@@ -1,4 +1,4 @@
-/** Formats of figures and dates in each language. Pure: the same input gives the same text anywhere. */
+/** Formats of figures, dates and masked secrets in each language. Pure: the same input gives the same text anywhere. */
 
 export type Locale = 'en' | 'vi';
 
@@ -26,6 +26,10 @@ export interface Format {
   month(moment: string | Date): string;
   /** The start of a bar of a chart, as exactly as its period asks for. */
   start(moment: Date, period: 'HOUR' | 'DAY' | 'MONTH'): string;
+  /** A month of the calendar, as `2026-11`. */
+  monthOf(month: string): string;
+  /** A day of the calendar, as `2026-11-21`. */
+  dayOf(day: string): string;
   /** How long ago or how far ahead, in the largest unit that fits. */
   relative(moment: string | Date, now: Date): string;
   /**
@@ -82,6 +86,9 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
   const month = dates({ month: 'long', year: 'numeric' });
   const dateTime = dates({ ...fullDay, ...clock });
   const lately = dates({ ...day, ...clock });
+  // Months and days of the calendar are the same in every zone.
+  const calendarMonth = new Intl.DateTimeFormat(tag, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+  const calendarDate = new Intl.DateTimeFormat(tag, { ...fullDay, timeZone: 'UTC' });
   const inWords = new Intl.RelativeTimeFormat(tag, { numeric: 'auto' });
   const inNumbers = new Intl.RelativeTimeFormat(tag, { numeric: 'always' });
   const calendarDay = new Intl.DateTimeFormat('en-CA', { ...zone, year: 'numeric', month: '2-digit', day: '2-digit' });
@@ -126,9 +133,20 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
     day: dates(day),
     month,
     start: (moment, period) => (period === 'HOUR' ? dateTime : period === 'DAY' ? dates(day) : month)(moment),
+    monthOf: (text) =>
+      // As Vietnamese forms have it; the locale's own form is `tháng 11, 2026`.
+      locale === 'vi'
+        ? `Tháng ${Number(text.slice(5))}/${text.slice(0, 4)}`
+        : calendarMonth.format(new Date(`${text}-01T00:00:00Z`)),
+    dayOf: (text) => calendarDate.format(new Date(`${text}T00:00:00Z`)),
     relative,
     ago: (moment, now) => relative(new Date(Math.min(new Date(moment).getTime(), now.getTime())), now),
     milliseconds: (value) => (value >= 10_000 ? `${seconds(value / 1_000)} s` : `${whole(value)} ms`),
     list: (items) => lists.format(items),
   };
+}
+
+/** A secret by its last characters. The word joiner keeps a line from breaking after the ellipsis. */
+export function masked(last4: string, prefix = ''): string {
+  return `${prefix}…\u2060${last4}`;
 }

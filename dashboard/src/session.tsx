@@ -107,7 +107,7 @@ export function useAccount(): AccountSummary {
   return account;
 }
 
-/** The person's abilities on the account. Until they are loaded, no action is offered. */
+/** The person's abilities on the account. Until they are loaded, no action is offered, and none while it is suspended. */
 export function useAbilities(): { keys: boolean; billing: boolean; members: boolean; role: string | null } {
   const { person } = useSession();
   const account = useAccount();
@@ -116,8 +116,9 @@ export function useAbilities(): { keys: boolean; billing: boolean; members: bool
     ask: (steyg, signal) => steyg.console.accounts.listMembers({ accountId: account.id }, { signal }),
   });
   const role = data?.find(({ email }) => email === person.email)?.role ?? null;
-  const leads = role === 'OWNER' || role === 'ADMIN';
-  return { keys: leads || role === 'MEMBER', billing: leads, members: leads, role };
+  const isOpen = account.status !== 'SUSPENDED';
+  const leads = isOpen && (role === 'OWNER' || role === 'ADMIN');
+  return { keys: leads || (isOpen && role === 'MEMBER'), billing: leads, members: leads, role };
 }
 
 /** Drops all data of the signed-in person, here and in the browser's other tabs. */

@@ -53,6 +53,44 @@ const limited = {
     })[limit_of ?? ''] ?? [`API key Steyg “${key_name}”`, 'yêu cầu của key này'],
 } satisfies Record<Locale, (facts: NoticeFacts) => string[]>;
 
+/** Why a transfer could not be matched. A reason of a later version is left out. */
+const transferReasons: Record<Locale, Record<string, string>> = {
+  en: {
+    no_memo: 'its text has no memo code',
+    unknown_memo: 'its memo code belongs to no order',
+    several_memos: 'its text has several memo codes',
+    late: 'it came after the order had expired',
+    order_paid: 'the order was paid already',
+    order_cancelled: 'the order was cancelled',
+    outgoing: 'it is an outgoing transfer',
+    no_amount: 'it has no amount',
+    other_account: 'it went to another bank account',
+    repeated: 'it looks like a transfer that was reported before',
+    surplus: 'it is more than the price',
+    short: 'the order expired before it was paid in full',
+  },
+  vi: {
+    no_memo: 'nội dung không có mã đơn',
+    unknown_memo: 'mã trong nội dung không thuộc đơn nào',
+    several_memos: 'nội dung có nhiều mã đơn',
+    late: 'tiền đến sau khi đơn hết hạn',
+    order_paid: 'đơn đã được thanh toán',
+    order_cancelled: 'đơn đã bị hủy',
+    outgoing: 'đây là khoản chuyển đi',
+    no_amount: 'không có số tiền',
+    other_account: 'tiền đến một tài khoản ngân hàng khác',
+    repeated: 'giống một khoản đã được báo trước đó',
+    surplus: 'số tiền lớn hơn giá',
+    short: 'đơn hết hạn trước khi trả đủ',
+  },
+};
+
+/** `: why`, or nothing. */
+const because = (reason: string | undefined, locale: Locale): string => {
+  const words = transferReasons[locale][reason ?? ''];
+  return words === undefined ? '' : `: ${words}`;
+};
+
 type Texts = Record<NoticeKind, (facts: NoticeFacts, locale: Locale) => NoticeText>;
 
 const texts: Record<Locale, Texts> = {
@@ -104,9 +142,9 @@ const texts: Record<Locale, Texts> = {
       subject: `Steyg operator: upstream ${upstream} fails`,
       body: `${failures} requests in a row failed. Other routes of its models are used where there are any.`,
     }),
-    transfer_waiting: ({ amount_vnd, reason }) => ({
+    transfer_waiting: ({ amount_vnd, reason }, locale) => ({
       subject: `Steyg operator: a transfer of ${amount_vnd} VND waits`,
-      body: `It could not be matched with an order (${reason}). A person should look at it.`,
+      body: `It could not be matched with an order${because(reason, locale)}. A person should look at it.`,
     }),
     margin_low: ({ percent, minimum }) => ({
       subject: `Steyg operator: the margin of 24 hours is ${percent} %`,
@@ -170,9 +208,9 @@ const texts: Record<Locale, Texts> = {
       subject: `Steyg (vận hành): upstream ${upstream} gặp lỗi`,
       body: `${failures} yêu cầu liên tiếp thất bại. Các tuyến khác của model được dùng nếu có.`,
     }),
-    transfer_waiting: ({ amount_vnd, reason }) => ({
+    transfer_waiting: ({ amount_vnd, reason }, locale) => ({
       subject: `Steyg (vận hành): một khoản chuyển ${amount_vnd} VND đang chờ`,
-      body: `Không khớp được với đơn hàng nào (${reason}). Cần người kiểm tra.`,
+      body: `Không khớp được với đơn hàng nào${because(reason, locale)}. Cần người kiểm tra.`,
     }),
     margin_low: ({ percent, minimum }) => ({
       subject: `Steyg (vận hành): biên lợi nhuận 24 giờ là ${percent} %`,

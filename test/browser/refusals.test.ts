@@ -100,10 +100,16 @@ describe('an account that is suspended while its page is open', () => {
       .waitFor();
     await page.getByText(/its API keys are refused and it is read-only/).waitFor();
     await page.keyboard.press('Escape');
+    // Nothing is offered that would be refused.
+    await expect.poll(() => page.getByRole('button', { name: 'Create key' }).count()).toBe(0);
     await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('heading', { name: 'Activity', level: 1 }).waitFor();
     await page.getByText(/its API keys are refused/).waitFor();
     expect(await findBarriers(page)).toEqual([]);
+    await page.goto('/topup');
+    await page.getByText('$10.00 of budget').waitFor();
+    expect(await page.getByRole('button', { name: /^Order/ }).count()).toBe(0);
+    expect(await page.getByText('Only owners and admins').count()).toBe(0);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

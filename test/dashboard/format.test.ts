@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFormat } from '../../dashboard/src/format.ts';
+import { createFormat, masked } from '../../dashboard/src/format.ts';
 
 // Figures and dates in each language's format.
 
@@ -50,8 +50,27 @@ describe('amounts', () => {
   });
 });
 
+describe('masked keys', () => {
+  it('are one word for the line breaker: no line ends after the ellipsis', () => {
+    expect(masked('lp7H', 'sk-steyg-14fQ')).toBe('sk-steyg-14fQ…\u2060lp7H');
+  });
+});
+
 describe('dates', () => {
   const moment = '2026-11-05T12:03:09Z';
+
+  it('of the calendar are the same in every zone', () => {
+    for (const zone of ['Pacific/Kiritimati', 'Pacific/Pago_Pago']) {
+      expect([createFormat('en', zone).monthOf('2026-11'), createFormat('vi', zone).monthOf('2026-11')]).toEqual([
+        'November 2026',
+        'Tháng 11/2026',
+      ]);
+      expect([createFormat('en', zone).dayOf('2027-01-01'), createFormat('vi', zone).dayOf('2027-01-01')]).toEqual([
+        'Jan 1, 2027',
+        '01/01/2027',
+      ]);
+    }
+  });
 
   it('of what happened are never ahead, however far ahead the server’s clock is', () => {
     expect(en.ago('2026-11-05T12:03:12Z', new Date(moment))).toBe('now');

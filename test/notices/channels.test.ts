@@ -10,6 +10,7 @@ import { quietUntil } from '../../server/notices/quiet.ts';
 import { accountNotices, businessNotices, type NoticeKind } from '../../server/notices/rules.ts';
 import { isSignedWebhook } from '../../server/notices/signature.ts';
 import { noticeText } from '../../server/notices/texts.ts';
+import type { ReviewReason } from '../../server/plans/payment.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 import type { Mail } from '../../server/runtime/mail.ts';
 import { createSeal } from '../../server/shared/seal.ts';
@@ -650,6 +651,34 @@ it('every kind has a text in both languages, without holes', () => {
       const { subject, body } = noticeText(kind, facts, locale);
       expect(`${subject}${body}`).not.toMatch(/undefined|Invalid/);
     }
+});
+
+/** Typed by all reasons, so that a new one is missing here until it has words. */
+const reviewReasons: Record<ReviewReason, true> = {
+  no_memo: true,
+  unknown_memo: true,
+  several_memos: true,
+  late: true,
+  order_paid: true,
+  order_cancelled: true,
+  outgoing: true,
+  no_amount: true,
+  other_account: true,
+  repeated: true,
+  surplus: true,
+  short: true,
+};
+
+it('the mail of a waiting transfer says why in words, for every reason that there is', () => {
+  for (const reason of Object.keys(reviewReasons))
+    for (const locale of ['en', 'vi'] as const) {
+      const { body } = noticeText('transfer_waiting', { amount_vnd: '250000', reason }, locale);
+      expect(body).toMatch(/: \p{Ll}.*\./u);
+      expect(body).not.toContain('_');
+    }
+  expect(noticeText('transfer_waiting', { amount_vnd: '1', reason: 'of_a_later_version' }, 'en').body).toBe(
+    'It could not be matched with an order. A person should look at it.',
+  );
 });
 
 describe('many causes at once', () => {

@@ -34,13 +34,12 @@ function Modes({ current }: { current: Mode }) {
   const say = useSay();
   const name = useId();
   const { id: accountId } = useAccount();
-  const { role } = useAbilities();
+  const { billing } = useAbilities();
   const save = useChange({
     change: (steyg, mode: Mode) => steyg.console.accounts.setAttributionMode({ input: { accountId, mode } }),
     refresh: [['attribution-mode', accountId]],
     done: () => say(t.common.saved),
   });
-  const mayChange = role === 'OWNER' || role === 'ADMIN';
   return (
     <fieldset className="plain">
       <legend className="sr-only">{texts.stored}</legend>
@@ -52,7 +51,7 @@ function Modes({ current }: { current: Mode }) {
             name={name}
             value={mode}
             checked={(save.isPending ? save.variables : current) === mode}
-            disabled={!mayChange || save.isPending}
+            disabled={!billing || save.isPending}
             onChange={() => save.mutate(mode)}
           />
           <span>

@@ -86,7 +86,7 @@ function SpendTable({ people, mayChange }: { people: readonly PersonSpend[]; may
                 ? format.usd('0')
                 : past.map(({ month, charged }) => (
                     <span key={month} className="row line">
-                      {month} · {format.usd(charged)}
+                      {format.monthOf(month)} · {format.usd(charged)}
                     </span>
                   ));
             },

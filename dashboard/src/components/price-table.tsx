@@ -30,7 +30,7 @@ function PriceCell({ model, pool }: { model: Model; pool: Pool }) {
     <>
       {format.usdExact(model[pool].usdPerMillion)}
       {model[pool].vndPerMillionAtStarter === null ? null : (
-        <small className="tier-price">{format.vnd(model[pool].vndPerMillionAtStarter)}</small>
+        <small className="tier-price in-vnd">{format.vnd(model[pool].vndPerMillionAtStarter)}</small>
       )}
       {model.priceTiers.map((tier) => (
         <small key={tier.abovePromptTokens} className="tier-price">
@@ -68,7 +68,7 @@ export function PiecesHint({ models }: { models: readonly Model[] }) {
 
 /** Which hours have prices of their own, and on which dates they do not count. */
 export function HoursHint({ models }: { models: readonly Model[] }) {
-  const { t, locale } = useLanguage();
+  const { t, format, locale } = useLanguage();
   const clocked = models.flatMap(({ id, displayName, priceClock }) =>
     priceClock === null ? [] : [{ id, displayName, priceClock }],
   );
@@ -78,7 +78,9 @@ export function HoursHint({ models }: { models: readonly Model[] }) {
         model: displayName,
         hours: windows.map((window) => hoursText(window, timeZone, locale)).join('; '),
       })}
-      {exceptDates.length === 0 ? '' : ` ${fill(t.models.exceptDates, { dates: exceptDates.join(', ') })}`}
+      {exceptDates.length === 0
+        ? ''
+        : ` ${fill(t.models.exceptDates, { dates: exceptDates.map(format.dayOf).join(', ') })}`}
     </p>
   ));
 }
@@ -130,6 +132,7 @@ export function PriceTable({ models }: { models: readonly Model[] }) {
           },
         ]}
       />
+      {models.some(({ priceTiers }) => priceTiers.length > 0) ? <p className="hint">{t.models.tierHint}</p> : null}
       <HoursHint models={models} />
       <PiecesHint models={models} />
     </>

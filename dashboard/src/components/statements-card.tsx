@@ -29,7 +29,7 @@ export function StatementsCard() {
             rows={account.statements}
             rowKey={({ month }) => month}
             columns={[
-              { head: t.statements.month, names: true, cell: ({ month }) => month },
+              { head: t.statements.month, names: true, cell: ({ month }) => format.monthOf(month) },
               { head: t.statements.opening, figure: true, cell: ({ opening }) => format.usd(opening) },
               { head: t.statements.granted, figure: true, cell: ({ granted }) => format.usd(granted) },
               { head: t.statements.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
@@ -39,7 +39,7 @@ export function StatementsCard() {
                 head: t.statements.files,
                 cell: ({ url, month }) => (
                   <span className="actions">
-                    <Files url={`${url}&lang=${locale}`} what={`${t.statements.title} ${month}`} />
+                    <Files url={`${url}&lang=${locale}`} what={`${t.statements.title} ${format.monthOf(month)}`} />
                   </span>
                 ),
               },

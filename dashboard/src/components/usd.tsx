@@ -23,5 +23,5 @@ export function AboutVnd({ usd }: { usd: string }) {
   const plans = usePlans();
   const pair = planPair(plans.data ?? []);
   if (pair === null || parseUsd(usd) <= 0n) return null;
-  return <span className="about-vnd">{fill(t.overview.aboutVnd, { vnd: format.vnd(vndAt(usd, pair.starter)) })} </span>;
+  return <span className="about-vnd">{fill(t.overview.aboutVnd, { vnd: format.vnd(vndAt(usd, pair.starter)) })}</span>;
 }

@@ -61,7 +61,7 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
       },
       PLAIN: {
         name: 'As sent',
-        text: 'Sessions, users and values of tags as your programs send them, readable for everybody in this account and for the operator: also through `GET /v1/usage` with any API key of the account, whatever its project. Do not put personal data into them that you may not store.',
+        text: 'Sessions, users and values of tags as your programs send them, readable for everybody in this account and for the operator: also through GET /v1/usage with any API key of the account, whatever its project. Do not put personal data into them that you may not store.',
       },
     },
     storedNow: 'Counts for requests from now on; what is stored stays as it is.',
@@ -99,7 +99,7 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
       },
       PLAIN: {
         name: 'Nguyên văn',
-        text: 'Phiên, người dùng và giá trị tag đúng như chương trình gửi, mọi người trong tài khoản này và bên vận hành đều đọc được: kể cả qua `GET /v1/usage` bằng bất kỳ API key nào của tài khoản, thuộc dự án nào cũng vậy. Đừng đưa vào dữ liệu cá nhân mà bạn không được phép lưu.',
+        text: 'Phiên, người dùng và giá trị tag đúng như chương trình gửi, mọi người trong tài khoản này và bên vận hành đều đọc được: kể cả qua GET /v1/usage bằng bất kỳ API key nào của tài khoản, thuộc dự án nào cũng vậy. Đừng đưa vào dữ liệu cá nhân mà bạn không được phép lưu.',
       },
     },
     storedNow: 'Áp dụng cho yêu cầu từ bây giờ; những gì đã lưu giữ nguyên.',

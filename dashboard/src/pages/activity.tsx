@@ -17,6 +17,7 @@ import { Banner, Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { Usd } from '../components/usd.tsx';
 import { useAsk, usePages } from '../data.tsx';
+import { masked } from '../format.ts';
 import { useReportAddress } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { addUsd } from '../money.ts';
@@ -100,7 +101,7 @@ export default function Activity() {
     ...(session === '' ? {} : { session }),
   };
   const keyNames = useMemo(
-    () => new Map(keys.data?.edges.map(({ node }) => [node.id, `${node.name} …${node.last4}`])),
+    () => new Map(keys.data?.edges.map(({ node }) => [node.id, `${node.name} ${masked(node.last4)}`])),
     [keys.data],
   );
   const modelIds = [

@@ -9,6 +9,7 @@ import { Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { Usd } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
+import { masked } from '../format.ts';
 import { usePart } from '../hooks.ts';
 import { hoursText } from '../hours.ts';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -72,7 +73,7 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
               '–'
             ) : (
               <>
-                {entry.key.name} <code>…{entry.key.last4}</code>
+                {entry.key.name} <code>{masked(entry.key.last4)}</code>
               </>
             )}
           </Fact>
@@ -90,7 +91,11 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
           )}
           {noted === null || noted.tags.length === 0 ? null : (
             <Fact name={texts.tags}>
-              <code>{noted.tags.join(', ')}</code>
+              {noted.tags.map((tag) => (
+                <code key={tag} className="row">
+                  {tag}
+                </code>
+              ))}
             </Fact>
           )}
           <Fact name={t.entry.source}>{t.entry.sources[entry.usageSource]}</Fact>
@@ -131,9 +136,15 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
               {` · ${fill(t.entry.pricedAt, { time: format.dateTime(entry.clock.pricedAt) })}`}
             </Fact>
           )}
-          <Fact name={t.activity.cost}>{format.usdExact(entry.cost)}</Fact>
-          <Fact name={t.activity.charged}>{format.usdExact(entry.charged)}</Fact>
-          <Fact name={t.entry.freeAfter}>{format.usdExact(entry.freeAfter)}</Fact>
+          <Fact name={t.activity.cost}>
+            <Exact amount={entry.cost} />
+          </Fact>
+          <Fact name={t.activity.charged}>
+            <Exact amount={entry.charged} />
+          </Fact>
+          <Fact name={t.entry.freeAfter}>
+            <Exact amount={entry.freeAfter} />
+          </Fact>
           {entry.operator === null || entry.operator.upstream === null ? null : (
             <Fact name={t.entry.upstream}>
               <code>{entry.operator.upstream}</code>
@@ -157,6 +168,12 @@ function tierText(
   if (abovePromptTokens === null) return fill(t.entry.tierUpTo, { n: number(upToPromptTokens ?? 0) });
   if (upToPromptTokens === null) return fill(t.entry.tierAbove, { n: number(abovePromptTokens) });
   return fill(t.entry.tierBetween, { n: number(abovePromptTokens), m: number(upToPromptTokens) });
+}
+
+/** To the last digit, in one line. */
+function Exact({ amount }: { amount: string }) {
+  const { format } = useLanguage();
+  return <span className="usd">{format.usdExact(amount)}</span>;
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

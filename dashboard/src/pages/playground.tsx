@@ -14,6 +14,7 @@ import { PicturePicker } from '../components/picture-picker.tsx';
 import { Empty, FailureNotice, Loaded } from '../components/states.tsx';
 import { useAsk } from '../data.tsx';
 import { type Exchange, useExchanges } from '../exchanges.ts';
+import { masked } from '../format.ts';
 import { useMedia } from '../hooks.ts';
 import { useLanguage } from '../language/language.tsx';
 import { type Picture, type PlayProtocol, protocolNames, type Turn } from '../play.ts';
@@ -65,7 +66,7 @@ function KeyCard({ apiKey, onUse }: { apiKey: string | null; onUse: (secret: str
     return (
       <p className="row-line">
         <span>
-          {t.playground.keyInUse} <code>…{apiKey.slice(-4)}</code>
+          {t.playground.keyInUse} <code>{masked(apiKey.slice(-4))}</code>
         </span>
         <Button small onClick={() => onUse(null)}>
           {t.playground.otherKey}

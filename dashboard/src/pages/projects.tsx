@@ -279,7 +279,7 @@ function ReportDialog({ project, onClose }: { project: Project; onClose: () => v
               rows={found.months}
               rowKey={({ month }) => month}
               columns={[
-                { head: texts.projects.monthName, names: true, cell: ({ month }) => month },
+                { head: texts.projects.monthName, names: true, cell: ({ month }) => format.monthOf(month) },
                 { head: t.keys.spent, figure: true, cell: ({ charged }) => format.usd(charged) },
               ]}
             />

@@ -1,6 +1,7 @@
-/** The settings page: profile, address, notices. */
+/** The settings page: profile, address, limits, company. */
 
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { AccountLimitsCard } from '../components/account-limits-card.tsx';
 import { AttributionCard } from '../components/attribution-card.tsx';
 import { Button } from '../components/button.tsx';
@@ -8,7 +9,6 @@ import { CompanyCard } from '../components/company-card.tsx';
 import { TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { Looks } from '../components/looks.tsx';
-import { NoticeSettingsCard } from '../components/notice-settings.tsx';
 import { OwnData } from '../components/own-data.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Banner } from '../components/states.tsx';
@@ -16,6 +16,7 @@ import { useSay } from '../components/toasts.tsx';
 import { useChange, viewerKey } from '../data.tsx';
 import { useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
+import { pages } from '../pages.ts';
 import { useSession } from '../session.tsx';
 import { Preferences } from '../shell.tsx';
 
@@ -34,11 +35,26 @@ export default function Settings() {
         {account === null ? null : <AccountLimitsCard />}
         {account === null ? null : <CompanyCard />}
         {account === null ? null : <AttributionCard />}
-        {account === null ? null : <NoticeSettingsCard />}
+        {account === null ? null : <AlertsCard />}
         {account === null ? null : <OwnData />}
         {account === null ? null : <Looks />}
       </div>
     </Page>
+  );
+}
+
+/** Alerts have a page of their own. */
+function AlertsCard() {
+  const { t } = useLanguage();
+  return (
+    <Card title={t.notices.settings}>
+      <p>{t.notices.settingsText}</p>
+      <p>
+        <Link href={pages.notices} className="button">
+          {t.notices.openSettings}
+        </Link>
+      </p>
+    </Card>
   );
 }
 

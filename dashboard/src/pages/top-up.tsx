@@ -24,7 +24,7 @@ type Order = ElementOf<ListOrdersAnswer>;
 
 export default function TopUp() {
   const { t } = useLanguage();
-  const { id: accountId } = useAccount();
+  const { id: accountId, status } = useAccount();
   const { billing, role } = useAbilities();
   const plans = usePlans();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
@@ -52,7 +52,7 @@ export default function TopUp() {
   return (
     <Page title={t.topUp.title} lead={t.topUp.lead}>
       {closed ? <Banner tone="warn">{t.errors.NOT_ON_SALE}</Banner> : null}
-      {role === null || billing ? null : <Banner>{t.topUp.notAllowed}</Banner>}
+      {role === null || billing || status === 'SUSPENDED' ? null : <Banner>{t.topUp.notAllowed}</Banner>}
       <Loaded query={plans} skeleton={<LoadingSkeleton height="12rem" />}>
         {(list) =>
           list.length === 0 ? (
