@@ -46,6 +46,12 @@ export function usePart(name: string): string {
   }
 }
 
+/** A text to search for, which a link to the page can bring along (`?search=`). */
+export function useSearchText(): [text: string, setText: (text: string) => void] {
+  const [search] = useSearchParams();
+  return useState(() => search.get('search') ?? '');
+}
+
 /** The state of a report is kept in the address: its range and other choices. A choice of `''` is removed. */
 export function useReportAddress(): {
   search: URLSearchParams;

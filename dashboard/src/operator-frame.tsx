@@ -52,7 +52,7 @@ const operatorSections: readonly Section[] = [
   { name: 'operatorUptime', icon: 'bell', pages: [[pages.operatorUptime, 'operatorUptime']] },
   { name: 'operatorAudit', icon: 'shield', pages: [[pages.operatorAudit, 'operatorAudit']] },
   {
-    name: 'operatorSeller',
+    name: 'settings',
     icon: 'settings',
     pages: [
       [pages.operatorSeller, 'operatorSeller'],

@@ -9,6 +9,7 @@ import {
 import { checkInvariants } from '../billing/invariants.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { decodeUuid, encodeId } from './access.ts';
+import { AccountType, loadAccounts } from './accounts/accounts.ts';
 import { OutcomeType, UsageSourceType } from './billing/ledger.ts';
 import { builder } from './builder.ts';
 import { badInput } from './errors.ts';
@@ -21,6 +22,13 @@ const ShortfallType = builder.objectRef<Shortfall>('Shortfall').implement({
   description: 'A request whose cost could not be charged in full.',
   authScopes: { operator: true },
   fields: (t) => ({
+    account: t.loadable({
+      type: AccountType,
+      nullable: true,
+      description: 'Whose request.',
+      load: loadAccounts,
+      resolve: ({ accountId }) => accountId,
+    }),
     accountId: t.id({ description: 'Whose request.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
@@ -39,6 +47,13 @@ const AnomalyType = builder.objectRef<DoubtfulEntry>('Anomaly').implement({
   description: 'A request whose token counts were cut to what is possible, or estimated.',
   authScopes: { operator: true },
   fields: (t) => ({
+    account: t.loadable({
+      type: AccountType,
+      nullable: true,
+      description: 'Whose request.',
+      load: loadAccounts,
+      resolve: ({ accountId }) => accountId,
+    }),
     accountId: t.id({ description: 'Whose request.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
@@ -63,6 +78,13 @@ const HoldType = builder.objectRef<OpenHold>('Hold').implement({
   description: 'Budget that a running request holds.',
   authScopes: { operator: true },
   fields: (t) => ({
+    account: t.loadable({
+      type: AccountType,
+      nullable: true,
+      description: 'Whose request.',
+      load: loadAccounts,
+      resolve: ({ accountId }) => accountId,
+    }),
     accountId: t.id({ description: 'Whose request.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
     keyId: t.id({ description: 'With which key.', resolve: ({ keyId }) => encodeId('ApiKey', keyId) }),

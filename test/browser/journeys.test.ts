@@ -344,7 +344,7 @@ describe('an operator', () => {
     await page.getByRole('button', { name: 'Add a route' }).click();
     const routes = page.getByRole('form', { name: 'Routes' });
     await routes.getByLabel('Upstream', { exact: true }).selectOption('simulator-chat');
-    await routes.getByLabel('Model name at the upstream').fill('sim-medium');
+    await routes.getByLabel('Upstream model').fill('sim-medium');
     await routes.getByRole('button', { name: 'Save routes' }).click();
     await page.getByText('callable').waitFor();
     await routes.getByRole('button', { name: 'Test the route simulator-chat' }).click();

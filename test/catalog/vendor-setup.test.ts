@@ -195,12 +195,25 @@ describe('the steps of the set-up', () => {
       SECOND_FACTOR: true,
       VENDOR: true,
       PLAN: true,
+      SELLER: false,
       // The account of a demonstration.
       BANK_ACCOUNT: false,
       BANK_WEBHOOK: false,
       SMTP: false,
       PUBLIC_ADDRESS: false,
     });
+  });
+
+  test('the seller is known once customers can read who sells, under which terms, and whom to ask', async () => {
+    const isDone = async () => (await control().setup())?.find(({ step }) => step === 'SELLER')?.done;
+    const seller = { name: 'Hoa Sen', supportEmail: 'help@example.com', termsUrl: 'https://example.com/terms' };
+    const rest = { taxCode: '', address: '', supportPhone: '', privacyUrl: '', refundUrl: '' };
+    for (const missing of Object.keys(seller)) {
+      orThrow(await control().saveSeller({ input: { ...rest, ...seller, [missing]: '' } }));
+      expect([missing, await isDone()]).toEqual([missing, false]);
+    }
+    orThrow(await control().saveSeller({ input: { ...rest, ...seller } }));
+    expect(await isDone()).toBe(true);
   });
 
   test('a model at the simulator alone is no model of a vendor', async () => {

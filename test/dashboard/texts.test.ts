@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync } from 'vite';
 import { describe, expect, it } from 'vitest';
+import { actionTexts } from '../../dashboard/src/language/actions.ts';
 import { en } from '../../dashboard/src/language/en.ts';
 import { glossary } from '../../dashboard/src/language/glossary.ts';
 import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
@@ -158,10 +159,53 @@ function textsOf(value: unknown, way: readonly string[] = []): { way: string; te
     : Object.entries(value as object).flatMap(([name, inner]) => textsOf(inner, [...way, name]));
 }
 
+/** Written like an action in the same files: jobs, events of webhooks, kinds of notices, hosts of chat programs. */
+const notActions = new Set([
+  'balance.exhausted',
+  'balance.low',
+  'discord.com',
+  'discordapp.com',
+  'grant.expiring',
+  'key.limit_near',
+  'model.incident',
+  'order.paid',
+  'order.partial',
+  'price.changed',
+  'route.upstream_model',
+  'sign_in.new',
+  'spend.burn_rate',
+  'steyg.audit',
+  'steyg.closed_month',
+  'steyg.ledger_partitions',
+  'steyg.operators',
+  'trial.ending',
+  'webhook.test',
+]);
+
+describe('the names of actions', () => {
+  const repository = join(root, '../..');
+  /** What the server writes into its audit log: literals of `action`, and of the helpers that append an entry. */
+  const written = globSync('server/{accounts,admin,billing,catalog,keys,notices,people,plans,uptime}/**/*.ts', {
+    cwd: repository,
+  })
+    .map((path) => readFileSync(join(repository, path), 'utf8'))
+    .filter((text) => text.includes('appendAudit'))
+    .flatMap((text) => [...text.matchAll(/'([a-z][a-z_-]+\.[a-z_]+)'/g)].map(([, action = '']) => action))
+    // Events and kinds of notices are written in the same way.
+    .filter((action) => !notActions.has(action));
+
+  it('are there in both languages for everything that the server writes down', () => {
+    expect(new Set(written).size).toBeGreaterThan(60);
+    expect(written.filter((action) => !(action in actionTexts.en))).toEqual([]);
+    expect(Object.keys(actionTexts.vi)).toEqual(Object.keys(actionTexts.en));
+    expect(Object.keys(actionTexts.en).filter((action) => !written.includes(action))).toEqual([]);
+  });
+});
+
 describe('the glossary', () => {
   const languages = {
-    en: textsOf({ ...en, operator: operatorEn }),
-    vi: textsOf({ ...vi, operator: operatorVi }),
+    en: textsOf({ ...en, operator: operatorEn, actions: actionTexts.en }),
+    vi: textsOf({ ...vi, operator: operatorVi, actions: actionTexts.vi }),
   };
   const refused = { en: glossary.flatMap(({ notEn = [] }) => notEn), vi: glossary.flatMap(({ notVi = [] }) => notVi) };
   const found = (language: 'en' | 'vi', texts: { way: string; text: string }[]) =>

@@ -264,6 +264,29 @@ describe('the catalog', () => {
     expect(answer.text).not.toContain('sk-vendor');
   });
 
+  it('names the person or token behind each actor, and the account that was changed', async () => {
+    const account = await operator.send(
+      `mutation { openAccount(input: { email: "named@example.com", name: "Named" }) { ... on Account { id } } }`,
+    );
+    const { id } = (account.data as { openAccount: { id: string } }).openAccount;
+    const answer = await operator.send(
+      `{ operator { auditLog(first: 1, subject: "account:${await accountOf('named@example.com')}") { edges { node { actor actorName account { id name } } } }
+           rest: auditLog(first: 100) { edges { node { actor actorName subject account { id } } } } } }`,
+    );
+    type Log = { edges: { node: Record<string, unknown> }[] };
+    const { auditLog, rest } = (answer.data as { operator: { auditLog: Log; rest: Log } }).operator;
+    expect(auditLog.edges.map(({ node }) => node)).toMatchObject([
+      {
+        actor: expect.stringMatching(/^user:/),
+        actorName: expect.stringContaining('@'),
+        account: { id, name: 'Named' },
+      },
+    ]);
+    const others = rest.edges.map(({ node }) => node).filter(({ subject }) => !String(subject).startsWith('account:'));
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.every((node) => node['account'] === null)).toBe(true);
+  });
+
   it('shows names as they are: escaping is the reader’s', async () => {
     const input = { ...model, modelId: 'xss', displayName: '<script>alert(1)</script>' };
     await operator.send(saveModel, { variables: { input } });

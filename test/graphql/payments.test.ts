@@ -112,6 +112,34 @@ describe('an operator', () => {
     expect(unknown.data?.['matchTransfer']).toMatchObject({ code: 'NOT_FOUND' });
   });
 
+  it('finds a transfer by part of its text, its reference or its amount, and says who matched it', async () => {
+    const { id } = await order();
+    const { transferId } = await transfers.receive(
+      transfer({ memo: 'CHUYEN KHOAN HOA SEN', bankReference: 'FT-LOTUS-7', amountVnd: 731_000n }),
+    );
+    await transfers.receive(transfer({ memo: 'something else' }));
+    await operate(match, { transferId, orderId: id });
+    const search = `query ($search: String) { operator { bankTransfers(search: $search, first: 10) {
+      totalCount edges { node { memo matchedBy matchedByName } } } } }`;
+    for (const text of ['hoa sen', 'lotus-7', '731.000', ' 731000 ']) {
+      const { data, errors } = await operate(search, { search: text });
+      expect([text, errors]).toEqual([text, []]);
+      expect([text, data]).toMatchObject([
+        text,
+        {
+          operator: {
+            bankTransfers: {
+              totalCount: 1,
+              edges: [{ node: { matchedBy: expect.any(String), matchedByName: expect.any(String) } }],
+            },
+          },
+        },
+      ]);
+    }
+    const nothing = await operate(search, { search: 'no such text' });
+    expect(nothing.data).toMatchObject({ operator: { bankTransfers: { totalCount: 0 } } });
+  });
+
   it('records what a statement says, once, and it is matched like any other', async () => {
     const { memo } = await order();
     const record = `mutation ($input: RecordTransferInput!) { recordTransfer(input: $input) {

@@ -83,9 +83,9 @@ function WindowFields({
   const { t, locale } = useOperatorLanguage();
   const { days, hours, tiers } = window;
   return (
-    <fieldset className="tier">
+    <fieldset className="route">
       <legend>{fill(t.operator.windowNumber, { n: number })}</legend>
-      <div className="row-actions wrap">
+      <div className="checks">
         {daysOfWeek.map((day, place) => (
           <Checkbox
             key={day}

@@ -14,9 +14,13 @@ type Hit = NonNullable<SearchAnswer>[number];
 
 const minLength = 2;
 
-function addressOf({ kind, title, accountId }: Hit): string {
+/** Where a hit is shown: orders and transfers in their list, searched for what was typed. */
+function addressOf({ kind, id, title, accountId }: Hit, text: string): string {
   if (kind === 'MODEL') return pathTo(pages.operatorModel, { modelId: title });
-  if (kind === 'TRANSFER') return pages.operatorTransfers;
+  if (kind === 'ORDER') return `${pages.operatorOrders}?search=${encodeURIComponent(title)}`;
+  if (kind === 'TRANSFER') return `${pages.operatorTransfers}?search=${encodeURIComponent(text)}`;
+  if (kind === 'REQUEST' && accountId !== null)
+    return `${pathTo(pages.operatorAccount, { id: accountId })}?request=${encodeURIComponent(id)}`;
   return accountId === null ? pages.operatorAccounts : pathTo(pages.operatorAccount, { id: accountId });
 }
 
@@ -36,7 +40,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const chosen = Math.min(at, hits.length - 1);
   const open = (hit: Hit | undefined) => {
     if (hit === undefined) return;
-    go(addressOf(hit));
+    go(addressOf(hit, wanted));
     onClose();
   };
   const onKey = (event: KeyboardEvent) => {

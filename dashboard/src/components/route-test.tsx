@@ -17,7 +17,6 @@ export function RouteTestButton({ id, name }: { id: string; name: string }) {
   });
   return (
     <div className="row-actions wrap">
-      <TestBadge result={result} />
       <Button
         small
         busy={test.isPending}
@@ -26,6 +25,7 @@ export function RouteTestButton({ id, name }: { id: string; name: string }) {
       >
         {t.operator.test}
       </Button>
+      <TestBadge result={result} />
     </div>
   );
 }

@@ -40,6 +40,7 @@ const places = {
   SECOND_FACTOR: pages.security,
   VENDOR: pages.operatorVendors,
   PLAN: pages.operatorPlans,
+  SELLER: pages.operatorSeller,
 } as const;
 
 function hasPlace(step: Item['step']): step is keyof typeof places {
@@ -51,7 +52,7 @@ function SetupStep({ item: { step, done }, number }: { item: Item; number: numbe
   const { title, text } = t.operator.setupSteps[step];
   return (
     <Step number={number} title={title} done={done}>
-      <p className={done ? 'hint' : ''}>{marked(text)}</p>
+      {done ? null : <p>{marked(text)}</p>}
       {done || !hasPlace(step) ? null : (
         <p>
           <Link href={places[step]} className="button primary small">

@@ -42,6 +42,7 @@ function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer:
     maxVnd: offer?.maxVnd ?? '',
   });
   const set = (values: Partial<typeof draft>) => setDraft({ ...draft, ...values });
+  const written = (vnd: string) => (digits(vnd) === '' ? undefined : format.vnd(digits(vnd)));
   const save = useChange({
     change: (steyg, { planId, minVnd, maxVnd }: typeof draft) =>
       steyg.console.operator.saveTopUp(
@@ -78,6 +79,7 @@ function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer:
           <div className="fields">
             <TextField
               label={t.operator.leastVnd}
+              hint={written(draft.minVnd)}
               inputMode="numeric"
               required
               value={draft.minVnd}
@@ -85,6 +87,7 @@ function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer:
             />
             <TextField
               label={t.operator.mostVnd}
+              hint={written(draft.maxVnd)}
               inputMode="numeric"
               required
               value={draft.maxVnd}
@@ -161,6 +164,7 @@ function BonusSteps({ present }: { present: NonNullable<BonusStepsAnswer> }) {
           <div className="fields" key={step.id}>
             <TextField
               label={t.operator.bonusFrom}
+              hint={step.fromVnd === '' ? undefined : format.vnd(digits(step.fromVnd) || '0')}
               inputMode="numeric"
               required
               value={step.fromVnd}

@@ -952,6 +952,8 @@ export type SetupStep =
   | 'PUBLIC_ADDRESS'
   /** The operator who asks signs in with a one-time code. */
   | 'SECOND_FACTOR'
+  /** Customers read who sells, under which terms, and where they get help. */
+  | 'SELLER'
   /** Mails are sent, not written to files. */
   | 'SMTP'
   /** A model is on sale that runs at a vendor, not at the simulator. */
@@ -1694,7 +1696,7 @@ export type AccountFragment = { createdAt: string, email: string, id: string, na
 
 export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource };
+export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { name: string } | null };
 
 export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } };
 
@@ -1712,13 +1714,13 @@ export type AccountSpendFragment = { held: string, lifetime: string, thisMonth: 
 
 export type BurnLimitFragment = { amount: string, minutes: number };
 
-export type AuditEntryFragment = { action: string, actor: string, after: unknown, before: unknown, createdAt: string, id: string, subject: string };
+export type AuditEntryFragment = { action: string, actor: string, actorName: string | null, after: unknown, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null };
 
 export type BackupCodesFragment = { backupCodes: Array<string> };
 
 export type BankAccountFragment = { account: string, bin: string, name: string, demonstration: boolean };
 
-export type BankTransferFragment = { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null };
+export type BankTransferFragment = { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, provider: string, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null };
 
 export type BrokenInvariantFragment = { invariant: string, rows: unknown };
 
@@ -1740,7 +1742,7 @@ export type GrantEndedFragment = { held: string, taken: string, grant: { amount:
 
 export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null };
 
-export type HoldFragment = { accountId: string, amount: string, heldAt: string, keyId: string, requestId: string };
+export type HoldFragment = { accountId: string, amount: string, heldAt: string, keyId: string, requestId: string, account: { name: string } | null };
 
 export type IncidentFragment = { affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
@@ -1842,7 +1844,7 @@ export type ServiceStatusFragment = { generatedAt: string, measuredSince: string
 
 export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null };
 
-export type ShortfallFragment = { accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string };
+export type ShortfallFragment = { accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { name: string } | null };
 
 export type SignedInFragment = { secondFactorRequired: boolean };
 
@@ -1906,7 +1908,7 @@ export type TopUpFragment = { maxVnd: string, minVnd: string, plan: { budget: st
 
 export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
 
-export type TimelineEventFragment = { actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null };
+export type TimelineEventFragment = { actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null };
 
 export type AccountNoteFragment = { text: string };
 
@@ -2208,7 +2210,7 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource }> } };
+export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { name: string } | null }> } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2239,14 +2241,14 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, after: unknown, before: unknown, createdAt: string, id: string, subject: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, actorName: string | null, after: unknown, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type HoldsQueryVariables = Exact<{
   first?: number | null | undefined;
 }>;
 
 
-export type HoldsQuery = { operator: { holds: Array<{ accountId: string, amount: string, heldAt: string, keyId: string, requestId: string }> } };
+export type HoldsQuery = { operator: { holds: Array<{ accountId: string, amount: string, heldAt: string, keyId: string, requestId: string, account: { name: string } | null }> } };
 
 export type InvariantsQueryVariables = Exact<{
   accountId: string;
@@ -2297,7 +2299,7 @@ export type ShortfallsQueryVariables = Exact<{
 }>;
 
 
-export type ShortfallsQuery = { operator: { shortfalls: Array<{ accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string }> } };
+export type ShortfallsQuery = { operator: { shortfalls: Array<{ accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { name: string } | null }> } };
 
 export type CompareVendorUsageQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2453,7 +2455,7 @@ export type TimelineQueryVariables = Exact<{
 }>;
 
 
-export type TimelineQuery = { operator: { timeline: Array<{ actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }> } };
+export type TimelineQuery = { operator: { timeline: Array<{ actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }> } };
 
 export type AddAccountNoteMutationVariables = Exact<{
   accountId: string;
@@ -2606,7 +2608,7 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2617,10 +2619,11 @@ export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   queue?: boolean | null | undefined;
+  search?: string | null | undefined;
 }>;
 
 
-export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, provider: string, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2660,7 +2663,7 @@ export type UndoTransferMatchMutationVariables = Exact<{
 
 
 export type UndoTransferMatchMutation = { undoTransferMatch:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, provider: string, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2673,7 +2676,7 @@ export type CreditTransferMutationVariables = Exact<{
 
 
 export type CreditTransferMutation = { creditTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, provider: string, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2685,7 +2688,7 @@ export type MatchTransferMutationVariables = Exact<{
 
 
 export type MatchTransferMutation = { matchTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, provider: string, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2696,7 +2699,7 @@ export type RecordTransferMutationVariables = Exact<{
 
 
 export type RecordTransferMutation = { recordTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, provider: string, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
 
@@ -2707,7 +2710,7 @@ export type CloseTransferReviewMutationVariables = Exact<{
 
 
 export type CloseTransferReviewMutation = { closeTransferReview:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, provider: string, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }

@@ -2,6 +2,7 @@ import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { containing } from '../containing.ts';
+import type { GraphqlContext } from '../context.ts';
 import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { besideCursor, cursorRow } from '../paging.ts';
@@ -52,6 +53,13 @@ builder.queryField('account', (t) =>
     },
   }),
 );
+
+/** The accounts of these ids, for fields that lead to them. */
+export async function loadAccounts(ids: string[], { prisma }: GraphqlContext) {
+  const accounts = await prisma.account.findMany({ where: { id: { in: ids } } });
+  const byId = new Map(accounts.map((account) => [account.id, account]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
 
 /** Accounts whose id or address contains or equals a text, in any case. */
 function searched(text: string) {

@@ -1,7 +1,7 @@
 import { isCostUnknown, type MarginRecord, marginOf, readMargins } from '../../billing/margins.ts';
 import { readUsage, type UsageRecord, usageCursor } from '../../billing/usage.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
-import { AccountType } from '../accounts/accounts.ts';
+import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from '../operator/operator.ts';
@@ -204,13 +204,6 @@ const MarginRowType = builder.objectRef<MarginRecord>('MarginRow').implement({
     }),
   }),
 });
-
-/** The accounts of these ids, in one query. */
-async function loadAccounts(ids: string[], { prisma }: GraphqlContext) {
-  const accounts = await prisma.account.findMany({ where: { id: { in: ids } } });
-  const byId = new Map(accounts.map((account) => [account.id, account]));
-  return ids.map((id) => byId.get(id) ?? null);
-}
 
 const MarginPageType = builder.objectRef<Report<MarginRecord>>('MarginPage').implement({
   description: 'Rows of the margins.',

@@ -1,9 +1,18 @@
+import { isUuid } from '../../shared/uuid.ts';
+import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { besideCursor, cursorRow } from '../paging.ts';
 import { checkRange } from '../ranges.ts';
+import { loadActorNames } from './actors.ts';
 import { OperatorType } from './operator.ts';
 
 /** The audit log: who changed what. */
+
+/** The id in `account:<id>`. */
+function accountIdOf(subject: string): string | null {
+  const id = /^account:(.+)$/.exec(subject)?.[1] ?? '';
+  return isUuid(id) ? id : null;
+}
 
 const AuditEntryType = builder.prismaObject('AuditEntry', {
   description: 'Something that was changed. Never rewritten, and without secrets.',
@@ -13,8 +22,22 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
     actor: t.exposeString('actor', {
       description: 'Who: `user:<id>`, `token:<id>`, `command-line` or `system`.',
     }),
+    actorName: t.loadable({
+      type: 'String',
+      nullable: true,
+      description: 'The e-mail address of that person, or the name of that token; null: neither, or gone.',
+      load: loadActorNames,
+      resolve: ({ actor }) => actor,
+    }),
     action: t.exposeString('action', { description: 'What was done, e.g. `price.add`.' }),
     subject: t.exposeString('subject', { description: 'To what, e.g. `model:big-1`.' }),
+    account: t.loadable({
+      type: AccountType,
+      nullable: true,
+      description: 'The account that was changed; null: something else, or it is gone.',
+      load: loadAccounts,
+      resolve: ({ subject }) => accountIdOf(subject),
+    }),
     before: t.expose('before', { type: 'Json', nullable: true, description: 'How it was.' }),
     after: t.expose('after', { type: 'Json', nullable: true, description: 'How it is.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),

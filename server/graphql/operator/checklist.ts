@@ -10,6 +10,7 @@ const steps = {
   SECOND_FACTOR: { description: 'The operator who asks signs in with a one-time code.' },
   VENDOR: { description: 'A model is on sale that runs at a vendor, not at the simulator.' },
   PLAN: { description: 'A plan is on sale.' },
+  SELLER: { description: 'Customers read who sells, under which terms, and where they get help.' },
   BANK_ACCOUNT: { description: 'Orders name the bank account of the business.' },
   BANK_WEBHOOK: { description: 'A bank provider has told of a transfer.' },
   SMTP: { description: 'Mails are sent, not written to files.' },
@@ -33,7 +34,8 @@ builder.objectField(OperatorType, 'setup', (t) =>
     type: [SetupItem],
     description: 'What the service needs before customers can pay for it, in the order of doing it.',
     resolve: async (_operator, _args, { prisma, domains, principal, publicUrl }) => {
-      const [isSold, hasPlan, hasHeard] = await Promise.all([
+      const [seller, isSold, hasPlan, hasHeard] = await Promise.all([
+        domains.parties.seller(),
         sellsVendorModels(prisma),
         prisma.plan.findFirst({ where: { enabled: true }, select: { id: true } }),
         prisma.bankTransfer.findFirst({ where: { provider: { not: 'operator' } }, select: { id: true } }),
@@ -42,6 +44,7 @@ builder.objectField(OperatorType, 'setup', (t) =>
         SECOND_FACTOR: hasSecondFactor(principal),
         VENDOR: isSold,
         PLAN: hasPlan !== null,
+        SELLER: [seller.name, seller.supportEmail, seller.termsUrl].every((text) => text !== ''),
         BANK_ACCOUNT: domains.orders.bank !== null && !domains.orders.bank.isDemonstration,
         BANK_WEBHOOK: hasHeard !== null,
         SMTP: domains.sendsMail,

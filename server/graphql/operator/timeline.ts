@@ -4,6 +4,7 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { badInput, InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { ApiKeyType } from '../keys/keys.ts';
+import { loadActorNames } from './actors.ts';
 import { OperatorType } from './operator.ts';
 
 /** What happened to a customer, for operators: orders, grants, keys, alerts, changes and notes in one list. */
@@ -50,6 +51,13 @@ const TimelineEventType = builder.objectRef<TimelineEvent>('TimelineEvent').impl
     }),
     text: t.exposeString('text', { nullable: true, description: 'The note, or the reason that was given.' }),
     actor: t.exposeString('actor', { nullable: true, description: 'Who did it, where that is known.' }),
+    actorName: t.loadable({
+      type: 'String',
+      nullable: true,
+      description: 'The e-mail address of that person, or the name of that token; null: neither, or gone.',
+      load: loadActorNames,
+      resolve: ({ actor }) => actor,
+    }),
     usd: t.expose('usd', { type: 'UsdAmount', nullable: true, description: 'Budget that it moved.' }),
     vnd: t.expose('vnd', { type: 'BigInt', nullable: true, description: 'VND that it is about.' }),
   }),

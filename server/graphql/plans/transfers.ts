@@ -6,8 +6,10 @@ import type { MatchOutcome, Transfers } from '../../plans/transfers.ts';
 import { checkInput, shownText, shownTextOrNothing } from '../../shared/input.ts';
 import { decodeUuid, encodeId, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
+import { containing, writtenVnd } from '../containing.ts';
 import type { GraphqlContext } from '../context.ts';
 import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../errors.ts';
+import { loadActorNames } from '../operator/actors.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../paging.ts';
 import { OrderType } from './orders.ts';
@@ -115,6 +117,13 @@ export const TransferType = builder.prismaNode('BankTransfer', {
       select: { match: { select: { matchedBy: true } } },
       resolve: ({ match: paid }) => paid?.matchedBy ?? null,
     }),
+    matchedByName: t.loadable({
+      type: 'String',
+      nullable: true,
+      description: 'The e-mail address of the operator who matched it; null: the matcher, or nobody.',
+      load: loadMatchers,
+      resolve: ({ id }) => id,
+    }),
     review: t.relation('review', {
       type: ReviewType,
       nullable: true,
@@ -123,8 +132,37 @@ export const TransferType = builder.prismaNode('BankTransfer', {
   }),
 });
 
+/** The addresses of those who matched these transfers. */
+async function loadMatchers(transferIds: string[], context: GraphqlContext): Promise<(string | null)[]> {
+  const matches = await context.prisma.transferMatch.findMany({
+    where: { transferId: { in: transferIds } },
+    select: { transferId: true, matchedBy: true },
+  });
+  const names = await loadActorNames(
+    matches.map(({ matchedBy }) => matchedBy),
+    context,
+  );
+  const byTransfer = new Map(matches.map(({ transferId }, index) => [transferId, names[index] ?? null]));
+  return transferIds.map((id) => byTransfer.get(id) ?? null);
+}
+
 const queueText = 'Only those that wait for a person.';
 const queued = { review: { closedAt: null } };
+
+/** Transfers whose text or reference contains a text, or whose amount it is. */
+function searched(text: string | null | undefined) {
+  const wanted = (text ?? '').trim();
+  if (wanted === '') return {};
+  const [contains, amount] = [containing(wanted), writtenVnd(wanted)];
+  return {
+    OR: [{ memo: contains }, { bankReference: contains }, ...(amount === null ? [] : [{ amountVnd: amount }])],
+  };
+}
+
+const wantedTransfers = (args: { queue?: boolean | null | undefined; search?: string | null | undefined }) => ({
+  ...(args.queue === true ? queued : {}),
+  ...searched(args.search),
+});
 
 builder.objectField(OperatorType, 'bankTransfers', (t) =>
   t.prismaConnection(
@@ -132,15 +170,17 @@ builder.objectField(OperatorType, 'bankTransfers', (t) =>
       type: TransferType,
       cursor: 'id',
       description: 'Bank transfers, newest first.',
-      args: { queue: t.arg.boolean({ defaultValue: false, description: queueText }) },
+      args: {
+        queue: t.arg.boolean({ defaultValue: false, description: queueText }),
+        search: t.arg.string({ description: 'Part of the text or of the bank’s reference, or the amount.' }),
+      },
       resolve: (query, _operator, args, context) => listTransfers(query, args, context),
     },
     {
       fields: (page) => ({
         totalCount: page.int({
           description: totalCountText,
-          resolve: ({ args }, _args, { prisma }) =>
-            prisma.bankTransfer.count({ where: args.queue === true ? queued : {} }),
+          resolve: ({ args }, _args, { prisma }) => prisma.bankTransfer.count({ where: wantedTransfers(args) }),
         }),
       }),
     },
@@ -161,12 +201,12 @@ builder.queryField('bankTransfers', (t) =>
 
 function listTransfers(
   query: object,
-  { queue, ...page }: PageArguments & { queue?: boolean | null | undefined },
+  { queue, search, ...page }: PageArguments & Parameters<typeof wantedTransfers>[0],
   { prisma }: GraphqlContext,
 ) {
   return prisma.bankTransfer.findMany({
     ...query,
-    where: besideCursor(queue === true ? queued : {}, cursorRow(page)),
+    where: besideCursor(wantedTransfers({ queue, search }), cursorRow(page)),
     orderBy: { id: 'desc' },
   });
 }

@@ -20,6 +20,7 @@ import { Usd } from '../../components/usd.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useProblems } from '../../explain.ts';
 import { usePart } from '../../hooks.ts';
+import { actionText } from '../../language/actions.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { beginLook } from '../../looking.ts';
 import { isUsd } from '../../money.ts';
@@ -120,6 +121,7 @@ function LookDialog({ account, onClose }: { account: Account; onClose: () => voi
     <Confirm
       title={t.operator.seeAs}
       action={t.operator.seeAs}
+      danger={false}
       busy={begin.isPending}
       onClose={onClose}
       onConfirm={() => begin.mutate(account.id, { ...failure, onSettled: onClose })}
@@ -131,15 +133,14 @@ function LookDialog({ account, onClose }: { account: Account; onClose: () => voi
 
 /** Kinds of grants and alerts in words; codes, names and actions stand for themselves. */
 function subjectOf(t: ReturnType<typeof useOperatorLanguage>['t'], kind: string, subject: string): string | null {
-  const changes = { 'ACCOUNT.VIEW': t.operator.seeAs };
   const words: Readonly<Record<string, string>> =
-    kind === 'GRANTED' ? t.grants : kind === 'ALERTED' ? t.channels.kindNames : changes;
+    kind === 'GRANTED' ? t.grants : kind === 'ALERTED' ? t.channels.kindNames : {};
   return kind === 'NOTED' ? null : (words[subject.toUpperCase()] ?? subject);
 }
 
 /** What happened to the customer, newest first, and a note for the next operator. */
 function Timeline({ id }: { id: string }) {
-  const { t, format } = useOperatorLanguage();
+  const { t, format, locale } = useOperatorLanguage();
   const [text, setText] = useState('');
   const events = useAsk({
     key: ['operator', 'timeline', id],
@@ -174,11 +175,18 @@ function Timeline({ id }: { id: string }) {
       <Loaded query={events}>
         {(list) => (
           <ol className="timeline" tabIndex={0} aria-label={t.operator.customerTimeline}>
-            {list.map(({ at, kind, subject, text: words, usd, vnd }, index) => (
+            {list.map(({ at, kind, subject, text: words, usd, vnd, actorName }, index) => (
               <li key={`${at} ${index}`}>
                 <Moment at={at} />
                 <div>
-                  <strong>{t.operator.timelineKinds[kind]}</strong> {subjectOf(t, kind, subject)}
+                  {kind === 'CHANGED' ? (
+                    <strong>{actionText(subject, locale)}</strong>
+                  ) : (
+                    <>
+                      <strong>{t.operator.timelineKinds[kind]}</strong> {subjectOf(t, kind, subject)}
+                    </>
+                  )}
+                  {actorName === null ? null : <span className="hint"> · {actorName}</span>}
                   {words === null ? null : <p className={kind === 'NOTED' ? '' : 'hint'}>{words}</p>}
                 </div>
                 <span className="figure">
@@ -442,7 +450,17 @@ function Overview({ id }: { id: string }) {
                   rowKey={(order) => order.id}
                   columns={[
                     { head: t.order.memo, names: true, cell: ({ memo }) => <code>{memo}</code> },
-                    { head: t.order.plan, cell: ({ planName }) => planName },
+                    {
+                      head: t.order.plan,
+                      cell: ({ planName, createdAt }) => (
+                        <>
+                          {planName}
+                          <span className="note">
+                            <Moment at={createdAt} />
+                          </span>
+                        </>
+                      ),
+                    },
                     { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
                     { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
                   ]}

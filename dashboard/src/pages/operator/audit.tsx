@@ -1,5 +1,6 @@
 import type { AuditLogAnswer, ElementOf } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
+import { Link } from 'wouter';
 import { changesOf } from '../../changes.ts';
 import { Button } from '../../components/button.tsx';
 import { Code } from '../../components/copy.tsx';
@@ -10,15 +11,40 @@ import { Page } from '../../components/page.tsx';
 import { Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { usePages } from '../../data.tsx';
+import { actionText } from '../../language/actions.ts';
 import { useOperatorLanguage } from '../../language/language.tsx';
+import { pages, pathTo } from '../../pages.ts';
 
 /** The audit log: who changed what, and when. */
 
 type Entry = ElementOf<AuditLogAnswer>;
 
+/** What was changed: accounts and models by their names, with a link; the rest as the log has it, ids cut short. */
+function Subject({ entry: { subject, account } }: { entry: Entry }) {
+  if (account !== null) return <Link href={pathTo(pages.operatorAccount, { id: account.id })}>{account.name}</Link>;
+  const [kind = '', id = ''] = subject.split(/:(.*)/s);
+  if (kind === 'model') {
+    return (
+      <Link href={pathTo(pages.operatorModel, { modelId: id })}>
+        <code>{id}</code>
+      </Link>
+    );
+  }
+  return <code title={subject}>{shortened(subject)}</code>;
+}
+
+/** Who did it: the person's address or the token's name. */
+function Actor({ entry: { actor, actorName } }: { entry: Entry }) {
+  return actorName === null ? <code title={actor}>{shortened(actor)}</code> : <span title={actor}>{actorName}</span>;
+}
+
+/** A UUID by its last block: the whole one stands in the title and in the details. */
+const shortened = (text: string): string =>
+  text.replaceAll(/[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}([0-9a-f]{12})/g, (_uuid, end: string) => `…${end}`);
+
 /** The audit log, with old and new values. */
 export default function Audit() {
-  const { t, format } = useOperatorLanguage();
+  const { t, format, locale } = useOperatorLanguage();
   const [subject, setSubject] = useState('');
   const [actor, setActor] = useState('');
   const [shown, setShown] = useState<Entry | null>(null);
@@ -61,15 +87,18 @@ export default function Audit() {
               rowKey={({ id }) => id}
               columns={[
                 { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                { head: t.operator.action, cell: ({ action }) => <code>{action}</code> },
-                { head: t.operator.subject, cell: (entry) => <code>{entry.subject}</code> },
-                { head: t.operator.actor, cell: (entry) => <code>{entry.actor}</code> },
+                {
+                  head: t.operator.action,
+                  cell: ({ action }) => <span title={action}>{actionText(action, locale)}</span>,
+                },
+                { head: t.operator.subject, cell: (entry) => <Subject entry={entry} /> },
+                { head: t.operator.actor, cell: (entry) => <Actor entry={entry} /> },
                 {
                   head: t.operator.change,
                   cell: (entry) => (
                     <Button
                       small
-                      aria-label={`${t.operator.show}: ${entry.action} ${entry.subject}`}
+                      aria-label={`${t.operator.show}: ${actionText(entry.action, locale)} ${entry.subject}`}
                       onClick={() => setShown(entry)}
                     >
                       {t.operator.show}
@@ -83,9 +112,11 @@ export default function Audit() {
       </Loaded>
       <More query={log} />
       {shown === null ? null : (
-        <Dialog title={`${shown.action} ${shown.subject}`} onClose={() => setShown(null)} wide>
+        <Dialog title={actionText(shown.action, locale)} onClose={() => setShown(null)} wide>
           <p className="hint">
-            {format.dateTime(shown.createdAt)} · {shown.actor}
+            {format.dateTime(shown.createdAt)} · <code>{shown.action}</code> · <code>{shown.subject}</code> ·{' '}
+            {shown.actorName === null ? '' : `${shown.actorName} · `}
+            <code>{shown.actor}</code>
           </p>
           <Code text={changesOf(shown.before, shown.after)} what={t.operator.change} />
         </Dialog>

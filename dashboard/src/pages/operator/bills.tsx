@@ -17,6 +17,9 @@ import { useAsk, useChange, useSteyg } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 
+/** A day of UTC (`2026-11-23`) or a month (`2026-11`) at noon of its first day on the reader's clock, for formatting. */
+const noonOf = (day: string): Date => new Date(`${day.length === 7 ? `${day}-01` : day}T12:00:00`);
+
 const billsKey = ['operator', 'vendor-bills'];
 const comparisonKey = ['operator', 'vendor-comparison'];
 const monthsKey = ['operator', 'closed-months'];
@@ -123,8 +126,8 @@ function Import({ names }: { names: readonly string[] }) {
             {fill(t.operator.bills.imported, {
               n: format.number(take.data.rows),
               upstream: take.data.upstream,
-              from: take.data.from,
-              to: take.data.to,
+              from: format.date(noonOf(take.data.from)),
+              to: format.date(noonOf(take.data.to)),
             })}
           </Banner>
         )}
@@ -141,7 +144,10 @@ function BillsTable({ bills }: { bills: readonly VendorBill[] }) {
     { head: t.operator.upstream, names: true, cell: ({ upstream }) => upstream },
     {
       head: t.operator.bills.covered,
-      cell: ({ firstDay, lastDay }) => (firstDay === null ? t.operator.bills.never : `${firstDay} – ${lastDay ?? ''}`),
+      cell: ({ firstDay, lastDay }) =>
+        firstDay === null
+          ? t.operator.bills.never
+          : [firstDay, lastDay ?? firstDay].map((day) => format.date(noonOf(day))).join(' – '),
     },
     {
       head: t.operator.bills.importedAt,
@@ -157,7 +163,12 @@ function BillsTable({ bills }: { bills: readonly VendorBill[] }) {
         ) : (
           <>
             <Badge tone="warn">{format.number(missingDays.length)}</Badge>{' '}
-            <span className="note">{missingDays.slice(0, 5).join(', ') + (missingDays.length > 5 ? ' …' : '')}</span>
+            <span className="note">
+              {missingDays
+                .slice(0, 5)
+                .map((day) => format.day(noonOf(day)))
+                .join(', ') + (missingDays.length > 5 ? ' …' : '')}
+            </span>
           </>
         ),
     },
@@ -195,7 +206,7 @@ function Comparison({ upstreams }: { upstreams: readonly string[] }) {
         });
   const cost = (side: Row['vendor']) => (side?.cost == null ? '–' : format.usd(side.cost));
   const columns: Column<Row>[] = [
-    { head: t.operator.bills.day, names: true, cell: ({ day }) => day },
+    { head: t.operator.bills.day, names: true, cell: ({ day }) => format.date(noonOf(day)) },
     { head: t.operator.upstream, cell: (row) => row.upstream },
     { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
     { head: t.operator.bills.vendor, figure: true, cell: ({ vendor }) => tokens(vendor) },
@@ -345,7 +356,11 @@ function CloseMonth({ preview }: { preview: Preview }) {
   const failure = useFailureToast();
   const say = useSay();
   const [asking, setAsking] = useState(false);
-  const { month, timeZone, isOver } = preview;
+  const { timeZone, isOver } = preview;
+  const month = format.month(noonOf(preview.month));
+  const isEmpty = [preview.revenueVnd, ...usdFigures.map((name) => preview[name])].every(
+    (amount) => Number(amount) === 0,
+  );
   const close = useChange({
     change: (steyg, input: { month: string; timeZone: string }) => steyg.console.operator.closeMonth(input),
     refresh: [monthsKey, nextKey],
@@ -372,10 +387,10 @@ function CloseMonth({ preview }: { preview: Preview }) {
       <p>
         <strong>{month}</strong> · {timeZone} · {isOver ? t.operator.bills.isOver : t.operator.bills.notOver}
       </p>
-      {figures}
+      {isEmpty ? <Empty title={fill(t.operator.bills.nothingIn, { month })} /> : figures}
       {isOver ? (
         <div className="actions">
-          <Button look="primary" onClick={() => setAsking(true)}>
+          <Button look={isEmpty ? 'plain' : 'primary'} onClick={() => setAsking(true)}>
             {fill(t.operator.bills.close, { month })}
           </Button>
         </div>
@@ -385,7 +400,7 @@ function CloseMonth({ preview }: { preview: Preview }) {
           title={fill(t.operator.bills.closeTitle, { month })}
           action={fill(t.operator.bills.close, { month })}
           busy={close.isPending}
-          onConfirm={() => close.mutate({ month, timeZone }, failure)}
+          onConfirm={() => close.mutate({ month: preview.month, timeZone }, failure)}
           onClose={() => setAsking(false)}
         >
           <p>{t.operator.bills.frozen}</p>
@@ -428,7 +443,7 @@ function ClosedMonths() {
       names: true,
       cell: ({ month, timeZone }) => (
         <>
-          {month}
+          {format.month(noonOf(month))}
           <span className="note">{timeZone}</span>
         </>
       ),

@@ -122,7 +122,10 @@ function Shortfalls() {
   type Row = NonNullable<typeof query.data>[number];
   const columns: Column<Row>[] = [
     { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-    { head: t.operator.account, cell: ({ accountId }) => <AccountLink id={accountId} text={t.operator.look} /> },
+    {
+      head: t.operator.account,
+      cell: ({ accountId, account }) => <AccountLink id={accountId} text={account?.name ?? t.operator.look} />,
+    },
     { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
     { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
     { head: t.activity.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
@@ -241,7 +244,9 @@ function Anomalies() {
                 { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 {
                   head: t.operator.account,
-                  cell: ({ accountId }) => <AccountLink id={accountId} text={t.operator.look} />,
+                  cell: ({ accountId, account }) => (
+                    <AccountLink id={accountId} text={account?.name ?? t.operator.look} />
+                  ),
                 },
                 { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
                 { head: t.operator.upstream, cell: ({ upstream }) => upstream },
@@ -281,7 +286,9 @@ function Holds() {
                 { head: t.operator.since, names: true, cell: ({ heldAt }) => format.ago(heldAt, now) },
                 {
                   head: t.operator.account,
-                  cell: ({ accountId }) => <AccountLink id={accountId} text={t.operator.look} />,
+                  cell: ({ accountId, account }) => (
+                    <AccountLink id={accountId} text={account?.name ?? t.operator.look} />
+                  ),
                 },
                 { head: t.common.requestId, cell: ({ requestId }) => <code>{requestId}</code> },
                 { head: t.operator.amount, figure: true, cell: ({ amount }) => format.usd(amount) },

@@ -56,6 +56,9 @@ function Money({ business }: { business: Business }) {
   const sum = (read: (row: NonNullable<typeof revenue.data>[number]) => string) =>
     addUsd((revenue.data ?? []).map(read));
   const margin = sum((row) => row.knownMargin ?? '0');
+  const unknown = sum((row) => row.unknownCharged);
+  // A margin over what is known says little while most of it is not: the note says of how much.
+  const isAllUnknown = Number(unknown) > 0 && (revenue.data ?? []).every(({ knownMargin }) => knownMargin === null);
   return (
     <dl className="figures">
       <Figure label={t.operator.vndToday} value={format.vnd(business.vndToday)} />
@@ -63,8 +66,15 @@ function Money({ business }: { business: Business }) {
       <Figure label={t.operator.chargedThisMonth} value={<Usd amount={sum((row) => row.charged)} />} />
       <Figure
         label={t.operator.marginThisMonth}
-        value={<Usd amount={margin} />}
-        note={fill(t.operator.shortfallOf, { usd: format.usd(sum((row) => row.shortfall)) })}
+        value={revenue.data === undefined ? '…' : isAllUnknown ? t.operator.unknown : <Usd amount={margin} />}
+        note={
+          <>
+            {Number(unknown) > 0 ? fill(t.operator.costUnknownOf, { usd: format.usdTile(unknown) }) : null}
+            <span className="note">
+              {fill(t.operator.shortfallOf, { usd: format.usdTile(sum((row) => row.shortfall)) })}
+            </span>
+          </>
+        }
         {...(Number(margin) < 0 ? { tone: 'bad' as const } : {})}
       />
       <Figure label={t.operator.newAccounts} value={format.number(business.newAccounts)} />
@@ -82,7 +92,12 @@ function Waiting({ business }: { business: Business }) {
       : {
           href: pages.operatorTransfers,
           text: count(t.operator.waitingTransfers, waitingTransfers),
-          detail: waitingSince === null ? null : <Moment at={waitingSince} />,
+          detail:
+            waitingSince === null ? null : (
+              <>
+                {t.operator.oldest} <Moment at={waitingSince} />
+              </>
+            ),
         },
     failingUpstreams.length === 0
       ? null

@@ -171,7 +171,8 @@ function PlanDialog({ plan, onClose }: { plan: Plan | null; onClose: () => void 
             error={fields['name']}
           />
           <TextField
-            label={t.operator.priceVnd}
+            label={t.operator.planPrice}
+            hint={isPrice ? format.vnd(draft.priceVnd.trim()) : undefined}
             inputMode="numeric"
             required
             value={draft.priceVnd}
@@ -179,7 +180,7 @@ function PlanDialog({ plan, onClose }: { plan: Plan | null; onClose: () => void 
             error={fields['priceVnd'] ?? (draft.priceVnd === '' || isPrice ? undefined : t.problems.vnd)}
           />
           <TextField
-            label={t.operator.amount}
+            label={t.operator.planBudget}
             inputMode="decimal"
             required
             value={draft.budget}

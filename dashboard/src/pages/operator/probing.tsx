@@ -104,7 +104,8 @@ function PaceCard({ probing }: { probing: Probing }) {
               monthlyUpstreamCost === null ? t.operator.costUnknown : <Usd amount={monthlyUpstreamCost} />,
           },
           {
-            head: t.operator.changePace,
+            head: t.common.actions,
+            silentHead: true,
             cell: (model) => (
               <Button
                 small

@@ -83,12 +83,15 @@ export default function Revenue() {
   );
 }
 
+/** Whether the cost of any of it is known. */
+const isKnownOf = (rows: readonly Row[]): boolean => rows.some(({ knownMargin }) => knownMargin !== null);
+
 function Sums({ rows }: { rows: readonly Row[] }) {
   const { t, format } = useOperatorLanguage();
   const sum = (read: (row: Row) => string) => addUsd(rows.map(read));
   const charged = sum((row) => row.charged);
   const margin = sum((row) => row.knownMargin ?? '0');
-  const isKnown = rows.some(({ knownMargin }) => knownMargin !== null);
+  const isKnown = isKnownOf(rows);
   const known = Number(charged) - Number(sum((row) => row.unknownCharged));
   const share = known <= 0 ? null : Number(margin) / known;
   const unknown = columnSum(rows, ({ unknownRequests }) => unknownRequests);
@@ -99,7 +102,10 @@ function Sums({ rows }: { rows: readonly Row[] }) {
   return (
     <dl className="figures">
       <Figure label={t.operator.measures.charged} value={<Usd amount={charged} />} />
-      <Figure label={t.operator.measures.upstreamCost} value={<Usd amount={sum((row) => row.upstreamCost)} />} />
+      <Figure
+        label={t.operator.measures.upstreamCost}
+        value={isKnown ? <Usd amount={sum((row) => row.upstreamCost)} /> : t.operator.unknown}
+      />
       <Figure
         label={t.operator.measures.margin}
         value={isKnown ? <Usd amount={margin} /> : t.operator.unknown}
@@ -169,15 +175,12 @@ function ByModel({ rows }: { rows: readonly Row[] }) {
         {
           head: t.operator.measures.upstreamCost,
           figure: true,
-          cell: ({ group }) => usd(group, (row) => row.upstreamCost),
+          cell: ({ group }) => (isKnownOf(group) ? usd(group, (row) => row.upstreamCost) : t.operator.unknown),
         },
         {
           head: t.operator.measures.margin,
           figure: true,
-          cell: ({ group }) =>
-            group.some(({ knownMargin }) => knownMargin !== null)
-              ? usd(group, (row) => row.knownMargin ?? '0')
-              : t.operator.unknown,
+          cell: ({ group }) => (isKnownOf(group) ? usd(group, (row) => row.knownMargin ?? '0') : t.operator.unknown),
         },
         { head: t.operator.shortfall, figure: true, cell: ({ group }) => usd(group, (row) => row.shortfall) },
       ]}

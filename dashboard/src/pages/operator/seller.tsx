@@ -29,7 +29,7 @@ export default function SellerPage() {
   const seller = useAsk({ key: ['seller'], ask: (steyg, signal) => steyg.console.orders.seller({}, { signal }) });
   return (
     <Page title={t.nav.operatorSeller} lead={t.operator.sellerLead}>
-      <Card title={t.nav.operatorSeller}>
+      <Card>
         <Loaded query={seller}>{(present) => <SellerForm seller={present} />}</Loaded>
       </Card>
     </Page>
@@ -54,7 +54,7 @@ function SellerForm({ seller }: { seller: NonNullable<SellerAnswer> }) {
           refundUrl: input.refundUrl.trim(),
         },
       }),
-    refresh: [['seller']],
+    refresh: [['seller'], ['operator', 'setup']],
     done: () => say(t.common.saved),
   });
   const { fields, rest } = useProblems(save.error, fieldNames);
@@ -74,6 +74,7 @@ function SellerForm({ seller }: { seller: NonNullable<SellerAnswer> }) {
             key={name}
             label={t.operator.sellerFields[name]}
             maxLength={500}
+            {...(name.endsWith('Url') ? { inputMode: 'url' as const, placeholder: 'https://' } : {})}
             value={draft[name]}
             onChange={(value) => setDraft({ ...draft, [name]: value })}
             error={fields[name]}

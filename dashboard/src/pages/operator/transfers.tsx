@@ -1,7 +1,8 @@
 /** The operator's page of bank transfers. */
 
 import type { ElementOf, ListBankTransfersAnswer } from '@steyg/sdk';
-import { useState } from 'react';
+import { useDeferredValue, useState } from 'react';
+import { Link } from 'wouter';
 import { Button } from '../../components/button.tsx';
 import { DateField } from '../../components/date-field.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -14,7 +15,9 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useChange, usePages } from '../../data.tsx';
 import { useProblems } from '../../explain.ts';
+import { useSearchText } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
+import { pages } from '../../pages.ts';
 import { InvoiceProblems } from './invoice-problems.tsx';
 import { MatchDialog, UndoDialog } from './transfer-match.tsx';
 
@@ -22,15 +25,25 @@ type Transfer = ElementOf<ListBankTransfersAnswer>;
 
 const transfersKey = ['operator', 'transfers'];
 
+/** Who tells of transfers, as the companies write themselves. */
+const providerNames: Readonly<Record<string, string>> = { sepay: 'SePay', casso: 'Casso', payos: 'payOS' };
+
 export default function Transfers() {
   const { t, format } = useOperatorLanguage();
-  const [queue, setQueue] = useState(true);
+  const [text, setText] = useSearchText();
+  // What was looked for may have been matched already.
+  const [queue, setQueue] = useState(text === '');
+  const search = useDeferredValue(text.trim());
   const [open, setOpen] = useState<
     { what: 'match' | 'close' | 'undo'; transfer: Transfer } | { what: 'record' } | null
   >(null);
   const transfers = usePages({
-    key: [...transfersKey, queue],
-    ask: (steyg, after, signal) => steyg.console.operator.listBankTransfers({ after, first: 25, queue }, { signal }),
+    key: [...transfersKey, queue, search],
+    ask: (steyg, after, signal) =>
+      steyg.console.operator.listBankTransfers(
+        { after, first: 25, queue, search: search === '' ? null : search },
+        { signal },
+      ),
     every: 15_000,
   });
   const close = () => setOpen(null);
@@ -50,10 +63,19 @@ export default function Transfers() {
         ]}
         onChange={(value) => setQueue(value === 'queue')}
       />
+      <div className="filters">
+        <TextField
+          label={t.common.search}
+          hint={t.operator.transfersHint}
+          type="search"
+          value={text}
+          onChange={setText}
+        />
+      </div>
       <Loaded query={transfers}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title={queue ? t.operator.queueEmpty : t.operator.noTransfers} />
+            <Empty title={search !== '' ? t.operator.noHits : queue ? t.operator.queueEmpty : t.operator.noTransfers} />
           ) : (
             <Table
               caption={t.nav.operatorTransfers}
@@ -67,7 +89,7 @@ export default function Transfers() {
                     <>
                       {memo === '' ? '–' : memo}
                       <span className="note">
-                        {provider} {bankReference ?? ''}
+                        {providerNames[provider] ?? t.operator.byOperator} {bankReference ?? ''}
                       </span>
                     </>
                   ),
@@ -118,13 +140,20 @@ export default function Transfers() {
 
 function State({ transfer }: { transfer: Transfer }) {
   const { t, format } = useOperatorLanguage();
-  const { review, order, matchedBy } = transfer;
+  const { review, order, matchedBy, matchedByName } = transfer;
   return (
     <>
       {order === null ? null : (
-        <Badge tone="good">
-          {fill(t.operator.matched, { by: matchedBy === 'matcher' ? t.operator.byItself : (matchedBy ?? '') })}
-        </Badge>
+        <>
+          <Badge tone="good">
+            {matchedBy === 'matcher'
+              ? t.operator.matchedByItself
+              : fill(t.operator.matched, { by: matchedByName ?? matchedBy ?? '' })}
+          </Badge>{' '}
+          <Link href={`${pages.operatorOrders}?search=${encodeURIComponent(order.memo)}`}>
+            <code>{order.memo}</code>
+          </Link>
+        </>
       )}
       {review === null ? null : (
         <>
@@ -179,7 +208,7 @@ function CloseDialog({ transfer, onClose }: { transfer: Transfer; onClose: () =>
 }
 
 function RecordDialog({ onClose }: { onClose: () => void }) {
-  const { t } = useOperatorLanguage();
+  const { t, format } = useOperatorLanguage();
   const say = useSay();
   const [draft, setDraft] = useState({ amountVnd: '', memo: '', bankReference: '', bookedAt: '' });
   const set = (values: Partial<typeof draft>) => setDraft({ ...draft, ...values });
@@ -220,6 +249,7 @@ function RecordDialog({ onClose }: { onClose: () => void }) {
         <p className="hint">{t.operator.recordHint}</p>
         <TextField
           label={t.operator.priceVnd}
+          hint={isAmount ? format.vnd(draft.amountVnd.trim()) : undefined}
           inputMode="numeric"
           required
           value={draft.amountVnd}

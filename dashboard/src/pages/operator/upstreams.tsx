@@ -2,6 +2,7 @@
 
 import type { OnDisconnect, Protocol, UpstreamsAnswer } from '@steyg/sdk';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { Button } from '../../components/button.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
@@ -15,6 +16,7 @@ import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain, useProblems } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
+import { pages, pathTo } from '../../pages.ts';
 
 type Upstream = NonNullable<UpstreamsAnswer>[number];
 
@@ -63,7 +65,7 @@ function Health({ upstream }: { upstream: Upstream }) {
   const { t } = useOperatorLanguage();
   const { health, enabled } = upstream;
   if (!enabled) return <Badge>{t.operator.disabled}</Badge>;
-  if (health === null) return <Badge>{t.operator.unused}</Badge>;
+  if (health === null) return <Badge tone="good">{t.operator.healthy}</Badge>;
   if (health.ejected) return <Badge tone="bad">{t.operator.ejected}</Badge>;
   if (health.consecutiveFailures > 0) {
     return <Badge tone="warn">{fill(t.operator.failing, { n: health.consecutiveFailures })}</Badge>;
@@ -119,7 +121,15 @@ function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => 
           rows={upstream.routes}
           rowKey={({ id }) => id}
           columns={[
-            { head: t.models.model, names: true, cell: ({ entry }) => <code>{entry.modelId}</code> },
+            {
+              head: t.models.model,
+              names: true,
+              cell: ({ entry: { modelId } }) => (
+                <Link href={pathTo(pages.operatorModel, { modelId })}>
+                  <code>{modelId}</code>
+                </Link>
+              ),
+            },
             { head: t.operator.upstreamModel, cell: ({ upstreamModel }) => <code>{upstreamModel}</code> },
             { head: t.operator.priority, figure: true, cell: ({ priority }) => priority },
             { head: t.operator.weight, figure: true, cell: ({ weight }) => weight },

@@ -228,7 +228,11 @@ function ModelTable({ models }: { models: readonly ModelStatus[] }) {
               figure: true,
               cell: ({ requestsSucceeded, requests }) => (
                 <>
-                  {requestsSucceeded === null ? t.operator.noData : format.percent(requestsSucceeded, 2)}
+                  {requestsSucceeded !== null
+                    ? format.percent(requestsSucceeded, 2)
+                    : requests.length === 0
+                      ? t.operator.noRequests
+                      : t.operator.tooFewRequests}
                   {requests.map(({ protocol, count, succeeded }) => (
                     <span key={protocol} className="note">
                       {t.protocols[protocol]}:{' '}
@@ -243,24 +247,45 @@ function ModelTable({ models }: { models: readonly ModelStatus[] }) {
             },
             {
               head: t.operator.ways,
-              cell: ({ ways }) =>
-                ways.length === 0
-                  ? t.operator.noData
-                  : ways.map((way) => (
-                      <span key={`${way.protocol}${way.mode}`} className="note">
-                        {t.protocols[way.protocol]}, {t.operator.modes[way.mode]}:{' '}
-                        {way.outcome === 'UP'
-                          ? way.latencyMs === null
-                            ? t.operator.states.UP
-                            : format.milliseconds(way.latencyMs)
-                          : `${t.operator.states[way.outcome]} (${way.reason ?? ''})`}
-                      </span>
-                    )),
+              cell: ({ ways }) => <LatestProbes ways={ways} />,
             },
           ]}
         />
       )}
     </Card>
+  );
+}
+
+/** Each way that fails in full; of those that answer the range of their latencies, and each of them on demand. */
+function LatestProbes({ ways }: { ways: ModelStatus['ways'] }) {
+  const { t, format } = useOperatorLanguage();
+  if (ways.length === 0) return t.operator.noData;
+  const line = (way: (typeof ways)[number]) => (
+    <span key={`${way.protocol}${way.mode}`} className="note">
+      {t.protocols[way.protocol]}, {t.operator.modes[way.mode]}:{' '}
+      {way.outcome === 'UP'
+        ? way.latencyMs === null
+          ? t.operator.states.UP
+          : format.milliseconds(way.latencyMs)
+        : `${t.operator.states[way.outcome]} (${way.reason ?? ''})`}
+    </span>
+  );
+  const up = ways.filter(({ outcome }) => outcome === 'UP');
+  const latencies = up.flatMap(({ latencyMs }) => latencyMs ?? []);
+  const range = [...new Set([Math.min(...latencies), Math.max(...latencies)])].map(format.milliseconds).join(' – ');
+  return (
+    <>
+      {ways.filter(({ outcome }) => outcome !== 'UP').map(line)}
+      {up.length === 0 ? null : (
+        <details>
+          <summary>
+            {fill(t.operator.waysUp, { n: format.number(up.length) })}
+            {latencies.length === 0 ? '' : `, ${range}`}
+          </summary>
+          {up.map(line)}
+        </details>
+      )}
+    </>
   );
 }
 
@@ -312,7 +337,8 @@ function Incidents() {
                   cell: ({ endedAt }) => (endedAt === null ? t.operator.goesOn : <Moment at={endedAt} />),
                 },
                 {
-                  head: t.operator.addUpdate,
+                  head: t.common.actions,
+                  silentHead: true,
                   cell: ({ id, modelId }) => (
                     <Button
                       small
