@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import type { History } from '../database/replica.ts';
-import { type ControlPrincipal, nobody } from '../people/principal.ts';
+import { type ControlPrincipal, isSamePrincipal, nobody } from '../people/principal.ts';
 import { networkOf } from '../people/throttle.ts';
 import { describeError, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
 import { createRates } from '../shared/rates.ts';
@@ -16,6 +16,7 @@ import { defaultRates, type GraphqlRates } from './rates.ts';
 import { buildSchema } from './schema.ts';
 import { createWork } from './slices.ts';
 import { createTurns } from './turns.ts';
+import { whileUnchanged } from './unchanged.ts';
 import { createEngine } from './yoga.ts';
 
 /** Largest request body; larger ones are refused before they are read. */
@@ -29,6 +30,9 @@ const notAcceptable = 406;
 
 /** Lateness is measured twice a second. */
 const lateRetryAfterS = 2;
+
+/** A subscription ends so soon after its subject has signed out, or has lost a right. */
+const defaultIdentifyAgainMs = 5_000;
 
 const clientGone = new Error('the client has gone');
 
@@ -47,6 +51,8 @@ export interface GraphqlOptions {
   isLate?: () => boolean;
   limits?: Limits;
   rates?: GraphqlRates;
+  /** Between two identifications of a subscription's subject. */
+  identifyAgainMs?: number;
   /** A self-contained page for trying operations out. Never served in production. */
   graphiqlPage?: () => Promise<string>;
 }
@@ -57,6 +63,7 @@ export interface GraphqlOptions {
  */
 export async function registerGraphql(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
   const { prisma, db, domains, production, publicUrl, log, isLate = () => false, rates = defaultRates } = options;
+  const { identifyAgainMs = defaultIdentifyAgainMs } = options;
   const schema = buildSchema();
   const costs = createRates(rates.cost);
   const operations = createRates(rates.operations);
@@ -105,13 +112,14 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       if (request.headers.authorization === undefined && isForeign(request, origin)) {
         return refuse(request, reply, 403, 'CROSS_SITE', 'This request comes from another site.');
       }
-      const identified = await domains.people.identify({
+      const caller = {
         cookie: request.headers.cookie ?? null,
         authorization: request.headers.authorization ?? null,
         ip: request.ip,
         userAgent: request.headers['user-agent'] ?? '',
         view: request.headers['steyg-view']?.toString() ?? null,
-      });
+      };
+      const identified = await domains.people.identify(caller);
       if (identified === 'ended_view') return refuse(request, reply, 401, 'VIEW_ENDED', endedViewSentence);
       const principal = identified === 'bad_token' ? nobody : identified.principal;
       const subject = rateSubject(principal, request.ip);
@@ -158,7 +166,13 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
           'NOT_ACCEPTABLE',
           'Operations are answered as application/json, subscriptions as text/event-stream: accept that.',
         );
-      return send(request, reply, answer, context.setCookies);
+      const isUnchanged = async (): Promise<boolean> => {
+        const again = await domains.people.identify({ ...caller, prolong: false });
+        return typeof again !== 'string' && isSamePrincipal(again.principal, principal);
+      };
+      const events = (body: AsyncIterable<Uint8Array>) =>
+        whileUnchanged(body, { isUnchanged, everyMs: identifyAgainMs, signal: gone.signal });
+      return send(request, reply, answer, { setCookies: context.setCookies, events });
     });
 
     scope.get('/graphql', async (request, reply) => {
@@ -217,7 +231,13 @@ async function send(
   request: FastifyRequest,
   reply: FastifyReply,
   answer: Response,
-  setCookies: readonly string[],
+  {
+    setCookies,
+    events,
+  }: {
+    setCookies: readonly string[];
+    events: (body: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
+  },
 ): Promise<FastifyReply> {
   reply.code(answer.status).headers(requestIdHeaders(request.id)).header('cache-control', 'no-store');
   // Read by name: iteration gives each name in the case in which it was set.
@@ -230,7 +250,7 @@ async function send(
     // Proxies that buffer would delay events.
     reply.header('x-accel-buffering', 'no');
     // Yoga's own stream class is iterable, but none that `Readable.fromWeb` takes.
-    return reply.send(Readable.from(answer.body, { objectMode: false }));
+    return reply.send(Readable.from(events(answer.body), { objectMode: false }));
   }
   return reply.send(await answer.text());
 }

@@ -19,7 +19,13 @@ export interface Identified {
  * client. So is a look at a customer that has ended: its page must not continue with the operator's own rights.
  */
 export type Identify = (
-  request: Caller & { authorization: string | null /** The grant of a look. */; view?: string | null },
+  request: Caller & {
+    authorization: string | null;
+    /** The grant of a look. */
+    view?: string | null;
+    /** Whether the request is use of a session, which prolongs it; a new cookie can be answered. Default: true. */
+    prolong?: boolean;
+  },
 ) => Promise<Identified | 'bad_token' | 'ended_view'>;
 
 export function createIdentify(
@@ -35,7 +41,7 @@ export function createIdentify(
    * One statement for nearly every request. The cookie's signature adds nothing to a token of 256 random bits that is
    * looked up by its digest. A session that is due to be prolonged takes the slow path, through better-auth.
    */
-  const bySession = async (caller: Caller, token: string): Promise<Identified> => {
+  const bySession = async (caller: Caller, token: string, prolong: boolean): Promise<Identified> => {
     const { rows } = await pool.query<SessionRow>({
       name: 'people_session',
       text: `SELECT s.id AS "sessionId", s.user_id AS "userId", u.email, u.name, u.locale,
@@ -54,7 +60,8 @@ export function createIdentify(
       if (row !== undefined) await pool.query('DELETE FROM user_session WHERE id = $1', [row.sessionId]);
       return { principal: nobody, setCookies: [] };
     }
-    const prolonged = row.due ? await auth.api.getSession({ headers: headersOf(caller), returnHeaders: true }) : null;
+    const prolonged =
+      row.due && prolong ? await auth.api.getSession({ headers: headersOf(caller), returnHeaders: true }) : null;
     const { over: _over, due: _due, memberships, ...person } = row;
     return {
       setCookies: prolonged?.headers.getSetCookie() ?? [],
@@ -69,8 +76,9 @@ export function createIdentify(
 
   const byItself = async ({
     authorization,
+    prolong = true,
     ...caller
-  }: Caller & { authorization: string | null }): Promise<Identified | 'bad_token'> => {
+  }: Caller & { authorization: string | null; prolong?: boolean }): Promise<Identified | 'bad_token'> => {
     if (authorization !== null) {
       const bearer = /^bearer +(\S+) *$/i.exec(authorization)?.[1];
       const principal = bearer === undefined ? null : await accessTokens.identify(bearer);
@@ -78,7 +86,7 @@ export function createIdentify(
     }
     const signed = cookieValue(caller.cookie, names.session);
     const token = signed === null ? null : tokenOf(signed);
-    return token === null ? { principal: nobody, setCookies: [] } : bySession(caller, token);
+    return token === null ? { principal: nobody, setCookies: [] } : bySession(caller, token, prolong);
   };
 
   return async ({ view = null, ...request }) => {

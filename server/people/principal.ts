@@ -136,3 +136,12 @@ export function actorOf(principal: ControlPrincipal): string {
   if (principal.kind === 'nobody') return 'nobody';
   return principal.kind === 'user' ? `user:${principal.userId}` : `token:${principal.tokenId}`;
 }
+
+/** Whether two identifications found the same subject with the same rights. */
+export function isSamePrincipal(one: ControlPrincipal, other: ControlPrincipal): boolean {
+  const text = (principal: ControlPrincipal) =>
+    JSON.stringify(principal, (_name, value: unknown) =>
+      value instanceof Map || value instanceof Set ? [...value] : value,
+    );
+  return text(one) === text(other);
+}

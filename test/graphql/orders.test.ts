@@ -15,7 +15,7 @@ let binh: Browser;
 const oneUsd = 10n ** 12n;
 
 beforeAll(async () => {
-  plane = await createControlPlane();
+  plane = await createControlPlane({ identifyAgainMs: 20 });
   await transaction(plane.database.pool, async (client) => {
     const plan = { validDays: null, enabled: true, actor: 'system' };
     const save = (id: string, priceVnd: bigint, budget: bigint, enabled = true) =>
@@ -342,22 +342,87 @@ it('at most four things can be watched at once, and a client that leaves makes r
   for (const controller of leaving) controller.abort();
 });
 
+describe('a subscription ends without being completed, so that its client subscribes and is identified again,', () => {
+  const changes: [string, (person: { browser: Browser; email: string; accountId: string }) => Promise<unknown>][] = [
+    ['when its person signs out', ({ browser }) => browser.send('mutation { signOut { __typename } }')],
+    [
+      'when its person gets another role',
+      ({ accountId }) =>
+        plane.database.pool.query(`UPDATE member SET role = 'viewer' WHERE account_id = $1`, [accountId]),
+    ],
+    [
+      'when its person leaves the account',
+      ({ accountId }) => plane.database.pool.query('DELETE FROM member WHERE account_id = $1', [accountId]),
+    ],
+    [
+      'when its account is suspended',
+      ({ accountId }) =>
+        plane.database.pool.query(`UPDATE account SET status = 'suspended' WHERE id = $1`, [accountId]),
+    ],
+    [
+      'when its session expires',
+      ({ email }) =>
+        plane.database.pool.query(
+          `UPDATE user_session SET expires_at = now() WHERE user_id = (SELECT id FROM app_user WHERE email = $1)`,
+          [email],
+        ),
+    ],
+  ];
+  it.each(changes)('%s', async (when, change) => {
+    const email = `${crypto.randomUUID()}@example.com`;
+    const browser = await createPerson(plane, email, `203.0.113.${20 + changes.findIndex(([each]) => each === when)}`);
+    const accountId =
+      Buffer.from(await accountOf(browser), 'base64')
+        .toString()
+        .split(':')[1] ?? '';
+    const order = await buy(browser);
+    const response = await watch(browser, order.id);
+    const reader = response.body?.getReader();
+    let text = '';
+    while (!text.includes('PENDING')) text += Buffer.from((await reader?.read())?.value ?? []).toString();
+    await change({ browser, email, accountId });
+    for (let read = await reader?.read(); read?.done === false; read = await reader?.read())
+      text += Buffer.from(read.value).toString();
+    expect(text).not.toContain('event: complete');
+  });
+
+  it('when its access token is deleted; the next one is refused', async () => {
+    const made = await an.send(
+      `mutation { createAccessToken(input: { name: "watch", scopes: [READ] }) { ... on CreatedAccessToken { secret token: accessToken { id } } } }`,
+    );
+    const { secret, token } = made.data?.['createAccessToken'] as { secret: string; token: { id: string } };
+    const subscribe = () =>
+      subscribeWith({ authorization: `Bearer ${secret}` }, 'subscription { budgetChanged { free } }');
+    const response = await subscribe();
+    const text = response.text();
+    await an.send('mutation ($id: ID!) { deleteAccessToken(input: { id: $id }) { __typename } }', {
+      variables: { id: token.id },
+    });
+    expect(await text).not.toContain('event: complete');
+    expect((await subscribe()).status).toBe(401);
+  });
+});
+
 let address: string | undefined;
 
 /** Watches an order as a browser would: the same cookies, server-sent events. */
-async function watch(browser: Browser, id: string, signal?: AbortSignal): Promise<Response> {
+function watch(browser: Browser, id: string, signal?: AbortSignal): Promise<Response> {
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const query = 'subscription ($id: ID!) { orderStatus(id: $id) { status receivedVnd } }';
+  return subscribeWith({ cookie }, query, { id }, signal);
+}
+
+async function subscribeWith(
+  headers: Record<string, string>,
+  query: string,
+  variables: object = {},
+  signal?: AbortSignal,
+): Promise<Response> {
   address ??= await plane.app.listen({ port: 0, host: '127.0.0.1' });
   return fetch(`${address}/graphql`, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'text/event-stream',
-      cookie: [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
-    },
-    body: JSON.stringify({
-      query: 'subscription ($id: ID!) { orderStatus(id: $id) { status receivedVnd } }',
-      variables: { id },
-    }),
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+    body: JSON.stringify({ query, variables }),
     ...(signal === undefined ? {} : { signal }),
   });
 }

@@ -109,6 +109,7 @@ export async function createControlPlane(
     publicUrl?: string;
     rates?: GraphqlRates;
     isLate?: () => boolean;
+    identifyAgainMs?: number;
     /** The age (milliseconds) of a replica that history is read from. */
     historyAgeMs?: number;
     /** How people sign in. */
@@ -201,6 +202,7 @@ export async function createControlPlane(
     rates: options.rates ?? { operations: endless, network: endless, cost: endless },
     graphiqlPage: async () => '<!doctype html><title>GraphiQL</title>',
     ...(options.isLate === undefined ? {} : { isLate: options.isLate }),
+    ...(options.identifyAgainMs === undefined ? {} : { identifyAgainMs: options.identifyAgainMs }),
     ...(options.historyAgeMs === undefined ? {} : { history: replicaOf(pool, options.historyAgeMs) }),
     log,
   });
