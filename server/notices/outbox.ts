@@ -3,6 +3,7 @@
  * that dies leaves at most a message of unknown fate, which is shown as such and never sent a second time.
  */
 
+import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import type { Log } from '../core/log.ts';
 import { repeatedTransaction } from '../database/lane.ts';
@@ -43,6 +44,8 @@ const maxPauseS = 86_400;
 /** Deliveries at a time in one process. Mail servers are slow, and must not delay messages. */
 const lanes = { mail: 3, channel: 8 };
 const keptDays = 30;
+/** Sign-ins go first, but for each so-manieth message: a flood of them must not hold up what others wait for. */
+const fairEvery = 4;
 
 type Lane = keyof typeof lanes;
 
@@ -63,7 +66,12 @@ interface Recipient {
   target: string;
 }
 
-/** What one message carries: a notice, or all that quiet hours held back. */
+/** A recipient with the kind of the notice that it is to get. */
+interface Due extends Recipient {
+  kind: NoticeKind;
+}
+
+/** What one message carries: a notice, or all that were held back. */
 interface Batch extends Recipient {
   leased: Leased[];
 }
@@ -71,6 +79,7 @@ interface Batch extends Recipient {
 export function createOutbox(deps: OutboxDeps) {
   const { pool } = deps;
   const { send, test } = createDispatch(deps);
+  let draws = 0;
 
   /**
    * Sends what is due and returns how many messages were tried. Any number of processes may call it at once: each
@@ -121,7 +130,8 @@ export function createOutbox(deps: OutboxDeps) {
   function lease(lane: Lane): Promise<Batch | null> {
     return repeatedTransaction(pool, async (client) => {
       for (;;) {
-        const next = await nextRecipient(client, lane);
+        draws += 1;
+        const next = await nextRecipient(client, { lane, signInsFirst: draws % fairEvery !== 0 });
         if (next === null) return null;
         // One process gathers what is due for a recipient, so that what was held back comes as one message.
         await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.notice-delivery:' || $1, 0))`, [
@@ -297,32 +307,38 @@ function textOf(leased: readonly Leased[], locale: Locale): NoticeText {
   );
 }
 
-async function nextRecipient(client: ClientBase, lane: Lane): Promise<Recipient | null> {
-  const { rows } = await client.query<Recipient>(
-    // Each account has the same chance, however much of it is due, and a sign-in goes first. At random, so that concurrent
-    // senders do not queue for one recipient.
-    `SELECT "channelId", "userId", "accountId", target FROM (
-       SELECT DISTINCT ON (owner) * FROM (
-         SELECT d.channel_id AS "channelId", d.user_id AS "userId", n.account_id AS "accountId", d.target,
-                d.next_attempt_at, n.kind = 'new_sign_in' AS first, coalesce(n.account_id, d.user_id, c.account_id) AS owner
+/**
+ * A recipient with its most urgent notice. Each kind has the same chance, and within it each account, however much of it
+ * is due: neither a flood of one kind nor of one account holds up the others.
+ */
+async function nextRecipient(
+  client: ClientBase,
+  { lane, signInsFirst }: { lane: Lane; signInsFirst: boolean },
+): Promise<Due | null> {
+  const { rows } = await client.query<Due>(
+    // At random, so that concurrent senders do not queue for one recipient.
+    `SELECT "channelId", "userId", "accountId", target, kind FROM (
+       SELECT DISTINCT ON (kind, owner) * FROM (
+         SELECT d.channel_id AS "channelId", d.user_id AS "userId", n.account_id AS "accountId", d.target, n.kind,
+                d.next_attempt_at, coalesce(n.account_id, d.user_id, c.account_id) AS owner
          FROM notice_delivery d JOIN notice n ON n.id = d.notice_id LEFT JOIN notice_channel c ON c.id = d.channel_id
          WHERE d.status = 'pending' AND d.next_attempt_at <= now() AND (d.channel_id IS NULL) = $1
            AND n.kind = ANY ($2::text[])) AS due
-       ORDER BY owner, first DESC, next_attempt_at) AS head
-     ORDER BY first DESC, random() LIMIT 1`,
-    [lane === 'mail', noticeKinds],
+       ORDER BY kind, owner, next_attempt_at) AS head
+     ORDER BY (kind = 'new_sign_in') = $3 DESC, md5($4 || kind), random() LIMIT 1`,
+    [lane === 'mail', noticeKinds, signInsFirst, randomUUID()],
   );
   return rows[0] ?? null;
 }
 
-/** Leases one delivery of the recipient, or all that quiet hours held back. */
-async function takeDue(client: ClientBase, { target, accountId }: Recipient): Promise<Leased[]> {
+/** Leases one delivery of the recipient, of the drawn kind if it is still due, or all that were held back. */
+async function takeDue(client: ClientBase, { target, accountId, kind }: Due): Promise<Leased[]> {
   const { rows: due } = await client.query<{ id: string; held: boolean }>(
     `SELECT d.id, d.held FROM notice_delivery d JOIN notice n ON n.id = d.notice_id
      WHERE d.target = $1 AND ($1 <> 'mail' OR n.account_id = $2) AND d.status = 'pending' AND d.next_attempt_at <= now()
        AND n.kind = ANY ($3::text[])
-     ORDER BY (n.kind = 'new_sign_in') DESC, d.next_attempt_at, d.created_at FOR UPDATE OF d`,
-    [target, accountId, noticeKinds],
+     ORDER BY (n.kind = $4) DESC, d.next_attempt_at, d.created_at FOR UPDATE OF d`,
+    [target, accountId, noticeKinds, kind],
   );
   const [first] = due;
   if (first === undefined) return [];

@@ -89,6 +89,8 @@ export function createTeller(deps: TellerDeps) {
   /** Tells a person by mail, and over the channels and endpoints of the accounts that they own. */
   async function tellPerson(client: ClientBase, userId: string, notice: DueNotice): Promise<boolean> {
     const noticeId = uuidv7();
+    // Of two that are told at once, the second sees the message of the first.
+    await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.notices:' || $1, 0))`, [userId]);
     const { rowCount } = await client.query(
       `INSERT INTO notice (id, user_id, kind, subject, facts, mail) VALUES ($1, $2, $3, $4, $5, 'none')
        ON CONFLICT DO NOTHING`,
@@ -109,6 +111,7 @@ export function createTeller(deps: TellerDeps) {
       { ...recipient, target: `user:${userId}`, channelId: null, userId },
       ...channels.map((channelId) => ({ ...recipient, target: `channel:${channelId}`, channelId })),
     ]);
+    await holdRepeated(client, { userId, noticeId });
     for (const { accountId } of accounts)
       await recordEvent(client, { accountId, name: noticeEvents[notice.kind], data: notice.facts });
     return true;
@@ -138,6 +141,29 @@ export function createTeller(deps: TellerDeps) {
   }
 
   return { tellAccounts, tellPerson, tellOperators };
+}
+
+/**
+ * A person's first notice of an hour is sent at once; the others wait until the hour is over, and come as one message.
+ * They join those that wait already.
+ */
+async function holdRepeated(
+  client: ClientBase,
+  { userId, noticeId }: { userId: string; noticeId: string },
+): Promise<void> {
+  await client.query(
+    `WITH earlier AS (
+       SELECT d.target, max(CASE WHEN d.held AND d.status = 'pending' THEN greatest(d.next_attempt_at, now())
+                                 ELSE coalesce(d.delivered_at, d.created_at) + interval '1 hour' END) AS due
+       FROM notice n JOIN notice o ON o.user_id = n.user_id AND o.kind = n.kind AND o.id <> n.id AND o.cleared_at IS NULL
+       JOIN notice_delivery d ON d.notice_id = o.id
+       WHERE n.id = $2 AND o.user_id = $1 AND d.status <> 'failed'
+         AND (d.status = 'pending' OR coalesce(d.delivered_at, d.created_at) > now() - interval '1 hour')
+       GROUP BY d.target)
+     UPDATE notice_delivery d SET held = true, next_attempt_at = earlier.due FROM earlier
+     WHERE d.notice_id = $2 AND d.target = earlier.target`,
+    [userId, noticeId],
+  );
 }
 
 /** Writes the deliveries of notices. `together`: they come as one message with the others of the transaction. */

@@ -13,16 +13,23 @@ export function noticeText(kind: NoticeKind, facts: NoticeFacts, locale: Locale)
   return texts[locale][kind](facts, locale);
 }
 
-/** What was held back by quiet hours, as one message. */
+/** Messengers refuse long messages, and people do not read them. */
+const maxSummarized = 40;
+
+/** What was held back, as one message. */
 export function summaryText(
   notices: readonly { kind: NoticeKind; facts: NoticeFacts; createdAt: Date }[],
   locale: Locale,
 ): NoticeText {
-  const lines = notices.map(({ kind, facts, createdAt }) => {
+  const lines = notices.slice(0, maxSummarized).map(({ kind, facts, createdAt }) => {
     const { subject, body } = noticeText(kind, facts, locale);
     return `• ${momentText(createdAt, locale)}: ${subject}\n${body}`;
   });
-  const subject = locale === 'vi' ? `Steyg: ${notices.length} thông báo` : `Steyg: ${notices.length} notices`;
+  const more = notices.length - lines.length;
+  if (more > 0) lines.push(locale === 'vi' ? `… và ${more} thông báo nữa.` : `… and ${more} more.`);
+  const areSignIns = notices.every(({ kind }) => kind === 'new_sign_in');
+  const what = { en: areSignIns ? 'new sign-ins' : 'notices', vi: areSignIns ? 'lần đăng nhập mới' : 'thông báo' };
+  const subject = `Steyg: ${notices.length} ${what[locale]}`;
   return { subject, body: lines.join('\n\n') };
 }
 

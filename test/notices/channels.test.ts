@@ -681,6 +681,57 @@ it('the mail of a waiting transfer says why in words, for every reason that ther
   );
 });
 
+describe('sign-ins of one person', () => {
+  const person = async (): Promise<string> => {
+    const userId = uuidv7();
+    await database.pool.query(`INSERT INTO app_user (id, email, name, updated_at) VALUES ($1, $2, 'T', now())`, [
+      userId,
+      `${userId}@example.com`,
+    ]);
+    await database.pool.query(`INSERT INTO member (account_id, user_id, role) VALUES ($1, $2, 'owner')`, [
+      accountId,
+      userId,
+    ]);
+    return userId;
+  };
+  const signIn = (userId: string, device: string) =>
+    notices.tellSignIn({
+      userId,
+      sessionId: uuidv7(),
+      facts: { email: 'a@example.com', device, network: '203.0.113.0/24' },
+    });
+  const hourOver = () =>
+    database.pool.query(
+      `UPDATE notice_delivery SET created_at = created_at - interval '1 hour', delivered_at = delivered_at - interval '1 hour',
+              next_attempt_at = next_attempt_at - interval '1 hour'`,
+    );
+
+  it('come as one message at once and one for the rest of the hour, over each channel; of another person at once', async () => {
+    await open('telegram');
+    const [one, other] = [await person(), await person()];
+    await Promise.all(Array.from({ length: 12 }, (_, made) => signIn(one, `Browser ${made}`)));
+    await notices.deliverDue();
+    await signIn(one, 'Browser 12');
+    await signIn(other, 'Other');
+    await notices.deliverDue();
+    const to = (userId: string) => mails.filter((mail) => mail.to === `${userId}@example.com`);
+    expect([to(one).length, to(other).length]).toEqual([1, 1]);
+    expect(standIn.received).toHaveLength(2);
+    await hourOver();
+    await signIn(one, 'Browser 13');
+    await notices.deliverDue();
+    expect(to(one)).toHaveLength(2);
+    expect(to(one)[1]?.subject).toBe('Steyg: 13 new sign-ins');
+    for (let made = 0; made < 14; made += 1)
+      expect(to(one).some(({ text }) => text.includes(`Browser ${made},`))).toBe(true);
+    expect(standIn.received).toHaveLength(3);
+    await hourOver();
+    await signIn(one, 'Browser 14');
+    await notices.deliverDue();
+    expect(to(one)).toHaveLength(3);
+  });
+});
+
 describe('many causes at once', () => {
   const notice = (kind: NoticeKind, subject: string, owner: string) =>
     database.pool.query(
@@ -706,6 +757,26 @@ describe('many causes at once', () => {
     // Three senders side by side.
     expect(mails.slice(0, 4).map(({ subject }) => subject)).toContain(noticeText('new_sign_in', {}, 'en').subject);
     expect(mails.slice(0, 30).map(({ to }) => to)).toContain(`${other}@example.com`);
+  });
+
+  it('of one kind delay those of another by a few messages, sign-ins as well', async () => {
+    for (const flood of ['new_sign_in', 'price_changed'] as const) {
+      mails = [];
+      for (let made = 0; made < 60; made += 1) {
+        const id = uuidv7();
+        await database.pool.query('INSERT INTO account (id, name, email) VALUES ($1, $2, $3)', [
+          id,
+          'T',
+          `${id}@example.com`,
+        ]);
+        await notice(flood, 'flood', id);
+      }
+      await notice('balance_exhausted', '', accountId);
+      await notices.deliverDue();
+      expect(mails).toHaveLength(61);
+      expect(mails.slice(0, 30).map(({ to }) => to)).toContain(`${accountId}@example.com`);
+      await database.pool.query('DELETE FROM notice');
+    }
   });
 
   it('leave those of a newer version to that version', async () => {
