@@ -390,7 +390,7 @@ describe('a subscription ends without being completed, so that its client subscr
     const made = await an.send(
       `mutation { createAccessToken(input: { name: "watch", scopes: [READ] }) { ... on CreatedAccessToken { secret token: accessToken { id } } } }`,
     );
-    const { secret, token } = made.data?.['createAccessToken'] as { secret: string; token: { id: string } };
+    const { secret, token } = made.data!['createAccessToken'] as { secret: string; token: { id: string } };
     const subscribe = () =>
       subscribeWith({ authorization: `Bearer ${secret}` }, 'subscription { budgetChanged { free } }');
     const response = await subscribe();

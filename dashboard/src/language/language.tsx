@@ -54,12 +54,11 @@ export function LanguageProvider({
 
   // Of two quick choices the second one counts, whichever texts arrive first.
   const latest = useRef(locale);
-  const choose = useCallback((next: Locale) => {
+  const choose = useCallback(async (next: Locale) => {
     latest.current = next;
     rememberForServer(storageKey, next);
-    void loadTexts(next).then((loaded) => {
-      if (latest.current === next) setLanguage({ locale: next, texts: loaded });
-    });
+    const loaded = await loadTexts(next);
+    if (latest.current === next) setLanguage({ locale: next, texts: loaded });
   }, []);
 
   const language = useMemo<Language>(() => {
@@ -70,7 +69,7 @@ export function LanguageProvider({
       t: texts,
       format,
       count: (forms, n, values = {}) => fill(pick(forms, rules.select(Number(n))), { n: format.number(n), ...values }),
-      choose,
+      choose: (next) => void choose(next),
     };
   }, [locale, texts, choose, timeZone]);
 

@@ -98,16 +98,16 @@ builder.objectFields(OperatorType, (t) => ({
       checkedUsage(async () => {
         const kind = probes === true ? ('probe' as const) : ('customer' as const);
         const query = usageQuery({ ...args, by: ['model'] });
-          const [{ items, next }, margins] = await Promise.all([
-            readUsage(history, { accountId: null, kind, ...query }),
-            marginsOf(history, { kind, ...query }),
-          ]);
-          return {
-            rows: withMargins(items, margins),
-            hasMore: next !== null,
-            isLater: args.after != null,
-            cursorOf: usageCursor,
-          };
+        const [{ items, next }, margins] = await Promise.all([
+          readUsage(history, { accountId: null, kind, ...query }),
+          marginsOf(history, { kind, ...query }),
+        ]);
+        return {
+          rows: withMargins(items, margins),
+          hasMore: next !== null,
+          isLater: args.after != null,
+          cursorOf: usageCursor,
+        };
       }),
   }),
 }));
