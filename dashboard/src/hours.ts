@@ -2,17 +2,17 @@
 
 import type { Locale } from './format.ts';
 
-export const daysOfWeek = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export const daysOfWeek = ['MON', 'TUE', 'WED', 'THU', 'FRI', 'SAT', 'SUN'] as const;
 export type DayOfWeek = (typeof daysOfWeek)[number];
 
 /** `Mon–Fri 09:00–12:00, 14:00–18:00 (Asia/Shanghai)`. */
 export function hoursText(
-  { days, hours }: { days: readonly string[]; hours: readonly string[] },
+  { weekdays, hours }: { weekdays: readonly string[]; hours: readonly string[] },
   timeZone: string,
   locale: Locale,
 ): string {
   const periods = hours.map((period) => period.replace('-', '–')).join(', ');
-  return `${daysText(days, locale)} ${periods} (${timeZone})`;
+  return `${daysText(weekdays, locale)} ${periods} (${timeZone})`;
 }
 
 /** Three and more days in a row are a range. */

@@ -24,7 +24,7 @@ export interface PricesByLength extends AllPrices {
 
 /** Prices for hours of the week, which a request that is accepted in them is charged at. */
 export interface WindowPrices extends AllPrices {
-  days: readonly string[];
+  weekdays: readonly string[];
   hours: readonly string[];
   tiers?: readonly TierPrices[] | null;
 }
@@ -149,7 +149,7 @@ function allHours({ clock, ...ordinary }: PricesByLength): PricesByLength[] {
 
 function scheduleOf({ clock }: PricesByLength): string {
   if (clock == null) return '';
-  const windows = clock.windows.map(({ days, hours }) => [[...days].sort(), [...hours].sort()]);
+  const windows = clock.windows.map(({ weekdays, hours }) => [[...weekdays].sort(), [...hours].sort()]);
   return JSON.stringify([clock.timeZone, [...(clock.exceptDates ?? [])].sort(), windows]);
 }
 

@@ -43,7 +43,7 @@ export function setOf(draft: SetDraft): AllPrices | null {
 
 /** Prices for hours of the week as typed. */
 export interface WindowDraft extends SetDraft {
-  days: readonly DayOfWeek[];
+  weekdays: readonly DayOfWeek[];
   hours: string;
   /** A set for each of the draft's tiers, at the same lengths. */
   tiers: readonly SetDraft[];
@@ -59,7 +59,7 @@ export interface ClockDraft {
 /** The clock of a draft. */
 export interface DraftedClock extends ClockPrices {
   exceptDates: string[];
-  windows: (AllPrices & { days: string[]; hours: string[]; tiers: TierPrices[] })[];
+  windows: (AllPrices & { weekdays: DayOfWeek[]; hours: string[]; tiers: TierPrices[] })[];
 }
 
 export const noClock: ClockDraft = { timeZone: '', exceptDates: '', windows: [] };
@@ -72,7 +72,7 @@ export function draftOfClock(clock: ClockPrices | null): ClockDraft {
     exceptDates: (clock.exceptDates ?? []).join(' '),
     windows: clock.windows.map((window) => ({
       ...draftOfSet(window),
-      days: daysOfWeek.filter((day) => window.days.includes(day)),
+      weekdays: daysOfWeek.filter((day) => window.weekdays.includes(day)),
       hours: window.hours.join(', '),
       tiers: (window.tiers ?? []).map(draftOfSet),
     })),
@@ -94,8 +94,8 @@ export function clockOf(
       const tier = setOf(window.tiers[index] ?? emptySet);
       return tier === null ? [] : [{ ...tier, abovePromptTokens }];
     });
-    if (set === null || hours === null || window.days.length === 0 || sets.length < tiers.length) return undefined;
-    drafted.push({ ...set, days: [...window.days], hours, tiers: sets });
+    if (set === null || hours === null || window.weekdays.length === 0 || sets.length < tiers.length) return undefined;
+    drafted.push({ ...set, weekdays: [...window.weekdays], hours, tiers: sets });
   }
   return { timeZone: timeZone.trim(), exceptDates: dates, windows: drafted };
 }

@@ -90,7 +90,7 @@ export function Preferences() {
   const theme = useTheme();
   const session = useMaybeSession();
   const save = useChange({
-    change: (steyg, next: string) => steyg.console.people.updateProfile({ locale: next }),
+    change: (steyg, next: string) => steyg.console.people.updateProfile({ language: next === 'vi' ? 'VI' : 'EN' }),
     refresh: [['viewer']],
   });
   return (

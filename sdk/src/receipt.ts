@@ -21,10 +21,10 @@ export interface Receipt {
   charged_usd: string;
 }
 
-/** The same of the control plane's ledger entries: a line for each kind of token. */
+/** The same of the control plane's ledger entries: a line for each kind of token. Older names are taken as well. */
 export interface ReceiptWithLines {
-  receipt: readonly { pool: string; tokens: Count; pricePerMillion: string; amount: string }[];
-  units?: readonly { unit: string; count: Count; price: string; amount: string }[];
+  receipt: readonly { tokenPool?: string; pool?: string; tokens: Count; pricePerMillion: string; amount: string }[];
+  units?: readonly { chargedUnit?: string; unit?: string; count: Count; price: string; amount: string }[];
   tier?: { abovePromptTokens: number | null; upToPromptTokens: number | null } | null;
   clock?: { pricedAt: string; window: PriceHours | null } | null;
   cost: string;
@@ -34,7 +34,9 @@ export interface ReceiptWithLines {
 /** Hours of the week that have prices of their own. */
 interface PriceHours {
   /** Lower case or upper case, `mon` to `sun`. */
-  days: readonly string[];
+  weekdays?: readonly string[];
+  /** The same by its older name. */
+  days?: readonly string[];
   /** `HH:MM-HH:MM`; hours over midnight belong to the day on which they begin. */
   period: string;
   timeZone: string;
@@ -96,8 +98,8 @@ export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): 
   const parts = { input: 0n, cacheHit: 0n, cacheWrite5m: 0n, cacheWrite1h: 0n, output: 0n, units: 0n };
   let costPico = 0n;
   let prompt = 0n;
-  for (const { pool: name, tokens, pricePerMillion, amount } of receipt) {
-    const pool = poolNames.find((each) => each.toLowerCase() === name.toLowerCase());
+  for (const { pool: older = '', tokenPool: name = older, tokens, pricePerMillion, amount } of receipt) {
+    const pool = poolNames.find((each) => each.toLowerCase() === name.replaceAll('_', '').toLowerCase());
     if (pool === undefined) throw new RangeError(`${JSON.stringify(name)} is no kind of token that has a price.`);
     // USD per 1,000,000 tokens in micro-USD are pico-USD per token.
     const pico = count(tokens) * parseDecimal(pricePerMillion, 6);
@@ -106,9 +108,9 @@ export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): 
     costPico += pico;
     if (pool !== 'output') prompt += count(tokens);
   }
-  for (const { unit, count: pieces, price, amount } of units ?? []) {
+  for (const { unit = '', chargedUnit = unit, count: pieces, price, amount } of units ?? []) {
     const pico = count(pieces) * parseDecimal(price, 12);
-    compare(unit, amount, pico);
+    compare(chargedUnit.toLowerCase(), amount, pico);
     parts.units += pico;
     costPico += pico;
   }
@@ -117,9 +119,9 @@ export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): 
     above != null && prompt <= above ? `more than ${above}` : upTo != null && prompt > upTo ? `at most ${upTo}` : null;
   if (outside !== null) problems.push(`The prices are for prompts of ${outside} tokens, and this one has ${prompt}.`);
   if (clock?.window && !isWithin(clock.window, clock.pricedAt)) {
-    const { days, period, timeZone } = clock.window;
+    const { period, timeZone } = clock.window;
     problems.push(
-      `The prices are for ${days.join(', ')} ${period} ${timeZone}, and the request was accepted at ${clock.pricedAt}.`,
+      `The prices are for ${daysOf(clock.window).join(', ')} ${period} ${timeZone}, and the request was accepted at ${clock.pricedAt}.`,
     );
   }
   const statedPico = compare('The cost', cost, costPico);
@@ -132,7 +134,8 @@ export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): 
  * Whether a request was accepted within the hours that its prices are for. Which hours there are besides, and on which
  * dates they do not count, is in the price list and not in the entry.
  */
-function isWithin({ days, period, timeZone }: PriceHours, at: string): boolean {
+function isWithin(window: PriceHours, at: string): boolean {
+  const { period, timeZone } = window;
   if (!/^\d\d:\d\d-\d\d:\d\d$/.test(period)) throw new RangeError(`${JSON.stringify(period)} is no time of the day.`);
   // Times of the day as HH:MM stand in the order of their letters.
   const [from = '', to = ''] = period.split('-');
@@ -140,11 +143,13 @@ function isWithin({ days, period, timeZone }: PriceHours, at: string): boolean {
     new Date(at).toLocaleString('en-GB', { timeZone, hourCycle: 'h23', ...options });
   const time = local({ hour: '2-digit', minute: '2-digit' });
   const today = weekdays.indexOf(local({ weekday: 'short' }).toLowerCase());
-  const begins = (day: number) => days.some((name) => name.toLowerCase() === weekdays[day % 7]);
+  const begins = (day: number) => daysOf(window).includes(weekdays[day % 7] ?? '');
   return to > from
     ? begins(today) && time >= from && time < to
     : (begins(today) && time >= from) || (begins(today + 6) && time < to);
 }
+
+const daysOf = ({ days = [], weekdays: own = days }: PriceHours): string[] => own.map((day) => day.toLowerCase());
 
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
@@ -152,7 +157,7 @@ const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 function fromPools({ usage, prices, units = [], tier, clock, cost_usd, charged_usd }: Receipt): Lines {
   return {
     receipt: pools.map((pool) => ({
-      pool: pool.replaceAll('_', ''),
+      pool,
       tokens: usage[`${pool}_tokens`],
       pricePerMillion: prices[pool],
     })),

@@ -14,6 +14,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { GraphqlContext } from './context.ts';
+import { readOtherValues } from './enums.ts';
 import { type InputError, transportError } from './errors.ts';
 
 /**
@@ -30,6 +31,7 @@ export function withConventions(schema: GraphQLSchema): GraphQLSchema {
   );
   namePages(objects);
   for (const type of objects) for (const field of Object.values(type.getFields())) readForward(field);
+  readOtherValues(schema);
   const config = schema.toConfig();
   const mutation = withInputs(schema);
   // Built anew, so that it knows the added types.

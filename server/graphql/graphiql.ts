@@ -46,7 +46,7 @@ query Keys {
 query LastRequests {
   account {
     ledger(first: 10) {
-      edges { node { requestId createdAt model outcome charged usage { input output } receipt { pool tokens amount } } }
+      edges { node { requestId createdAt model outcome charged usage { input output } receipt { tokenPool tokens amount } } }
       pageInfo { hasNextPage endCursor }
     }
   }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { BurnLimit, SpendLimits } from '../core/spend-limits.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
-import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { type AuditAction, type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { type Once, once } from '../shared/idempotency.ts';
 import {
   amount,
@@ -538,7 +538,7 @@ async function endProblem(client: ClientBase, expiresAt: Date | null): Promise<K
 function audit(
   client: ClientBase,
   actor: string,
-  action: string,
+  action: AuditAction,
   before: ApiKey | null,
   after: ApiKey | null,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
-import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { type AuditAction, type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { checkInput, type InvalidInput, shownText } from '../shared/input.ts';
 import type { Locale } from '../shared/page.ts';
 import { isUuid } from '../shared/uuid.ts';
@@ -304,7 +304,7 @@ function isWebhookOf(
 function audit(
   client: ClientBase,
   actor: string,
-  action: string,
+  action: AuditAction,
   before: NoticeChannel | null,
   after: NoticeChannel | null,
 ): Promise<void> {

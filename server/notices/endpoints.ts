@@ -4,7 +4,7 @@ import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
-import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { type AuditAction, type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { checkInput, type InvalidInput, shownText, shownTextOrNothing } from '../shared/input.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { createWebhookSecret } from './signature.ts';
@@ -265,7 +265,7 @@ function distinct(events: readonly string[]): string[] {
 function audit(
   client: ClientBase,
   actor: string,
-  action: string,
+  action: AuditAction,
   before: WebhookEndpoint | null,
   after: WebhookEndpoint | null,
 ): Promise<void> {

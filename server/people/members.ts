@@ -3,7 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction, transaction } from '../database/lane.ts';
 import type { Mailer } from '../runtime/mail.ts';
-import { appendAudit } from '../shared/audit.ts';
+import { type AuditAction, appendAudit } from '../shared/audit.ts';
 import { address, parseInput } from './input.ts';
 import { invitationMail, localeOf } from './mails.ts';
 import { type BadInput, type BadToken, type Throttled, throttled } from './outcomes.ts';
@@ -297,7 +297,7 @@ async function endPersonalKeys(
 function audit(
   client: ClientBase,
   me: UserPrincipal,
-  action: string,
+  action: AuditAction,
   accountId: string,
   before: Record<string, string> | null,
   after: Record<string, string> | null,

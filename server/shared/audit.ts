@@ -8,8 +8,7 @@ import type { ClientBase } from 'pg';
 export interface AuditEntry {
   /** `user:<id>`, `token:<id>`, `command-line` or `system`. */
   actor: string;
-  /** Domain and verb, e.g. `key.delete`. */
-  action: string;
+  action: AuditAction;
   /** Kind and id of what was changed, e.g. `model:big-1`. */
   subject: string;
   /** Null: nothing existed before. */
@@ -17,6 +16,82 @@ export interface AuditEntry {
   /** Null: nothing is left. */
   after?: AuditFacts | null;
 }
+
+/** What can be done, domain and verb. Words are never renamed: stored entries keep them. */
+export type AuditAction =
+  | 'access-token.create'
+  | 'access-token.delete'
+  | 'account.add_owner'
+  | 'account.attribution'
+  | 'account.change_address'
+  | 'account.company'
+  | 'account.create'
+  | 'account.erase'
+  | 'account.limits'
+  | 'account.note'
+  | 'account.resume'
+  | 'account.suspend'
+  | 'account.view'
+  | 'announcement.create'
+  | 'announcement.end'
+  | 'announcement.move_end'
+  | 'bonus.save'
+  | 'books.close'
+  | 'books.import'
+  | 'code.redeem'
+  | 'codes.create'
+  | 'codes.revoke'
+  | 'grant.add'
+  | 'grant.end'
+  | 'invitation.create'
+  | 'invitation.revoke'
+  | 'invoice.retry'
+  | 'key.change'
+  | 'key.create'
+  | 'key.delete'
+  | 'key.revoke'
+  | 'key.rotate'
+  | 'ledger.archive'
+  | 'ledger.restore'
+  | 'member.change'
+  | 'member.join'
+  | 'member.limit'
+  | 'member.remove'
+  | 'model.change'
+  | 'model.create'
+  | 'model_mismatch.close'
+  | 'notice_channel.change'
+  | 'notice_channel.create'
+  | 'notice_channel.delete'
+  | 'notice_settings.change'
+  | 'operator.create'
+  | 'operator.remove'
+  | 'plan.change'
+  | 'plan.create'
+  | 'price.add'
+  | 'probe-agent.create'
+  | 'probe-agent.revoke'
+  | 'probing.save'
+  | 'project.change'
+  | 'project.create'
+  | 'route.change'
+  | 'seller.save'
+  | 'status-update.create'
+  | 'top_up.save'
+  | 'transfer.close'
+  | 'transfer.credit'
+  | 'transfer.match'
+  | 'transfer.record'
+  | 'transfer.undo'
+  | 'upstream.add_key'
+  | 'upstream.change'
+  | 'upstream.create'
+  | 'upstream.delete_key'
+  | 'upstream.set_key'
+  | 'webhook.change'
+  | 'webhook.create'
+  | 'webhook.delete'
+  | 'webhook.rotate';
 
 /** JSON values, and amounts and times, which are written as strings. */
 export type AuditValue = string | number | boolean | null | bigint | Date | readonly AuditValue[] | AuditFacts;

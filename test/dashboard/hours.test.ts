@@ -6,19 +6,19 @@ import { clockOf, draftOfClock } from '../../dashboard/src/price-draft.ts';
 /** Prices by the clock in the dashboard: as read, as typed, and compared with costs. */
 
 const set = (input: string) => ({ input, cacheHit: '0.1', output: '5', cacheWrite5m: null, cacheWrite1h: null });
-const workdays = ['mon', 'tue', 'wed', 'thu', 'fri'];
+const workdays = ['MON', 'TUE', 'WED', 'THU', 'FRI'];
 const clock = (input: string, more: object = {}) => ({
   timeZone: 'Asia/Shanghai',
   exceptDates: ['2027-01-01'],
-  windows: [{ ...set(input), days: workdays, hours: ['09:00-12:00', '14:00-18:00'], tiers: [] }],
+  windows: [{ ...set(input), weekdays: workdays, hours: ['09:00-12:00', '14:00-18:00'], tiers: [] }],
   ...more,
 });
 
 describe('hours of the week', () => {
   test('are read as days in a row and periods, in both languages', () => {
-    const hours = { days: [...workdays, 'sun'], hours: ['09:00-12:00', '22:00-06:00'] };
+    const hours = { weekdays: [...workdays, 'SUN'], hours: ['09:00-12:00', '22:00-06:00'] };
     expect(hoursText(hours, 'Asia/Shanghai', 'en')).toBe('Mon–Fri, Sun 09:00–12:00, 22:00–06:00 (Asia/Shanghai)');
-    expect(hoursText({ days: ['mon', 'tue'], hours: ['00:00-24:00'] }, 'UTC', 'vi')).toBe(
+    expect(hoursText({ weekdays: ['MON', 'TUE'], hours: ['00:00-24:00'] }, 'UTC', 'vi')).toBe(
       'Thứ 2, Thứ 3 00:00–24:00 (UTC)',
     );
   });
@@ -35,7 +35,7 @@ describe('hours of the week', () => {
 describe('the editor', () => {
   test('gives back the clock that it was given, with its tiers at the lengths of the prices', () => {
     const tiers = [{ ...set('4'), abovePromptTokens: 1_000 }];
-    const given = clock('2', { windows: [{ ...set('2'), days: workdays, hours: ['09:00-12:00'], tiers }] });
+    const given = clock('2', { windows: [{ ...set('2'), weekdays: workdays, hours: ['09:00-12:00'], tiers }] });
     expect(clockOf(draftOfClock(given), [{ ...set('2'), abovePromptTokens: 1_000 }])).toEqual(given);
     expect(clockOf(draftOfClock(null), [])).toBe(null);
   });
@@ -43,7 +43,7 @@ describe('the editor', () => {
   test('gives nothing while a window lacks a day, an hour, a price, or the set of a length', () => {
     const draft = draftOfClock(clock('2'));
     const [window] = draft.windows;
-    for (const change of [{ days: [] }, { hours: 'noon' }, { input: '' }])
+    for (const change of [{ weekdays: [] }, { hours: 'noon' }, { input: '' }])
       expect(clockOf({ ...draft, windows: [{ ...window!, ...change }] }, [])).toBe(undefined);
     expect(clockOf({ ...draft, timeZone: 'Mars/Base' }, [])).toBe(undefined);
     expect(clockOf({ ...draft, exceptDates: 'tomorrow' }, [])).toBe(undefined);

@@ -26,7 +26,10 @@ export function ClockFields({
   const windowAt = (index: number, window: WindowDraft) =>
     onChange({ ...draft, windows: windows.map((each, at) => (at === index ? window : each)) });
   const add = () =>
-    onChange({ ...draft, windows: [...windows, { ...emptySet, days: daysOfWeek.slice(0, 5), hours: '', tiers: [] }] });
+    onChange({
+      ...draft,
+      windows: [...windows, { ...emptySet, weekdays: daysOfWeek.slice(0, 5), hours: '', tiers: [] }],
+    });
   return (
     <>
       {windows.length === 0 ? null : (
@@ -81,7 +84,7 @@ function WindowFields({
   onRemove: () => void;
 }) {
   const { t, locale } = useOperatorLanguage();
-  const { days, hours, tiers } = window;
+  const { weekdays, hours, tiers } = window;
   return (
     <fieldset className="route">
       <legend>{fill(t.operator.windowNumber, { n: number })}</legend>
@@ -90,9 +93,12 @@ function WindowFields({
           <Checkbox
             key={day}
             label={dayName(place, locale)}
-            checked={days.includes(day)}
+            checked={weekdays.includes(day)}
             onChange={(on) =>
-              onChange({ ...window, days: daysOfWeek.filter((each) => (each === day ? on : days.includes(each))) })
+              onChange({
+                ...window,
+                weekdays: daysOfWeek.filter((each) => (each === day ? on : weekdays.includes(each))),
+              })
             }
           />
         ))}

@@ -1,6 +1,6 @@
 /** The form of a catalog model, without prices and routes. */
 
-import type { CatalogAnswer, SaveModelAnswer, Success } from '@steyg/sdk';
+import type { CatalogAnswer, ReasoningEffort, SaveModelAnswer, Success } from '@steyg/sdk';
 import { useState } from 'react';
 import { useChange } from '../data.tsx';
 import { useProblems } from '../explain.ts';
@@ -11,6 +11,7 @@ import { Form } from './form.tsx';
 
 type Entry = NonNullable<CatalogAnswer>[number];
 
+const effortsOf = (text: string) => words(text).map((word) => word.toUpperCase() as ReasoningEffort);
 const words = (text: string) => text.split(/[\s,]+/).filter((word) => word !== '');
 
 /** A model of the catalog, but for its prices and routes. */
@@ -32,7 +33,7 @@ export function ModelForm({
     contextWindow: String(entry?.contextWindow ?? 200_000),
     maxOutputTokens: String(entry?.maxOutputTokens ?? 32_000),
     capabilities: entry?.capabilities.join(', ') ?? 'tools',
-    efforts: entry?.efforts.join(', ') ?? '',
+    efforts: entry?.reasoningEfforts.join(', ').toLowerCase() ?? '',
     reasoningSpeed: String(entry?.reasoningTokensPerSecond ?? ''),
     allow: entry?.allow.join(', ') ?? '',
     enabled: entry?.enabled ?? true,
@@ -48,9 +49,9 @@ export function ModelForm({
           contextWindow: Math.floor(Number(input.contextWindow)),
           maxOutputTokens: Math.floor(Number(input.maxOutputTokens)),
           capabilities: words(input.capabilities),
-          efforts: words(input.efforts),
+          reasoningEfforts: effortsOf(input.efforts),
           // Set by the catalog file; saving here must not reset it.
-          unknownMembers: entry?.unknownMembers ?? 'pass',
+          onUnknownMembers: entry?.onUnknownMembers ?? 'PASS',
           reasoningTokensPerSecond:
             input.reasoningSpeed.trim() === '' ? null : Math.floor(Number(input.reasoningSpeed)),
           allow: words(input.allow),
@@ -155,7 +156,7 @@ export function ModelForm({
           hint={t.operator.effortsHint}
           value={draft.efforts}
           onChange={(efforts) => set({ efforts })}
-          error={fields['efforts']}
+          error={fields['reasoningEfforts']}
         />
         <TextField
           label={t.operator.reasoningSpeed}

@@ -16,7 +16,7 @@ import { Table } from './table.tsx';
 import { useSay } from './toasts.tsx';
 
 type Channel = NonNullable<ListNoticeChannelsAnswer>[number];
-type Kind = Channel['kind'];
+type Kind = Exclude<Channel['kind'], 'OTHER'>;
 /** Null: the business. */
 type Owner = string | null;
 
@@ -236,7 +236,7 @@ function ChannelDialog({
             name: draft.name.trim(),
             secret: draft.secret.trim(),
             target: draft.target.trim(),
-            locale: draft.locale,
+            language: draft.locale === 'vi' ? 'VI' : 'EN',
             kinds: chosen,
             ...(kind === 'ZALO' ? { zaloAppId: draft.appId.trim(), zaloAppSecret: draft.appSecret.trim() } : {}),
           })

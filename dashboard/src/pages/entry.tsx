@@ -41,8 +41,6 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
   const noted = entry.attribution;
   const sum = addUsd([...entry.receipt, ...entry.units].map(({ amount }) => amount));
   const addsUp = parseUsd(sum) === parseUsd(entry.cost);
-  const pools = t.entry.pools as Record<string, string>;
-  const unitNames = t.entry.units as Record<string, string>;
   return (
     <>
       <dl className="figures">
@@ -109,17 +107,17 @@ function Details({ entry }: { entry: NonNullable<EntryAnswer> }) {
         <Table
           caption={t.entry.receipt}
           rows={entry.receipt}
-          rowKey={({ pool }) => pool}
+          rowKey={({ tokenPool }) => tokenPool}
           columns={[
-            { head: t.entry.pool, names: true, cell: ({ pool }) => pools[pool] ?? pool },
+            { head: t.entry.pool, names: true, cell: ({ tokenPool }) => t.entry.pools[tokenPool] },
             { head: t.entry.tokens, figure: true, cell: ({ tokens }) => format.number(tokens) },
             { head: t.entry.price, figure: true, cell: ({ pricePerMillion }) => format.usdExact(pricePerMillion) },
             { head: t.entry.amount, figure: true, cell: ({ amount }) => format.usdExact(amount) },
           ]}
         />
         <dl className="sums">
-          {entry.units.map(({ unit, count, price, amount }) => (
-            <Fact key={unit} name={unitNames[unit] ?? unit}>
+          {entry.units.map(({ chargedUnit, count, price, amount }) => (
+            <Fact key={chargedUnit} name={t.entry.units[chargedUnit]}>
               {`${format.number(count)} × ${format.usdExact(price)} = ${format.usdExact(amount)}`}
             </Fact>
           ))}

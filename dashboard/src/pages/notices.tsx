@@ -1,6 +1,6 @@
 /** The page of an account's notices and webhooks. */
 
-import type { ListEndpointsAnswer } from '@steyg/sdk';
+import type { ListEndpointsAnswer, WebhookEvent } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Code } from '../components/copy.tsx';
@@ -19,6 +19,13 @@ import { useAsk, useChange, usePages } from '../data.tsx';
 import { useExplain, useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount } from '../session.tsx';
+
+/** The events that webhooks can carry, with the names that bodies have. */
+const useEvents = () =>
+  useAsk({
+    key: ['webhook-events'],
+    ask: (steyg, signal) => steyg.console.webhooks.webhookEvents({}, { signal }),
+  });
 
 type Endpoint = NonNullable<ListEndpointsAnswer>[number];
 
@@ -85,6 +92,8 @@ function Webhooks() {
     change: (steyg, id: string) => steyg.console.webhooks.deleteWebhookEndpoint({ id }),
     refresh: [key],
   });
+  const events = useEvents();
+  const nameOf = (event: WebhookEvent) => events.data?.find((each) => each.webhookEvent === event)?.name ?? event;
   const close = () => setOpen(null);
   const fail = { onError: (error: unknown) => say(explain(error).sentence, 'bad') };
   return (
@@ -121,7 +130,8 @@ function Webhooks() {
                 },
                 {
                   head: t.webhooks.events,
-                  cell: ({ events }) => (events.length === 0 ? t.webhooks.allEvents : format.list(events)),
+                  cell: ({ webhookEvents }) =>
+                    webhookEvents.length === 0 ? t.webhooks.allEvents : format.list(webhookEvents.map(nameOf)),
                 },
                 {
                   head: t.webhooks.state,
@@ -202,15 +212,12 @@ function EndpointDialog({
   const { id: accountId } = useAccount();
   const [url, setUrl] = useState(endpoint?.url ?? '');
   const [description, setDescription] = useState(endpoint?.description ?? '');
-  const [events, setEvents] = useState<string[]>([...(endpoint?.events ?? [])]);
+  const [events, setEvents] = useState<WebhookEvent[]>([...(endpoint?.webhookEvents ?? [])]);
   const [enabled, setEnabled] = useState(endpoint?.enabled ?? true);
-  const names = useAsk({
-    key: ['webhook-events'],
-    ask: (steyg, signal) => steyg.console.webhooks.webhookEvents({}, { signal }),
-  });
+  const names = useEvents();
   const refresh = [['endpoints', accountId]];
   const add = useChange({
-    change: (steyg, input: { url: string; description: string; events: string[] }) =>
+    change: (steyg, input: { url: string; description: string; webhookEvents: WebhookEvent[] }) =>
       steyg.console.webhooks.createWebhookEndpoint({ input: { ...input, accountId } }),
     refresh,
     done: (made) => {
@@ -219,8 +226,10 @@ function EndpointDialog({
     },
   });
   const update = useChange({
-    change: (steyg, input: { id: string; url: string; description: string; events: string[]; enabled: boolean }) =>
-      steyg.console.webhooks.updateWebhookEndpoint({ input }),
+    change: (
+      steyg,
+      input: { id: string; url: string; description: string; webhookEvents: WebhookEvent[]; enabled: boolean },
+    ) => steyg.console.webhooks.updateWebhookEndpoint({ input }),
     refresh,
     done: onClose,
   });
@@ -230,7 +239,7 @@ function EndpointDialog({
     <Dialog title={endpoint === null ? t.webhooks.add : t.webhooks.edit} onClose={onClose}>
       <Form
         onSubmit={() => {
-          const input = { url: url.trim(), description: description.trim(), events };
+          const input = { url: url.trim(), description: description.trim(), webhookEvents: events };
           if (endpoint === null) add.mutate(input);
           else update.mutate({ ...input, id: endpoint.id, enabled });
         }}
@@ -264,12 +273,14 @@ function EndpointDialog({
           <legend>{t.webhooks.events}</legend>
           <p className="hint">{t.webhooks.eventsHint}</p>
           <div className="checks">
-            {(names.data ?? []).map((name) => (
+            {(names.data ?? []).map(({ name, webhookEvent }) => (
               <Checkbox
                 key={name}
                 label={<code>{name}</code>}
-                checked={events.includes(name)}
-                onChange={(checked) => setEvents(checked ? [...events, name] : events.filter((each) => each !== name))}
+                checked={events.includes(webhookEvent)}
+                onChange={(checked) =>
+                  setEvents(checked ? [...events, webhookEvent] : events.filter((each) => each !== webhookEvent))
+                }
               />
             ))}
           </div>
@@ -280,7 +291,7 @@ function EndpointDialog({
   );
 }
 
-const tones = { DELIVERED: 'good', PENDING: 'warn', FAILED: 'bad' } as const;
+const tones = { DELIVERED: 'good', PENDING: 'warn', FAILED: 'bad', OTHER: 'plain' } as const;
 
 function Deliveries({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
   const { t, format } = useLanguage();

@@ -1,5 +1,6 @@
 /** The sign-up page. */
 
+import type { Language } from '@steyg/sdk';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.tsx';
@@ -27,7 +28,8 @@ export default function SignUp() {
   const [password, setPassword] = useState('');
   const [sent, setSent] = useState<Credentials | null>(null);
   const signUp = useChange({
-    change: (steyg, input: Credentials & { name: string; locale: string }) => steyg.console.people.signUp({ input }),
+    change: (steyg, input: Credentials & { name: string; language: Language }) =>
+      steyg.console.people.signUp({ input }),
     done: (_result, input) => setSent({ email: input.email, password: input.password }),
   });
   if (sent !== null) return <CheckMail credentials={sent} onBack={() => setSent(null)} />;
@@ -36,7 +38,9 @@ export default function SignUp() {
     <div className="narrow">
       <Page title={t.signUp.title} lead={t.signUp.lead}>
         <Form
-          onSubmit={() => signUp.mutate({ name: name.trim(), email: email.trim(), password, locale })}
+          onSubmit={() =>
+            signUp.mutate({ name: name.trim(), email: email.trim(), password, language: locale === 'vi' ? 'VI' : 'EN' })
+          }
           error={rest}
           actions={
             <Button type="submit" look="primary" busy={signUp.isPending}>

@@ -181,7 +181,14 @@ function WhatItBuys({ plans, models }: { plans: readonly Plan[]; models: readonl
   );
 }
 
-const tones = { PENDING: 'warn', PARTIAL: 'warn', PAID: 'good', EXPIRED: 'plain', CANCELLED: 'plain' } as const;
+const tones = {
+  PENDING: 'warn',
+  PARTIAL: 'warn',
+  PAID: 'good',
+  EXPIRED: 'plain',
+  CANCELLED: 'plain',
+  OTHER: 'plain',
+} as const;
 
 export function OrderBadge({ status }: { status: Order['status'] }) {
   const { t } = useLanguage();

@@ -915,7 +915,7 @@ export type UptimeAnswer = UptimeQuery['uptime'];
 export type ListIncidentsAnswer = ListIncidentsQuery['incidents'];
 
 /** What `webhookEvents` answers. */
-export type WebhookEventsAnswer = WebhookEventsQuery['webhookEvents'];
+export type WebhookEventsAnswer = WebhookEventsQuery['webhookEventNames'];
 
 /** What `listEndpoints` answers. */
 export type ListEndpointsAnswer = Below<ListEndpointsQuery['account'], 'webhookEndpoints'>;
@@ -2578,7 +2578,7 @@ export interface ConsoleStatus {
 /** Operations on webhooks. */
 export interface ConsoleWebhooks {
   /**
-   * Names of the events that webhooks can carry.
+   * The events that webhooks can carry.
    *
    * @example
    * ```ts

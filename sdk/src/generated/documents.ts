@@ -17,16 +17,16 @@ const done = 'fragment Done on Done{ok}';
 const download = 'fragment Download on Download{expiresAt url}';
 const estimate = 'fragment Estimate on Estimate{hold inputTokens least model most}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
-const incident = 'fragment Incident on Incident{affected cause endedAt id impact modelId startedAt updates{...StatusUpdate}}';
+const incident = 'fragment Incident on Incident{affectedWays{mode protocol}cause endedAt id impact modelId startedAt updates{...StatusUpdate}}';
 const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt id role}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs operator{margin upstream upstreamCost}model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}usage{...Tokens}usageSource}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const memberSpend = 'fragment MemberSpend on MemberSpend{held isMember keys lifetime memberId monthlyBudget months{...MonthSpend}name personalKeys thisMonth}';
-const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities efforts contextWindow displayName family id input{...TokenPrice}kind markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceClock{...ModelPriceClock}priceTiers{...ModelPriceTier}protocols simulated}';
+const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities modelCapabilities reasoningEfforts contextWindow displayName family id input{...TokenPrice}kind markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceClock{...ModelPriceClock}priceTiers{...ModelPriceTier}protocols simulated}';
 const modelPriceClock = 'fragment ModelPriceClock on ModelPriceClock{exceptDates timeZone windows{...ModelPriceWindow}}';
 const modelPriceTier = 'fragment ModelPriceTier on ModelPriceTier{abovePromptTokens cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}input{...TokenPrice}output{...TokenPrice}}';
-const modelPriceWindow = 'fragment ModelPriceWindow on ModelPriceWindow{cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}days hours input{...TokenPrice}output{...TokenPrice}priceTiers{...ModelPriceTier}}';
+const modelPriceWindow = 'fragment ModelPriceWindow on ModelPriceWindow{cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}weekdays hours input{...TokenPrice}output{...TokenPrice}priceTiers{...ModelPriceTier}}';
 const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName everyMinutes last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}measuredSince modelId requests{...RequestShare}requestsSucceeded simulated state ways{...ProbedWay}}';
 const monthSpend = 'fragment MonthSpend on MonthSpend{charged month}';
 const newApiKey = 'fragment NewApiKey on NewApiKey{key{...ApiKey}secret}';
@@ -41,7 +41,7 @@ const passkey = 'fragment Passkey on Passkey{backedUp createdAt id lastUsedAt na
 const passkeyOptions = 'fragment PasskeyOptions on PasskeyOptions{json}';
 const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions{amountVnd bank{...BankAccount}memo qrPayload qrPng qrSvg}';
 const plan = 'fragment Plan on Plan{budget id name onSale planId priceVnd validDays vndPerUsd}';
-const priceHours = 'fragment PriceHours on PriceHours{days period timeZone}';
+const priceHours = 'fragment PriceHours on PriceHours{weekdays period timeZone}';
 const priceMoment = 'fragment PriceMoment on PriceMoment{pricedAt window{...PriceHours}}';
 const probedWay = 'fragment ProbedWay on ProbedWay{checkedAt latencyMs mode outcome protocol reason timeToFirstByteMs}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
@@ -49,7 +49,7 @@ const project = 'fragment Project on Project{archivedAt createdAt id name}';
 const projectSpend = 'fragment ProjectSpend on ProjectSpend{held keys lifetime limits{lifetime month}thisMonth}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
 const receipt = 'fragment Receipt on Receipt{accountEmail accountName budget issuedAt number payments{...OrderPayment}planName priceVnd receivedVnd}';
-const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
+const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount tokenPool pricePerMillion tokens}';
 const requestAttribution = 'fragment RequestAttribution on RequestAttribution{session tags user}';
 const requestShare = 'fragment RequestShare on RequestShare{count protocol succeeded}';
 const secondFactorSetup = 'fragment SecondFactorSetup on SecondFactorSetup{backupCodes uri}';
@@ -64,7 +64,7 @@ const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdA
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
 const topUp = 'fragment TopUp on TopUp{maxVnd minVnd plan{...Plan}}';
-const unitLine = 'fragment UnitLine on UnitLine{amount count price unit}';
+const unitLine = 'fragment UnitLine on UnitLine{amount count price chargedUnit}';
 const unitPrices = 'fragment UnitPrices on UnitPrices{image minute search}';
 const uptime = 'fragment Uptime on Uptime{down latencyMs maintenance noData ratio up}';
 const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
@@ -74,8 +74,8 @@ const usageRow = 'fragment UsageRow on UsageRow{charged cost failures key{id nam
 const user = 'fragment User on User{createdAt email emailVerified hasPassword id language name operator secondFactor}';
 const viewer = 'fragment Viewer on Viewer{accounts{id name status}tokenScopes sessions{...Session}user{...User}viewUntil}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
-const webhookDelivery = 'fragment WebhookDelivery on WebhookDelivery{attempts{...WebhookAttempt}body createdAt deliveredAt event eventId id nextAttemptAt status}';
-const webhookEndpoint = 'fragment WebhookEndpoint on WebhookEndpoint{createdAt description enabled events id url}';
+const webhookDelivery = 'fragment WebhookDelivery on WebhookDelivery{attempts{...WebhookAttempt}body createdAt deliveredAt event eventId id nextAttemptAt status webhookEvent}';
+const webhookEndpoint = 'fragment WebhookEndpoint on WebhookEndpoint{createdAt description enabled webhookEvents id url}';
 const webhookEndpointWithSecret = 'fragment WebhookEndpointWithSecret on WebhookEndpointWithSecret{endpoint{...WebhookEndpoint}secret}';
 
 /** The text of each operation, and how to run it. */
@@ -161,7 +161,7 @@ export const documents = {
   resetPassword: { kind: 'mutation', path: 'resetPassword', text: 'mutation resetPassword($newPassword:String!$token:String!){resetPassword(input:{newPassword:$newPassword token:$token}){__typename ...Done ...Problem}}' + done + problem },
   changePassword: { kind: 'mutation', path: 'changePassword', text: 'mutation changePassword($currentPassword:String!$newPassword:String!){changePassword(input:{currentPassword:$currentPassword newPassword:$newPassword}){__typename ...Done ...Problem}}' + done + problem },
   changeEmail: { kind: 'mutation', path: 'changeEmail', text: 'mutation changeEmail($newEmail:String!$password:String!){changeEmail(input:{newEmail:$newEmail password:$password}){__typename ...Done ...Problem}}' + done + problem },
-  updateProfile: { kind: 'mutation', path: 'updateProfile', text: 'mutation updateProfile($locale:String$name:String){updateProfile(input:{locale:$locale name:$name}){__typename ...User ...Problem}}' + problem + user },
+  updateProfile: { kind: 'mutation', path: 'updateProfile', text: 'mutation updateProfile($language:Language$name:String){updateProfile(input:{language:$language name:$name}){__typename ...User ...Problem}}' + problem + user },
   beginSecondFactor: { kind: 'mutation', path: 'beginSecondFactor', text: 'mutation beginSecondFactor($password:String!){beginSecondFactor(input:{password:$password}){__typename ...SecondFactorSetup ...Problem}}' + problem + secondFactorSetup },
   confirmSecondFactor: { kind: 'mutation', path: 'confirmSecondFactor', text: 'mutation confirmSecondFactor($code:String!){confirmSecondFactor(input:{code:$code}){__typename ...Done ...Problem}}' + done + problem },
   disableSecondFactor: { kind: 'mutation', path: 'disableSecondFactor', text: 'mutation disableSecondFactor($code:String!$password:String!){disableSecondFactor(input:{code:$code password:$password}){__typename ...Done ...Problem}}' + done + problem },
@@ -176,7 +176,7 @@ export const documents = {
   serviceStatus: { kind: 'query', path: 'status', text: 'query serviceStatus{status{...ServiceStatus}}' + announcement + incident + modelStatus + probedWay + requestShare + serviceAbsence + serviceStatus + statusUpdate + uptime + uptimeDay + uptimeObserver },
   uptime: { kind: 'query', path: 'uptime', text: 'query uptime($by:UptimeUnit!$from:DateTime!$mode:ProbeMode$modelId:String!$protocol:Protocol$to:DateTime!){uptime(by:$by from:$from mode:$mode modelId:$modelId protocol:$protocol to:$to){...UptimePoint}}' + uptime + uptimePoint },
   listIncidents: { kind: 'query', path: 'incidents', text: 'query listIncidents($after:String$first:Int$modelId:String){incidents(after:$after first:$first modelId:$modelId){edges{cursor node{...Incident}}pageInfo{...PageInfo}}}' + incident + pageInfo + statusUpdate },
-  webhookEvents: { kind: 'query', path: 'webhookEvents', text: 'query webhookEvents{webhookEvents}' },
+  webhookEvents: { kind: 'query', path: 'webhookEventNames', text: 'query webhookEvents{webhookEventNames{name webhookEvent}}' },
   listEndpoints: { kind: 'query', path: 'account.webhookEndpoints', text: 'query listEndpoints($accountId:ID){account(id:$accountId){webhookEndpoints{...WebhookEndpoint}}}' + webhookEndpoint },
   createWebhookEndpoint: { kind: 'mutation', path: 'createWebhookEndpoint', text: 'mutation createWebhookEndpoint($input:CreateWebhookEndpointInput!){createWebhookEndpoint(input:$input){__typename ...WebhookEndpointWithSecret ...Problem}}' + problem + webhookEndpoint + webhookEndpointWithSecret },
   updateWebhookEndpoint: { kind: 'mutation', path: 'updateWebhookEndpoint', text: 'mutation updateWebhookEndpoint($input:UpdateWebhookEndpointInput!){updateWebhookEndpoint(input:$input){__typename ...WebhookEndpoint ...Problem}}' + problem + webhookEndpoint },

@@ -3,17 +3,17 @@
 const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
 const accountNote = 'fragment AccountNote on AccountNote{text}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
-const anomaly = 'fragment Anomaly on Anomaly{account{name}accountId cost createdAt model requestOutcome requestId upstream countSource}';
+const anomaly = 'fragment Anomaly on Anomaly{accountId cost createdAt model requestOutcome requestId upstream countSource}';
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}maker{isMember name}models name owner prefix project{...Project}replaces requestsPerMinute spend{...KeySpend}status}';
-const auditEntry = 'fragment AuditEntry on AuditEntry{account{id name}action actor actorName after before createdAt id subject}';
+const auditEntry = 'fragment AuditEntry on AuditEntry{action actor after auditAction before createdAt id subject}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
-const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy matchedByName memo order{id memo}provider providerId review{...TransferReview}}';
+const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy memo order{id}source providerId review{...TransferReview}}';
 const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
 const brokenInvariant = 'fragment BrokenInvariant on BrokenInvariant{invariant rows}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
 const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
 const businessNoticeSettings = 'fragment BusinessNoticeSettings on BusinessNoticeSettings{billDays billPercent mail marginPercent muted quietFrom quietTo shortfall timeZone}';
-const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities efforts reasoningTokensPerSecond unknownMembers contextWindow createdAt displayName enabled family id kind maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
+const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities modelCapabilities reasoningEfforts reasoningTokensPerSecond onUnknownMembers contextWindow createdAt displayName enabled family id kind maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
 const closedMonth = 'fragment ClosedMonth on ClosedMonth{closedAt closedBy expired margin month revenueVnd shortfall timeZone unknownCharged unused upstreamCost used usedOfGiven usedOfPurchases usedOfTrials}';
 const codeBatch = 'fragment CodeBatch on CodeBatch{amount count createdAt expiresAt id name planId revokedAt used uses validDays}';
 const codeRedemption = 'fragment CodeRedemption on CodeRedemption{accountEmail accountId last4 redeemedAt}';
@@ -22,7 +22,7 @@ const download = 'fragment Download on Download{expiresAt url}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
 const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}';
 const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
-const hold = 'fragment Hold on Hold{account{name}accountId amount heldAt keyId requestId}';
+const hold = 'fragment Hold on Hold{accountId amount heldAt keyId requestId}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs operator{margin upstream upstreamCost}model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}usage{...Tokens}usageSource}';
 const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
@@ -40,33 +40,33 @@ const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviou
 const paymentInstructions = 'fragment PaymentInstructions on PaymentInstructions{amountVnd bank{...BankAccount}memo qrPayload qrPng qrSvg}';
 const plan = 'fragment Plan on Plan{budget id name onSale planId priceVnd validDays vndPerUsd}';
 const priceClock = 'fragment PriceClock on PriceClock{exceptDates timeZone windows{...PriceWindow}}';
-const priceHours = 'fragment PriceHours on PriceHours{days period timeZone}';
+const priceHours = 'fragment PriceHours on PriceHours{weekdays period timeZone}';
 const priceMoment = 'fragment PriceMoment on PriceMoment{pricedAt window{...PriceHours}}';
 const priceTier = 'fragment PriceTier on PriceTier{abovePromptTokens cacheHit cacheWrite1h cacheWrite5m input output}';
 const priceVersion = 'fragment PriceVersion on PriceVersion{cacheHit cacheWrite1h cacheWrite5m clock{...PriceClock}createdAt id input maxPromptTokens output perUnit{...UnitPrices}tiers{...PriceTier}validFrom}';
-const priceWindow = 'fragment PriceWindow on PriceWindow{cacheHit cacheWrite1h cacheWrite5m days hours input output tiers{...PriceTier}}';
+const priceWindow = 'fragment PriceWindow on PriceWindow{cacheHit cacheWrite1h cacheWrite5m weekdays hours input output tiers{...PriceTier}}';
 const probeAgent = 'fragment ProbeAgent on ProbeAgent{createdAt id last4 lastSeenAt measuredAt name region revokedAt}';
 const probing = 'fragment Probing on Probing{everyMinutes models{...ModelProbing}monthlyBudget observers serviceProbes spentThisMonth}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
 const project = 'fragment Project on Project{archivedAt createdAt id name}';
 const promptTier = 'fragment PromptTier on PromptTier{abovePromptTokens upToPromptTokens}';
-const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount pool pricePerMillion tokens}';
+const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount tokenPool pricePerMillion tokens}';
 const requestAttribution = 'fragment RequestAttribution on RequestAttribution{session tags user}';
 const revenueRow = 'fragment RevenueRow on RevenueRow{charged cost failures knownMargin model requests shortfall start tokens{...Tokens}unknownCharged unknownRequests upstreamCost}';
 const route = 'fragment Route on Route{costs{...RouteCosts}enabled entry{displayName id modelId}id priority upstream{id protocol simulated upstreamId}upstreamModel weight}';
 const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m clock{...PriceClock}input output perUnit{...UnitPrices}tiers{...PriceTier}}';
 const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
 const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
-const shortfall = 'fragment Shortfall on Shortfall{account{name}accountId charged cost createdAt missing model requestId}';
+const shortfall = 'fragment Shortfall on Shortfall{accountId charged cost createdAt missing model requestId}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
-const timelineEvent = 'fragment TimelineEvent on TimelineEvent{actor actorName at kind subject text usd vnd}';
+const timelineEvent = 'fragment TimelineEvent on TimelineEvent{actor at kind subject text usd vnd}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
 const topUp = 'fragment TopUp on TopUp{maxVnd minVnd plan{...Plan}}';
 const topUpSaved = 'fragment TopUpSaved on TopUpSaved{bonusSteps{...BonusStep}topUp{...TopUp}}';
 const transferProposal = 'fragment TransferProposal on TransferProposal{differences order{...MatchableOrder}reason}';
 const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason repeatsId surplusVnd}';
-const unitLine = 'fragment UnitLine on UnitLine{amount count price unit}';
+const unitLine = 'fragment UnitLine on UnitLine{amount count price chargedUnit}';
 const unitPrices = 'fragment UnitPrices on UnitPrices{image minute search}';
 const upstream = 'fragment Upstream on Upstream{baseUrl enabled ownFeatures{...UpstreamFeatures}health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect profile protocol routes{...Route}simulated upstreamId}';
 const upstreamFeatures = 'fragment UpstreamFeatures on UpstreamFeatures{cachedTokens callSignatures effort endUser files imageUrls jsonObject jsonSchema maxTokensField minOutputTokens parallelCalls reasoningHistory sampling shortCallIds stop store systemRole thinkingSwitch toolChoice traceContext usageOption}';
@@ -85,7 +85,7 @@ export const operatorDocuments = {
   listAnomalies: { kind: 'query', path: 'operator.anomalies', text: 'query listAnomalies($after:String$days:Int$first:Int){operator{anomalies(after:$after days:$days first:$first){...Anomaly}}}' + anomaly },
   listModelMismatches: { kind: 'query', path: 'operator.modelMismatches', text: 'query listModelMismatches($first:Int$open:Boolean){operator{modelMismatches(first:$first open:$open){...ModelMismatch}}}' + modelMismatch },
   closeModelMismatch: { kind: 'mutation', path: 'closeModelMismatch', text: 'mutation closeModelMismatch($id:ID!){closeModelMismatch(input:{id:$id}){__typename ...ModelMismatch ...Problem}}' + modelMismatch + problem },
-  auditLog: { kind: 'query', path: 'operator.auditLog', text: 'query auditLog($actor:String$after:String$first:Int$from:DateTime$subject:String$to:DateTime){operator{auditLog(actor:$actor after:$after first:$first from:$from subject:$subject to:$to){edges{cursor node{...AuditEntry}}pageInfo{...PageInfo}}}}' + auditEntry + pageInfo },
+  auditLog: { kind: 'query', path: 'operator.auditLog', text: 'query auditLog($actions:[AuditAction!]$actor:String$after:String$first:Int$from:DateTime$subject:String$to:DateTime){operator{auditLog(actions:$actions actor:$actor after:$after first:$first from:$from subject:$subject to:$to){edges{cursor node{...AuditEntry}}pageInfo{...PageInfo}}}}' + auditEntry + pageInfo },
   holds: { kind: 'query', path: 'operator.holds', text: 'query holds($first:Int){operator{holds(first:$first){...Hold}}}' + hold },
   invariants: { kind: 'query', path: 'operator.invariants', text: 'query invariants($accountId:ID!){operator{invariants(accountId:$accountId){...BrokenInvariant}}}' + brokenInvariant },
   catalog: { kind: 'query', path: 'operator.models', text: 'query catalog{operator{models{...CatalogEntry}}}' + catalogEntry + priceClock + priceTier + priceVersion + priceWindow + route + routeCosts + unitPrices },
@@ -122,9 +122,9 @@ export const operatorDocuments = {
   setUpstreamEnabled: { kind: 'mutation', path: 'setUpstreamEnabled', text: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(input:{enabled:$enabled upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
   addUpstreamKey: { kind: 'mutation', path: 'addUpstreamKey', text: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(input:{secret:$secret upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
   deleteUpstreamKey: { kind: 'mutation', path: 'deleteUpstreamKey', text: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(input:{keyId:$keyId upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
-  searchOrders: { kind: 'query', path: 'operator.orders', text: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){operator{orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order account{email id name}}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
+  searchOrders: { kind: 'query', path: 'operator.orders', text: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){operator{orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
   listAllPlans: { kind: 'query', path: 'operator.plans', text: 'query listAllPlans{operator{plans{...Plan}}}' + plan },
-  listBankTransfers: { kind: 'query', path: 'operator.bankTransfers', text: 'query listBankTransfers($after:String$first:Int$queue:Boolean$search:String){operator{bankTransfers(after:$after first:$first queue:$queue search:$search){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}totalCount}}}' + bankTransfer + pageInfo + transferReview },
+  listBankTransfers: { kind: 'query', path: 'operator.bankTransfers', text: 'query listBankTransfers($after:String$first:Int$queue:Boolean){operator{bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}totalCount}}}' + bankTransfer + pageInfo + transferReview },
   findOrdersToMatch: { kind: 'query', path: 'operator.orders', text: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){operator{orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}totalCount}}}' + matchableOrder + pageInfo },
   transferProposals: { kind: 'query', path: 'node', text: 'query transferProposals($transferId:ID!){node(id:$transferId){__typename ...on BankTransfer{id proposals{...TransferProposal}}}}' + matchableOrder + transferProposal },
   undoTransferMatch: { kind: 'mutation', path: 'undoTransferMatch', text: 'mutation undoTransferMatch($transferId:ID!){undoTransferMatch(input:{transferId:$transferId}){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview },

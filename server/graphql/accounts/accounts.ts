@@ -3,6 +3,7 @@ import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { containing } from '../containing.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther } from '../enums.ts';
 import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { besideCursor, cursorRow } from '../paging.ts';
@@ -11,10 +12,10 @@ import { besideCursor, cursorRow } from '../paging.ts';
 
 export const AccountStatus = builder.enumType('AccountStatus', {
   description: 'Whether an account may send requests.',
-  values: {
+  values: orOther({
     ACTIVE: { value: 'active', description: 'Requests are taken.' },
     SUSPENDED: { value: 'suspended', description: 'An operator has stopped the account.' },
-  } as const,
+  } as const),
 });
 
 export const AccountType = builder.prismaNode('Account', {

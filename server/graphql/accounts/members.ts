@@ -4,6 +4,7 @@ import { isUuid } from '../../shared/uuid.ts';
 import { accountFor, decodeId, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther } from '../enums.ts';
 import {
   badInput,
   ConflictError,
@@ -21,21 +22,21 @@ import { AccountType } from './accounts.ts';
 
 const RoleType = builder.enumType('Role', {
   description: 'A person’s part in an account.',
-  values: {
+  values: orOther({
     OWNER: { value: 'owner', description: 'Everything, owners included.' },
     ADMIN: { value: 'admin', description: 'Everything but what concerns owners.' },
     MEMBER: { value: 'member', description: 'Looks at everything and handles keys.' },
     VIEWER: { value: 'viewer', description: 'Looks at everything.' },
-  } satisfies Record<string, { value: Role; description: string }>,
+  } satisfies Record<string, { value: Role; description: string }>),
 });
 
 const InvitedRoleType = builder.enumType('InvitedRole', {
   description: 'A part that one can be invited to.',
-  values: {
+  values: orOther({
     ADMIN: { value: 'admin', description: 'Everything but what concerns owners.' },
     MEMBER: { value: 'member', description: 'Looks at everything and handles keys.' },
     VIEWER: { value: 'viewer', description: 'Looks at everything.' },
-  } satisfies Record<string, { value: InvitedRole; description: string }>,
+  } satisfies Record<string, { value: InvitedRole; description: string }>),
 });
 
 const MemberType = builder.objectRef<MemberRecord>('Member').implement({

@@ -17,6 +17,7 @@ import { accountFor } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther } from '../enums.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from '../errors.ts';
 import { listLength } from '../paging.ts';
 import { checkRange } from '../ranges.ts';
@@ -28,7 +29,7 @@ import { checkedUsage, hoursFrom, hoursTo } from './usage.ts';
 
 const AttributionModeType = builder.enumType('AttributionMode', {
   description: 'What an account has stored of whom its requests are for.',
-  values: {
+  values: orOther({
     OFF: { value: 'off', description: 'Nothing.' },
     DIGESTS: {
       value: 'digests',
@@ -39,7 +40,7 @@ const AttributionModeType = builder.enumType('AttributionMode', {
       description:
         'Sessions, users and values of tags as clients send them. Every API key of the account reads those of all its keys by `GET /v1/usage`, whatever its project.',
     },
-  } satisfies Record<string, { value: AttributionMode; description: string }>,
+  } satisfies Record<string, { value: AttributionMode; description: string }>),
 });
 
 const AttributionKindType = builder.enumType('AttributionKind', {

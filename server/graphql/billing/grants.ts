@@ -4,20 +4,21 @@ import { type GrantRecord, listGrants } from '../../billing/usage.ts';
 import { actorOf } from '../../people/principal.ts';
 import { checkIdempotencyKey, decodeUuid, encodeId } from '../access.ts';
 import { builder, type ObjectFields } from '../builder.ts';
+import { orOther } from '../enums.ts';
 import { ConflictError, InputError, idempotencyConflict, NotFoundError, refuseInput } from '../errors.ts';
 
 /** Grants: budget of an account, and the operators' changes of it. */
 
 export const GrantKindType = builder.enumType('GrantKind', {
   description: 'Where a grant comes from.',
-  values: {
+  values: orOther({
     TRIAL: { value: 'trial', description: 'The budget that a new account starts with.' },
     PURCHASE: { value: 'purchase', description: 'Bought with a plan.' },
     ADJUSTMENT: { value: 'adjustment', description: 'Given by an operator.' },
     REFUND: { value: 'refund', description: 'Given back.' },
     BONUS: { value: 'bonus', description: 'Given beside a purchase of a certain amount.' },
     CODE: { value: 'code', description: 'Given for a redemption code.' },
-  } satisfies Record<string, { value: GrantKind; description: string }>,
+  } satisfies Record<string, { value: GrantKind; description: string }>),
 });
 
 export const GrantType = builder.objectRef<GrantRecord>('Grant').implement({

@@ -16,7 +16,7 @@ import {
 } from '../../billing/usage.ts';
 import { storedLabels } from '../../core/attribution.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { ClockChoice, TierRange, UnitLine, UnitPrices } from '../../core/price.ts';
+import type { ChargedUnit, ClockChoice, TierRange, UnitLine, UnitPrices, Weekday } from '../../core/price.ts';
 import type { TokenPools, UsageSource } from '../../core/tokens.ts';
 import { abilitiesOn, isOperator } from '../../people/principal.ts';
 import { isRequestId } from '../../runtime/http.ts';
@@ -25,9 +25,10 @@ import { accountFor, decodeUuid } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { ModelType } from '../catalog/catalog.ts';
-import { ProtocolType } from '../catalog/protocol.ts';
+import { ProtocolType, WeekdayType } from '../catalog/protocol.ts';
 import type { GraphqlContext } from '../context.ts';
 import type { Domains } from '../domains.ts';
+import { orOther, wordValues } from '../enums.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from '../errors.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { pause } from '../notices/watching.ts';
@@ -38,7 +39,7 @@ import { checkRange } from '../ranges.ts';
 
 export const OutcomeType = builder.enumType('RequestOutcome', {
   description: 'How a request ended.',
-  values: {
+  values: orOther({
     COMPLETED: { value: 'completed', description: 'Answered to the end.' },
     BUDGET_STOPPED: { value: 'budget_stopped', description: 'Ended because the budget ran out.' },
     CLIENT_CLOSED: { value: 'client_closed', description: 'The client left before the end.' },
@@ -49,18 +50,18 @@ export const OutcomeType = builder.enumType('RequestOutcome', {
       value: 'shutdown',
       description: 'The service ended it: the server was stopped, or could not check the budget.',
     },
-  } satisfies Record<string, { value: Outcome; description: string }>,
+  } satisfies Record<string, { value: Outcome; description: string }>),
 });
 
 export const UsageSourceType = builder.enumType('UsageSource', {
   description: 'Where the token counts of an entry come from.',
-  values: {
+  values: orOther({
     REPORTED: { value: 'reported', description: 'The model reported them.' },
     PARTIAL: { value: 'partial', description: 'Reported up to where the answer ended, the rest estimated.' },
     CLAMPED: { value: 'clamped', description: 'Reported, but cut to what is possible.' },
     ESTIMATED: { value: 'estimated', description: 'Counted by the gateway.' },
     NONE: { value: 'none', description: 'There are none: the request failed before any.' },
-  } satisfies Record<string, { value: UsageSource; description: string }>,
+  } satisfies Record<string, { value: UsageSource; description: string }>),
 });
 
 export const TokensType = builder.objectRef<TokenPools>('Tokens').implement({
@@ -100,11 +101,37 @@ interface ReceiptLine {
   unitPrice: bigint;
 }
 
+const TokenPoolType = builder.enumType('TokenPool', {
+  description: 'One of the five kinds of tokens that have prices.',
+  values: {
+    INPUT: { value: 'input', description: 'New context.' },
+    CACHE_HIT: { value: 'cacheHit', description: 'Context read from the cache.' },
+    CACHE_WRITE_5M: { value: 'cacheWrite5m', description: 'Context written to the five-minute cache.' },
+    CACHE_WRITE_1H: { value: 'cacheWrite1h', description: 'Context written to the one-hour cache.' },
+    OUTPUT: { value: 'output', description: 'What the model wrote, reasoning included.' },
+  } satisfies Record<string, { value: ReceiptLine['pool']; description: string }>,
+});
+
+const ChargedUnitType = builder.enumType('ChargedUnit', {
+  description: 'Something that is charged by the piece.',
+  values: orOther(
+    wordValues<ChargedUnit>({
+      search: 'A search that the vendor makes.',
+      image: 'An image.',
+      minute: 'A minute; begun ones count whole.',
+    }),
+  ),
+});
+
 const ReceiptLineType = builder.objectRef<ReceiptLine>('ReceiptLine').implement({
   description: 'One line of a receipt: tokens x price per million / 1,000,000 = amount, without rounding.',
   authScopes: { public: true },
   fields: (t) => ({
-    pool: t.exposeString('pool', { description: '`input`, `cacheHit`, `cacheWrite5m`, `cacheWrite1h` or `output`.' }),
+    tokenPool: t.field({ type: TokenPoolType, description: 'Which tokens.', resolve: ({ pool }) => pool }),
+    pool: t.exposeString('pool', {
+      description: '`input`, `cacheHit`, `cacheWrite5m`, `cacheWrite1h` or `output`.',
+      deprecationReason: 'Use `tokenPool`.',
+    }),
     tokens: t.expose('tokens', { type: 'BigInt', description: 'How many tokens.' }),
     pricePerMillion: t.field({
       type: 'UsdAmount',
@@ -123,7 +150,11 @@ const UnitLineType = builder.objectRef<UnitLine>('UnitLine').implement({
   description: 'What was charged by the piece: count x price = amount.',
   authScopes: { public: true },
   fields: (t) => ({
-    unit: t.exposeString('unit', { description: '`search`, `image` or `minute`.' }),
+    chargedUnit: t.field({ type: ChargedUnitType, description: 'What.', resolve: ({ unit }) => unit }),
+    unit: t.exposeString('unit', {
+      description: '`search`, `image` or `minute`.',
+      deprecationReason: 'Use `chargedUnit`.',
+    }),
     count: t.exposeInt('count', { description: 'How many.' }),
     price: t.expose('price', {
       type: 'UsdAmount',
@@ -150,8 +181,14 @@ const PriceHoursType = builder.objectRef<NonNullable<ClockChoice['window']>>('Pr
   description: 'Hours of the week that have prices of their own.',
   authScopes: { public: true },
   fields: (t) => ({
+    weekdays: t.field({
+      type: [WeekdayType],
+      description: 'In the time zone; hours over midnight belong to the day on which they begin.',
+      resolve: ({ days }) => days as Weekday[],
+    }),
     days: t.stringList({
       description: '`mon` to `sun`, in the time zone; hours over midnight belong to the day on which they begin.',
+      deprecationReason: 'Use `weekdays`.',
       resolve: ({ days }) => [...days],
     }),
     period: t.exposeString('period', { description: '`HH:MM-HH:MM`, the end excluded.' }),

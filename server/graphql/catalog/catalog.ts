@@ -14,7 +14,14 @@ import { listPlans, type Plan } from '../../plans/plans.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { UnitPricesType } from './changes.ts';
-import { ModelKindType, ProtocolType } from './protocol.ts';
+import {
+  knownCapabilities,
+  ModelCapabilityType,
+  ModelKindType,
+  ProtocolType,
+  ReasoningEffortType,
+  WeekdayType,
+} from './protocol.ts';
 
 /** The public catalog: models and their prices, in USD and in VND. */
 
@@ -134,8 +141,14 @@ const ModelPriceWindowType = builder.objectRef<PriceWindow>('ModelPriceWindow').
   description: 'Prices of a model for hours of the week: a request that is accepted in them is charged at these.',
   authScopes: { public: true },
   fields: (t) => ({
+    weekdays: t.field({
+      type: [WeekdayType],
+      description: 'The days on which the hours begin.',
+      resolve: ({ days }) => [...days],
+    }),
     days: t.stringList({
       description: '`mon` to `sun`: the days on which the hours begin.',
+      deprecationReason: 'Use `weekdays`.',
       resolve: ({ days }) => [...days],
     }),
     hours: t.stringList({
@@ -235,12 +248,23 @@ builder.node(ModelType, {
     }),
     contextWindow: t.exposeInt('contextWindow', { description: 'Most tokens of a request and its answer.' }),
     maxOutputTokens: t.exposeInt('maxOutputTokens', { description: 'Most tokens of an answer.' }),
+    modelCapabilities: t.field({
+      type: [ModelCapabilityType],
+      description: 'What it can do, as far as programs may rely on it.',
+      resolve: ({ capabilities }) => knownCapabilities(capabilities),
+    }),
     capabilities: t.stringList({
-      description: 'What it can do, e.g. `tools`, `vision`, `thinking`.',
+      description: 'What it can do, in words for people: an operator may name anything.',
       resolve: ({ capabilities }) => [...capabilities],
+    }),
+    reasoningEfforts: t.field({
+      type: [ReasoningEffortType],
+      description: 'Reasoning efforts that it knows; `NONE` alone: it takes no effort; empty: not said.',
+      resolve: ({ efforts }) => [...efforts],
     }),
     efforts: t.stringList({
       description: 'Reasoning efforts that it knows; empty: not said.',
+      deprecationReason: 'Use `reasoningEfforts`.',
       resolve: ({ efforts }) => [...efforts],
     }),
     protocols: t.field({

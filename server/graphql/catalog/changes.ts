@@ -3,6 +3,7 @@ import type { PerUnit, PriceWindow, UnitPrices } from '../../core/price.ts';
 import { decodeId } from '../access.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import { InputError, NotFoundError } from '../errors.ts';
+import { WeekdayType } from './protocol.ts';
 
 /** Shared by the catalog's mutations: refusals, names in inputs, prices per million. */
 
@@ -179,6 +180,7 @@ export const clockTexts = {
   windows: 'Each has prices of its own; no two have a minute in common.',
   window: 'Prices for hours of the week: a request that is accepted in them is charged wholly at these.',
   days: '`mon` to `sun`: the days on which the hours begin.',
+  weekdays: 'The days on which the hours begin.',
   hours:
     'Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day.',
   tiers: 'Prices of the window for longer prompts, with the bounds of the ordinary ones.',
@@ -207,7 +209,16 @@ const PriceWindowType = builder.objectRef<PriceWindow>('PriceWindow').implement(
   description: clockTexts.window,
   authScopes: { operator: true },
   fields: (t) => ({
-    days: t.stringList({ description: clockTexts.days, resolve: ({ days }) => [...days] }),
+    weekdays: t.field({
+      type: [WeekdayType],
+      description: clockTexts.weekdays,
+      resolve: ({ days }) => [...days],
+    }),
+    days: t.stringList({
+      description: clockTexts.days,
+      deprecationReason: 'Use `weekdays`.',
+      resolve: ({ days }) => [...days],
+    }),
     hours: t.stringList({ description: clockTexts.hours, resolve: ({ hours }) => [...hours] }),
     ...countingPrices(t),
     tiers: t.field({

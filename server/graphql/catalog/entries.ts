@@ -1,10 +1,14 @@
+import type { UnknownMembers } from '../../catalog/model.ts';
+import type { ReasoningEffort } from '../../core/effort.ts';
 import type { ModelKind } from '../../core/kind.ts';
 import { fromStoredTiers, fromStoredUnits, type StoredTier } from '../../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
+import { orOther, wordValues } from '../enums.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { replacing } from '../replacing.ts';
 import {
   changeErrors,
   enteredPrices,
@@ -17,7 +21,7 @@ import {
   UnitPricesType,
 } from './changes.ts';
 import { decimalPrices, ModelPricesInput } from './price-inputs.ts';
-import { ModelKindType } from './protocol.ts';
+import { knownCapabilities, ModelCapabilityType, ModelKindType, ReasoningEffortType } from './protocol.ts';
 
 /** Models as operators see and change them, on or off, with all their prices. */
 
@@ -27,8 +31,18 @@ const reasoningSpeed =
 const effortsKnown =
   'Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said.';
 
+const effortsTaken = 'Reasoning efforts that it knows; `NONE` alone: it takes no effort; empty: not said.';
+
 const unknownMembersKnown =
   'What becomes of a request with a top-level member that the gateway does not know: `pass` or `refuse`. Translation refuses it in any case.';
+
+const onUnknownMembers =
+  'What becomes of a request with a top-level member that the gateway does not know. Translation refuses it in any case.';
+
+const UnknownMembersType = builder.enumType('UnknownMembers', {
+  description: 'What becomes of members that the gateway does not know.',
+  values: orOther(wordValues<UnknownMembers>({ pass: 'They are passed on.', refuse: 'The request is refused.' })),
+});
 
 export const CatalogEntryType = builder.prismaNode('Model', {
   name: 'CatalogEntry',
@@ -48,9 +62,35 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     contextWindow: t.exposeInt('contextWindow', { description: 'Most tokens of a request and its answer.' }),
     maxOutputTokens: t.exposeInt('maxOutputTokens', { description: 'Most tokens of an answer.' }),
     allow: t.exposeStringList('allow', { description: 'Fields and betas that are open for it.' }),
-    capabilities: t.exposeStringList('capabilities', { description: 'What it can do.' }),
-    efforts: t.exposeStringList('efforts', { description: effortsKnown }),
-    unknownMembers: t.exposeString('unknownMembers', { description: unknownMembersKnown }),
+    modelCapabilities: t.field({
+      type: [ModelCapabilityType],
+      description: 'What it can do, as far as programs may rely on it.',
+      select: { capabilities: true },
+      resolve: (model) => knownCapabilities(model.capabilities),
+    }),
+    capabilities: t.exposeStringList('capabilities', {
+      description: 'What it can do, in words for people: an operator may name anything.',
+    }),
+    reasoningEfforts: t.field({
+      type: [ReasoningEffortType],
+      description: effortsTaken,
+      select: { efforts: true },
+      resolve: ({ efforts }) => efforts as ReasoningEffort[],
+    }),
+    efforts: t.exposeStringList('efforts', {
+      description: effortsKnown,
+      deprecationReason: 'Use `reasoningEfforts`.',
+    }),
+    onUnknownMembers: t.field({
+      type: UnknownMembersType,
+      description: onUnknownMembers,
+      select: { unknownMembers: true },
+      resolve: ({ unknownMembers }) => unknownMembers as UnknownMembers,
+    }),
+    unknownMembers: t.exposeString('unknownMembers', {
+      description: unknownMembersKnown,
+      deprecationReason: 'Use `onUnknownMembers`.',
+    }),
     reasoningTokensPerSecond: t.exposeInt('reasoningTokensPerSecond', {
       nullable: true,
       description: reasoningSpeed,
@@ -126,10 +166,23 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
     contextWindow: t.int({ required: true, description: 'Most tokens of a request and its answer.' }),
     maxOutputTokens: t.int({ required: true, description: 'Most tokens of an answer.' }),
     allow: t.stringList({ defaultValue: [], description: 'Fields and betas that are open for it.' }),
-    capabilities: t.stringList({ defaultValue: [], description: 'What it can do.' }),
-    efforts: t.stringList({ defaultValue: [], description: effortsKnown }),
+    capabilities: t.stringList({
+      defaultValue: [],
+      description: 'What it can do: `tools`, `vision`, `thinking`, `caching`, and whatever people are to read.',
+    }),
+    reasoningEfforts: t.field({ type: [ReasoningEffortType], description: effortsTaken }),
+    efforts: t.stringList({
+      defaultValue: [],
+      description: effortsKnown,
+      deprecationReason: 'Use `reasoningEfforts`.',
+    }),
     reasoningTokensPerSecond: t.int({ description: reasoningSpeed }),
-    unknownMembers: t.string({ defaultValue: 'pass', description: unknownMembersKnown }),
+    onUnknownMembers: t.field({ type: UnknownMembersType, description: `${onUnknownMembers} Left out: \`PASS\`.` }),
+    unknownMembers: t.string({
+      defaultValue: 'pass',
+      description: unknownMembersKnown,
+      deprecationReason: 'Use `onUnknownMembers`.',
+    }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it can be called.' }),
   }),
 });
@@ -151,7 +204,10 @@ builder.mutationFields((t) => ({
     errors: { types: changeErrors },
     args: { input: t.arg({ type: SaveModelInput, required: true, description: 'The model.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const { modelId, ...rest } = input;
+      const { modelId, ...rest } = replacing(input, {
+        reasoningEfforts: 'efforts',
+        onUnknownMembers: 'unknownMembers',
+      });
       const known = await context.prisma.model.findUnique({ where: { id: modelId }, select: { kind: true } });
       const outcome = await context.domains.catalogChanges.saveModel(
         { id: modelId, ...(known === null ? {} : { kind: known.kind }), ...given(rest) },

@@ -1,6 +1,8 @@
 import { formatUsd } from '../../core/money.ts';
 import { builder } from '../builder.ts';
+import { replacing } from '../replacing.ts';
 import { clockTexts, given } from './changes.ts';
+import { WeekdayType } from './protocol.ts';
 
 /** Prices as operators enter them: amounts of USD, for models and for what vendors charge. */
 
@@ -48,7 +50,8 @@ const TierPricesInput = builder.inputType('TierPricesInput', {
 const WindowPricesInput = builder.inputType('WindowPricesInput', {
   description: clockTexts.window,
   fields: (t) => ({
-    days: t.stringList({ required: true, description: clockTexts.days }),
+    weekdays: t.field({ type: [WeekdayType], description: `${clockTexts.weekdays} They are needed.` }),
+    days: t.stringList({ description: clockTexts.days, deprecationReason: 'Use `weekdays`.' }),
     hours: t.stringList({ required: true, description: clockTexts.hours }),
     ...tokenPrices(t),
     tiers: t.field({ type: [TierPricesInput], description: clockTexts.tiers }),
@@ -89,7 +92,8 @@ export const VendorPricesInput = builder.inputType('VendorPricesInput', {
 });
 
 /** Prices in the form of the catalog's own checks, which take decimal strings and name the member that is wrong. */
-export function decimalPrices(prices: object): Record<string, unknown> {
+export function decimalPrices({ ...prices }: object & { weekdays?: unknown; days?: unknown }): Record<string, unknown> {
+  if ('weekdays' in prices || 'days' in prices) prices = replacing(prices, { weekdays: 'days' });
   const members = Object.entries(given(prices)).map(([name, value]) => [name, decimals(value)]);
   return Object.fromEntries(members) as Record<string, unknown>;
 }

@@ -1,22 +1,73 @@
+import type { ReasoningEffort } from '../../core/effort.ts';
 import type { ModelKind } from '../../core/kind.ts';
+import type { Weekday } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { builder } from '../builder.ts';
+import { orOther, wordValues } from '../enums.ts';
 
-/** The wire protocols, and the kinds of models. */
+/** The wire protocols, and the words of the catalog: kinds of models, efforts, capabilities, days. */
 
 export const ProtocolType = builder.enumType('Protocol', {
   description: 'A wire protocol.',
-  values: {
+  values: orOther({
     MESSAGES: { value: 'messages', description: 'POST /api/v1/messages' },
     CHAT_COMPLETIONS: { value: 'chat-completions', description: 'POST /api/v1/chat/completions' },
     RESPONSES: { value: 'responses', description: 'POST /api/v1/responses' },
-  } satisfies Record<string, { value: Protocol; description: string }>,
+  } satisfies Record<string, { value: Protocol; description: string }>),
 });
 
 export const ModelKindType = builder.enumType('ModelKind', {
   description: 'What a model makes of its input. Further kinds may follow.',
-  values: {
+  values: orOther({
     TEXT: { value: 'text', description: 'Text and calls of tools: messages, chat completions and responses.' },
     EMBEDDING: { value: 'embedding', description: 'Vectors: POST /api/v1/embeddings' },
-  } satisfies Record<string, { value: ModelKind; description: string }>,
+  } satisfies Record<string, { value: ModelKind; description: string }>),
+});
+
+export const ReasoningEffortType = builder.enumType('ReasoningEffort', {
+  description: 'How much a request asks a model to reason.',
+  values: orOther(
+    wordValues<ReasoningEffort>({
+      none: 'Not at all.',
+      minimal: 'As little as it can.',
+      low: 'Little.',
+      medium: 'As much as is usual.',
+      high: 'Much.',
+      xhigh: 'Very much.',
+      max: 'As much as it can.',
+    }),
+  ),
+});
+
+/** Capabilities that the service itself gives to models. Operators may name others, which only people read. */
+const capabilities = {
+  tools: 'Calls tools.',
+  vision: 'Sees images.',
+  thinking: 'Reasons before it answers.',
+  caching: 'Reads context from a cache, at a price of its own.',
+} as const;
+
+type Capability = keyof typeof capabilities;
+
+export const ModelCapabilityType = builder.enumType('ModelCapability', {
+  description: 'Something that a model can do and that programs may rely on.',
+  values: wordValues<Capability>(capabilities),
+});
+
+/** Those of a model’s capabilities that programs may rely on. */
+export function knownCapabilities(names: readonly string[]): Capability[] {
+  return names.filter((name): name is Capability => Object.hasOwn(capabilities, name));
+}
+
+export const WeekdayType = builder.enumType('Weekday', {
+  description: 'A day of the week.',
+  values: wordValues<Weekday>({
+    mon: 'Monday.',
+    tue: 'Tuesday.',
+    wed: 'Wednesday.',
+    thu: 'Thursday.',
+    fri: 'Friday.',
+    sat: 'Saturday.',
+    sun: 'Sunday.',
+  }),
 });

@@ -6,7 +6,9 @@ import type { Protocol } from '../../core/protocol.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
+import { orOther } from '../enums.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { replacing } from '../replacing.ts';
 import { changeErrors, given, named, throwCatalogRefusal } from './changes.ts';
 import { ProtocolType } from './protocol.ts';
 
@@ -22,40 +24,40 @@ const OnDisconnect = builder.enumType('OnDisconnect', {
 
 const MaxTokensFieldType = builder.enumType('MaxTokensField', {
   description: 'The name of the cap on the output that an upstream takes.',
-  values: {
+  values: orOther({
     MAX_TOKENS: { value: 'max_tokens', description: '`max_tokens`.' },
     MAX_COMPLETION_TOKENS: { value: 'max_completion_tokens', description: '`max_completion_tokens`.' },
-  } as const,
+  } as const),
 });
 
 const SystemRoleType = builder.enumType('SystemRole', {
   description: 'How a system message in mid-conversation is sent.',
-  values: {
+  values: orOther({
     KEEP: { value: 'keep', description: 'Where it stands.' },
     USER: { value: 'user', description: 'As a message of the user.' },
     HOIST: { value: 'hoist', description: 'Ahead of the conversation.' },
-  } as const,
+  } as const),
 });
 
 const ToolChoiceSupportType = builder.enumType('ToolChoiceSupport', {
   description: 'The strongest tool choice that binds.',
-  values: {
+  values: orOther({
     NAMED: { value: 'named', description: 'A named tool.' },
     REQUIRED: { value: 'required', description: 'Any tool.' },
     AUTO: { value: 'auto', description: 'None that binds.' },
-  } as const,
+  } as const),
 });
 
 const CachedTokensPlaceType = builder.enumType('CachedTokensPlace', {
   description: 'Where cached tokens are counted.',
-  values: {
+  values: orOther({
     WITHIN: { value: 'within', description: 'Within the prompt’s count.' },
     BESIDE: { value: 'beside', description: 'Beside it.' },
     OVERLAPPING: {
       value: 'overlapping',
       description: 'Read and written within, even where the same tokens are in both.',
     },
-  } as const,
+  } as const),
 });
 
 const EffortSupportType = builder.enumType('EffortSupport', {
@@ -304,30 +306,51 @@ const VendorProfileType = builder.objectRef<VendorProfile>('VendorProfile').impl
   }),
 });
 
+type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>;
+
+/** The features that are on or off, or numbers. */
+const plainFeatures = (t: InputFields) => ({
+  files: t.boolean({ description: 'Takes documents.' }),
+  jsonObject: t.boolean({ description: 'Takes a request for any JSON object.' }),
+  sampling: t.boolean({ description: 'Takes temperature and the like.' }),
+  reasoningHistory: t.boolean({ description: 'Takes earlier reasoning back.' }),
+  effort: t.boolean({ description: 'Takes an effort.' }),
+  store: t.boolean({ description: 'Keeps questions and answers unless it is told not to; it is told then.' }),
+  stop: t.boolean({ description: 'Takes stop sequences.' }),
+  jsonSchema: t.boolean({ description: 'Takes a schema of the answer.' }),
+  parallelCalls: t.boolean({ description: 'Takes `parallel_tool_calls`.' }),
+  thinkingSwitch: t.boolean({ description: 'Thinks unless told not to, and then takes no forced tool choice.' }),
+  shortCallIds: t.boolean({ description: 'Wants ids of tool calls with nine letters or digits.' }),
+  callSignatures: t.boolean({ description: 'Wants the signatures of tool calls back.' }),
+  imageUrls: t.boolean({ description: 'Takes images by address.' }),
+  endUser: t.boolean({ description: 'Takes a pseudonym of the end user.' }),
+  usageOption: t.boolean({ description: 'Takes `stream_options`.' }),
+  traceContext: t.boolean({ description: 'Is handed the trace of each request.' }),
+  minOutputTokens: t.int({ description: 'The smallest cap on the output that it takes.' }),
+});
+
 const FeaturesInput = builder.inputType('UpstreamFeaturesInput', {
   description: 'What translation may use at an upstream; what is left out has the protocol’s default.',
   fields: (t) => ({
     maxTokensField: t.string({ description: '`max_tokens` or `max_completion_tokens`.' }),
     systemRole: t.string({ description: '`keep`, `user` or `hoist`.' }),
-    files: t.boolean({ description: 'Takes documents.' }),
-    jsonObject: t.boolean({ description: 'Takes a request for any JSON object.' }),
-    sampling: t.boolean({ description: 'Takes temperature and the like.' }),
-    reasoningHistory: t.boolean({ description: 'Takes earlier reasoning back.' }),
-    effort: t.boolean({ description: 'Takes an effort.' }),
-    store: t.boolean({ description: 'Keeps questions and answers unless it is told not to; it is told then.' }),
-    stop: t.boolean({ description: 'Takes stop sequences.' }),
-    jsonSchema: t.boolean({ description: 'Takes a schema of the answer.' }),
     toolChoice: t.string({ description: 'The strongest tool choice that binds: `named`, `required` or `auto`.' }),
-    parallelCalls: t.boolean({ description: 'Takes `parallel_tool_calls`.' }),
-    thinkingSwitch: t.boolean({ description: 'Thinks unless told not to, and then takes no forced tool choice.' }),
-    shortCallIds: t.boolean({ description: 'Wants ids of tool calls with nine letters or digits.' }),
-    callSignatures: t.boolean({ description: 'Wants the signatures of tool calls back.' }),
-    imageUrls: t.boolean({ description: 'Takes images by address.' }),
-    endUser: t.boolean({ description: 'Takes a pseudonym of the end user.' }),
-    usageOption: t.boolean({ description: 'Takes `stream_options`.' }),
-    traceContext: t.boolean({ description: 'Is handed the trace of each request.' }),
-    minOutputTokens: t.int({ description: 'The smallest cap on the output that it takes.' }),
     cachedTokens: t.string({ description: 'Where cached tokens are counted: `within`, `beside` or `overlapping`.' }),
+    ...plainFeatures(t),
+  }),
+});
+
+const OwnFeaturesInput = builder.inputType('OwnFeaturesInput', {
+  description: 'What translation may use at an upstream; what is left out has the vendor’s or the protocol’s default.',
+  fields: (t) => ({
+    maxTokensField: t.field({
+      type: MaxTokensFieldType,
+      description: 'The one name of the output cap that it takes.',
+    }),
+    systemRole: t.field({ type: SystemRoleType, description: 'How a system message in mid-conversation is sent.' }),
+    toolChoice: t.field({ type: ToolChoiceSupportType, description: 'The strongest tool choice that binds.' }),
+    cachedTokens: t.field({ type: CachedTokensPlaceType, description: 'Where cached tokens are counted.' }),
+    ...plainFeatures(t),
   }),
 });
 
@@ -342,7 +365,12 @@ const SaveUpstreamInput = builder.inputType('SaveUpstreamInput', {
     }),
     onDisconnect: t.field({ type: OnDisconnect, defaultValue: 'abort', description: 'When the client leaves.' }),
     profile: t.string({ description: 'The vendor, one of `vendorProfiles`; null: none of them; left out: as it was.' }),
-    features: t.field({ type: FeaturesInput, description: 'What differs from the vendor.' }),
+    ownFeatures: t.field({ type: OwnFeaturesInput, description: 'What differs from the vendor.' }),
+    features: t.field({
+      type: FeaturesInput,
+      description: 'What differs from the vendor.',
+      deprecationReason: 'Use `ownFeatures`, whose members are enums where they are words.',
+    }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it is used.' }),
     secret: t.string({
       description: 'Its key, in place of those it has: write-only. Needed again when the address moves elsewhere.',
@@ -358,7 +386,7 @@ builder.mutationFields((t) => ({
     errors: { types: changeErrors },
     args: { input: t.arg({ type: SaveUpstreamInput, required: true, description: 'The upstream.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const { upstreamId, secret, profile, features, ...rest } = input;
+      const { upstreamId, secret, profile, features, ...rest } = replacing(input, { ownFeatures: 'features' });
       const outcome = await context.domains.catalogChanges.saveUpstream(
         {
           id: upstreamId,

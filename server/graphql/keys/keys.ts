@@ -5,6 +5,7 @@ import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../
 import { AccountType } from '../accounts/accounts.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther } from '../enums.ts';
 import { ErrorInterface } from '../error-types.ts';
 import {
   badInput,
@@ -32,10 +33,10 @@ const KeyStatus = builder.enumType('KeyStatus', {
 
 const KeyOwnerType = builder.enumType('KeyOwner', {
   description: 'Whom a key belongs to.',
-  values: {
+  values: orOther({
     ACCOUNT: { value: 'account', description: 'The account: it goes on when the person who made it leaves.' },
     MEMBER: { value: 'member', description: 'The person who made it: it ends when that person leaves the account.' },
-  } as const,
+  } as const),
 });
 
 interface KeyMaker {

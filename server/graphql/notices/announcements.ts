@@ -2,6 +2,7 @@ import { actorOf } from '../../people/principal.ts';
 import type { Announcement } from '../../uptime/announcements.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
+import { orOther } from '../enums.ts';
 import { InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { StatusUpdateType } from '../uptime/status-updates.ts';
 
@@ -9,11 +10,11 @@ import { StatusUpdateType } from '../uptime/status-updates.ts';
 
 const AnnouncementKindType = builder.enumType('AnnouncementKind', {
   description: 'What an announcement is about.',
-  values: {
+  values: orOther({
     INFO: { value: 'info', description: 'Something to know.' },
     MAINTENANCE: { value: 'maintenance', description: 'Planned work.' },
     INCIDENT: { value: 'incident', description: 'Something that is wrong.' },
-  } satisfies Record<string, { value: Announcement['kind']; description: string }>,
+  } satisfies Record<string, { value: Announcement['kind']; description: string }>),
 });
 
 export const AnnouncementType = builder.objectRef<Announcement>('Announcement').implement({

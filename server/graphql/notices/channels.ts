@@ -9,6 +9,7 @@ import { accountFor, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther } from '../enums.ts';
 import {
   ConflictError,
   InputError,
@@ -19,11 +20,12 @@ import {
 } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { LanguageType } from '../people/enums.ts';
+import { replacing } from '../replacing.ts';
 import { NoticeKindType } from './notices.ts';
 
 const ChannelKindType = builder.enumType('NoticeChannelKind', {
   description: 'What a channel leads to.',
-  values: {
+  values: orOther({
     TELEGRAM: { value: 'telegram', description: 'A chat, by a bot of your own.' },
     SLACK: { value: 'slack', description: 'A channel, by an incoming webhook.' },
     DISCORD: { value: 'discord', description: 'A channel, by a webhook.' },
@@ -32,7 +34,7 @@ const ChannelKindType = builder.enumType('NoticeChannelKind', {
       value: 'webhook',
       description: 'A program of the operator’s: signed POST requests (Standard Webhooks).',
     },
-  } satisfies Record<string, { value: ChannelKind; description: string }>,
+  } satisfies Record<string, { value: ChannelKind; description: string }>),
 });
 
 const secretText =
@@ -104,7 +106,11 @@ const CreateChannelInput = builder.inputType('CreateNoticeChannelInput', {
     name: t.string({ required: true, description: 'What people call it.' }),
     secret: t.string({ required: true, description: secretText }),
     target: t.string({ description: targetText }),
-    locale: t.string({ description: 'Language of the messages: `en` (default) or `vi`.' }),
+    language: t.field({ type: LanguageType, description: 'Language of the messages; left out: `EN`.' }),
+    locale: t.string({
+      description: 'Language of the messages: `en` (default) or `vi`.',
+      deprecationReason: 'Use `language`.',
+    }),
     kinds: t.field({ type: [NoticeKindType], description: kindsText }),
     zaloAppId: t.string({ description: 'Zalo: id of the application that the Official Account permitted.' }),
     zaloAppSecret: t.string({ description: 'Zalo: secret of that application. Write-only.' }),
@@ -118,7 +124,11 @@ const UpdateChannelInput = builder.inputType('UpdateNoticeChannelInput', {
     name: t.string({ description: 'What people call it.' }),
     secret: t.string({ description: secretText }),
     target: t.string({ description: targetText }),
-    locale: t.string({ description: 'Language of the messages: `en` or `vi`.' }),
+    language: t.field({ type: LanguageType, description: 'Language of the messages.' }),
+    locale: t.string({
+      description: 'Language of the messages: `en` or `vi`.',
+      deprecationReason: 'Use `language`.',
+    }),
     kinds: t.field({ type: [NoticeKindType], description: kindsText }),
     enabled: t.boolean({ description: 'Whether anything is sent there.' }),
     zaloAppId: t.string({ description: 'Zalo: id of the application.' }),
@@ -176,7 +186,7 @@ async function create(context: GraphqlContext, accountId: string | null, input: 
     name: input.name,
     secret: input.secret.trim(),
     target: input.target?.trim() ?? '',
-    locale: (input.locale ?? 'en') as Locale,
+    locale: (input.language ?? input.locale ?? 'en') as Locale,
     kinds: input.kinds ?? [],
     zaloAppId: input.zaloAppId?.trim() ?? '',
     zaloAppSecret: input.zaloAppSecret?.trim() ?? '',
@@ -192,7 +202,8 @@ async function update(
   owned: Owned,
   { id: _id, ...input }: UpdateInput,
 ): Promise<NoticeChannel> {
-  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value != null));
+  const terms = replacing(input, { language: 'locale' });
+  const given = Object.fromEntries(Object.entries(terms).filter(([, value]) => value != null));
   const outcome = await context.domains.notices.channels.change({ ...owned, ...given });
   if (outcome.kind === 'invalid') return refuseInput(outcome);
   if (outcome.kind === 'unknown_channel') throw new NotFoundError('channel');

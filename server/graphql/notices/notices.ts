@@ -6,12 +6,13 @@ import { actorOf } from '../../people/principal.ts';
 import { accountFor, encodeId } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
+import { orOther } from '../enums.ts';
 import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
 
 export const NoticeKindType = builder.enumType('NoticeKind', {
   description: 'What an account, a person or the operators are told.',
-  values: {
+  values: orOther({
     BALANCE_LOW: { value: 'balance_low', description: 'The balance is below the chosen figure.' },
     BALANCE_EXHAUSTED: { value: 'balance_exhausted', description: 'Nothing is left.' },
     GRANT_EXPIRING: { value: 'grant_expiring', description: 'Part of the budget expires soon.' },
@@ -31,7 +32,7 @@ export const NoticeKindType = builder.enumType('NoticeKind', {
     MARGIN_LOW: { value: 'margin_low', description: 'Operators: the margin of 24 hours is below the chosen one.' },
     BILL_DIFFERS: { value: 'bill_differs', description: 'Operators: a vendor’s bill differs from the ledger.' },
     BILL_MISSING: { value: 'bill_missing', description: 'Operators: a vendor’s bill was not imported.' },
-  } satisfies Record<string, { value: NoticeKind; description: string }>,
+  } satisfies Record<string, { value: NoticeKind; description: string }>),
 });
 
 const deliveryStates = {
@@ -47,7 +48,7 @@ const deliveryStates = {
 type DeliveryState = (typeof deliveryStates)[keyof typeof deliveryStates]['value'];
 const NoticeDeliveryState = builder.enumType('NoticeDeliveryState', {
   description: 'How far a message is.',
-  values: deliveryStates,
+  values: orOther(deliveryStates),
 });
 
 builder.prismaObject('NoticeDelivery', {

@@ -1,9 +1,11 @@
+import type { WebhookEvent } from '../../notices/endpoints.ts';
 import { type WebhookDelivery, webhookEvents } from '../../notices/webhooks.ts';
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther, wordValues } from '../enums.ts';
 import {
   ConflictError,
   InputError,
@@ -13,16 +15,37 @@ import {
   TooManyAttemptsError,
 } from '../errors.ts';
 import { cursorRow } from '../paging.ts';
+import { replacing } from '../replacing.ts';
 
 /** Webhooks: signed events for customers' programs, with retries. */
 
 const DeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
   description: 'How far a delivery is.',
-  values: {
+  values: orOther({
     PENDING: { value: 'pending', description: 'It will be tried (again).' },
     DELIVERED: { value: 'delivered', description: 'The endpoint answered with 2xx.' },
     FAILED: { value: 'failed', description: 'Given up.' },
-  } satisfies Record<string, { value: WebhookDelivery['status']; description: string }>,
+  } satisfies Record<string, { value: WebhookDelivery['status']; description: string }>),
+});
+
+const WebhookEventType = builder.enumType('WebhookEvent', {
+  description: 'What webhooks tell of.',
+  values: orOther(
+    wordValues<WebhookEvent>({
+      'balance.low': 'The budget went below the threshold.',
+      'balance.exhausted': 'Nothing is left of the budget.',
+      'grant.expiring': 'Budget ends soon.',
+      'trial.ending': 'The budget of the trial is nearly used.',
+      'spend.burn_rate': 'More is spent in a while than is wanted.',
+      'key.limit_near': 'A limit of a key, a member, a project or the account is nearly reached.',
+      'price.changed': 'The price of a model that the account uses changes.',
+      'model.incident': 'A model that the account uses fails, or is back.',
+      'sign_in.new': 'Somebody signed in from a new device.',
+      'order.partial': 'A part of an order’s price has arrived.',
+      'order.paid': 'An order was paid.',
+      'webhook.test': 'A test.',
+    }),
+  ),
 });
 
 builder.prismaObject('WebhookAttempt', {
@@ -47,7 +70,13 @@ const DeliveryType = builder.prismaObject('WebhookDelivery', {
     eventId: t.exposeString('eventId', {
       description: 'Id of the event: `webhook-id`, the same for every delivery of it.',
     }),
-    event: t.exposeString('event', { description: 'Name of the event, e.g. `order.paid`.' }),
+    webhookEvent: t.field({
+      type: WebhookEventType,
+      description: 'What it tells of.',
+      select: { event: true },
+      resolve: ({ event }) => event as WebhookEvent,
+    }),
+    event: t.exposeString('event', { description: 'The same as the body has it in `type`, e.g. `order.paid`.' }),
     body: t.exposeString('body', { description: 'Exactly what is signed and sent.' }),
     status: t.field({
       type: DeliveryStatus,
@@ -84,7 +113,16 @@ const EndpointType = builder.prismaNode('WebhookEndpoint', {
   fields: (t) => ({
     url: t.exposeString('url', { description: 'Where to.' }),
     description: t.exposeString('description', { description: 'What people call it.' }),
-    events: t.exposeStringList('events', { description: 'Names of the events that it hears of; empty: all.' }),
+    webhookEvents: t.field({
+      type: [WebhookEventType],
+      description: 'What it hears of; empty: everything.',
+      select: { events: true },
+      resolve: ({ events }) => events as WebhookEvent[],
+    }),
+    events: t.exposeStringList('events', {
+      description: 'Names of the events that it hears of; empty: all.',
+      deprecationReason: 'Use `webhookEvents`.',
+    }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether anything is sent there.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
     deliveries: t.relatedConnection('deliveries', {
@@ -113,13 +151,29 @@ builder.prismaObjectFields(AccountType, (t) => ({
   }),
 }));
 
-builder.queryField('webhookEvents', (t) =>
-  t.stringList({
+const EventNameType = builder.objectRef<{ name: WebhookEvent }>('WebhookEventName').implement({
+  description: 'An event that webhooks can carry.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    webhookEvent: t.field({ type: WebhookEventType, description: 'The event.', resolve: ({ name }) => name }),
+    name: t.exposeString('name', { description: 'How bodies name it in `type`.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  webhookEventNames: t.field({
+    type: [EventNameType],
+    description: 'The events that webhooks can carry.',
+    authScopes: { public: true },
+    resolve: () => webhookEvents.map((name) => ({ name })),
+  }),
+  webhookEvents: t.stringList({
     description: 'Names of the events that webhooks can carry.',
+    deprecationReason: 'Use `webhookEventNames`.',
     authScopes: { public: true },
     resolve: () => [...webhookEvents],
   }),
-);
+}));
 
 const CreateWebhookInput = builder.inputType('CreateWebhookEndpointInput', {
   description: 'A new endpoint.',
@@ -127,7 +181,14 @@ const CreateWebhookInput = builder.inputType('CreateWebhookEndpointInput', {
     accountId: t.id({ description: 'Whose; left out: your only or oldest account.' }),
     url: t.string({ required: true, description: 'A public https address.' }),
     description: t.string({ description: 'What people call it.' }),
-    events: t.stringList({ description: 'Names of events that it is to hear of; left out: all.' }),
+    webhookEvents: t.field({
+      type: [WebhookEventType],
+      description: 'What it is to hear of; left out or empty: everything.',
+    }),
+    events: t.stringList({
+      description: 'Names of events that it is to hear of; left out: all.',
+      deprecationReason: 'Use `webhookEvents`.',
+    }),
   }),
 });
 
@@ -137,7 +198,11 @@ const UpdateWebhookInput = builder.inputType('UpdateWebhookEndpointInput', {
     id: t.id({ required: true, description: 'Which endpoint.' }),
     url: t.string({ description: 'A public https address.' }),
     description: t.string({ description: 'What people call it.' }),
-    events: t.stringList({ description: 'Names of events that it is to hear of; empty: all.' }),
+    webhookEvents: t.field({ type: [WebhookEventType], description: 'What it is to hear of; empty: everything.' }),
+    events: t.stringList({
+      description: 'Names of events that it is to hear of; empty: all.',
+      deprecationReason: 'Use `webhookEvents`.',
+    }),
     enabled: t.boolean({ description: 'Whether anything is sent there.' }),
   }),
 });
@@ -183,7 +248,8 @@ builder.mutationFields((t) => ({
     authScopes: { billing: true },
     errors: { types: writes },
     args: { input: t.arg({ type: CreateWebhookInput, required: true, description: 'The endpoint.' }) },
-    resolve: async (_root, { input }, context) => {
+    resolve: async (_root, { input: given }, context) => {
+      const input = replacing(given, { webhookEvents: 'events' });
       const outcome = await context.domains.webhooks.create({
         accountId: accountFor(context, input.accountId, 'billing'),
         actor: actorOf(context.principal),
@@ -204,7 +270,7 @@ builder.mutationFields((t) => ({
     errors: { types: writes },
     args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'What is to change.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const { url, description, events, enabled } = input;
+      const { url, description, events, enabled } = replacing(input, { webhookEvents: 'events' });
       const outcome = await context.domains.webhooks.change({
         ...(await endpointFor(context, input.id)),
         ...(url == null ? {} : { url }),

@@ -1,5 +1,6 @@
 import { builder } from '../builder.ts';
 import { ConflictError, InvalidCredentialsError, wrongCode } from '../errors.ts';
+import { LanguageType } from '../people/enums.ts';
 import { DoneType, finish, guarded, passwordOrFresh, staleSignIn, throwRefusal } from '../people/outcomes.ts';
 import { me } from '../people/people.ts';
 
@@ -13,10 +14,11 @@ builder.mutationField('updateProfile', (t) =>
     errors: { types: guarded },
     args: {
       name: t.arg.string({ description: 'New name; left out: unchanged.' }),
-      locale: t.arg.string({ description: '`en` or `vi`; left out: unchanged.' }),
+      language: t.arg({ type: LanguageType, description: 'Language of mails and pages; left out: unchanged.' }),
+      locale: t.arg.string({ description: '`en` or `vi`; left out: unchanged.', deprecationReason: 'Use `language`.' }),
     },
-    resolve: async (query, _root, { name, locale }, context) => {
-      const input = { name: name ?? null, locale: locale ?? null };
+    resolve: async (query, _root, { name, language, locale }, context) => {
+      const input = { name: name ?? null, locale: language ?? locale ?? null };
       const outcome = await context.domains.people.settings.updateProfile(me(context), input);
       if (outcome.kind !== 'done') return throwRefusal(outcome);
       return context.prisma.user.findUniqueOrThrow({ ...query, where: { id: me(context).userId } });

@@ -1,5 +1,7 @@
 import { builder } from '../builder.ts';
 import { InvalidTokenError, NotAllowedError } from '../errors.ts';
+import { replacing } from '../replacing.ts';
+import { LanguageType } from './enums.ts';
 import { DoneType, finish, guarded, requirePasswordSignIn, throwRefusal } from './outcomes.ts';
 
 /** Signing up: an address is confirmed before the account is opened. */
@@ -10,7 +12,11 @@ const SignUpInput = builder.inputType('SignUpInput', {
     email: t.string({ required: true, description: 'E-mail address; a link is sent to it.' }),
     password: t.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
     name: t.string({ required: true, description: 'What the person is called.' }),
-    locale: t.string({ description: 'Language of mails: `en` (usual) or `vi`.' }),
+    language: t.field({ type: LanguageType, description: 'Language of mails; left out: `EN`.' }),
+    locale: t.string({
+      description: 'Language of mails: `en` (usual) or `vi`.',
+      deprecationReason: 'Use `language`.',
+    }),
   }),
 });
 
@@ -24,7 +30,7 @@ builder.mutationField('signUp', (t) =>
     args: { input: t.arg({ type: SignUpInput, required: true, description: 'Who signs up.' }) },
     resolve: async (_root, { input }, context) => {
       requirePasswordSignIn(context);
-      const outcome = await context.domains.people.signUp(input, context);
+      const outcome = await context.domains.people.signUp(replacing(input, { language: 'locale' }), context);
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome, ['input']);
     },
   }),

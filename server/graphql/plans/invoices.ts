@@ -3,6 +3,7 @@ import type { InvoiceState, OrderInvoice } from '../../plans/invoices.ts';
 import { decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther } from '../enums.ts';
 import { ConflictError, NotFoundError } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { OrderType } from './orders.ts';
@@ -11,13 +12,13 @@ import { OrderType } from './orders.ts';
 
 const InvoiceStateType = builder.enumType('InvoiceState', {
   description: 'How far an e-invoice is.',
-  values: {
+  values: orOther({
     DUE: { value: 'due', description: 'It is being issued.' },
     ISSUED: { value: 'issued', description: 'It was issued.' },
     FAILED: { value: 'failed', description: 'It could not be issued: the operator looks at it.' },
     WITHDRAWN: { value: 'withdrawn', description: 'The payment was undone before it was requested.' },
     TO_CANCEL: { value: 'to_cancel', description: 'The payment was undone afterwards: the operator cancels it.' },
-  } satisfies Record<string, { value: InvoiceState; description: string }>,
+  } satisfies Record<string, { value: InvoiceState; description: string }>),
 });
 
 const InvoiceType = builder.objectRef<OrderInvoice>('OrderInvoice').implement({

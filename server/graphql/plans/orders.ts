@@ -12,6 +12,7 @@ import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { containing, writtenVnd } from '../containing.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther } from '../enums.ts';
 import {
   BusyError,
   badInput,
@@ -29,13 +30,13 @@ import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../
 
 const OrderStatusType = builder.enumType('OrderStatus', {
   description: 'How far an order is.',
-  values: {
+  values: orOther({
     PENDING: { value: 'pending', description: 'No money has arrived.' },
     PARTIAL: { value: 'partial', description: 'Some money has arrived; the rest is missing.' },
     PAID: { value: 'paid', description: 'Paid: its budget can be used.' },
     EXPIRED: { value: 'expired', description: 'The money did not arrive in time.' },
     CANCELLED: { value: 'cancelled', description: 'It was cancelled.' },
-  } satisfies Record<string, { value: OrderStatus; description: string }>,
+  } satisfies Record<string, { value: OrderStatus; description: string }>),
 });
 
 const BankAccountType = builder.objectRef<BankAccount>('BankAccount').implement({

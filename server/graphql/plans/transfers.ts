@@ -8,6 +8,7 @@ import { decodeUuid, encodeId, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { containing, writtenVnd } from '../containing.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther, wordValues } from '../enums.ts';
 import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { loadActorNames } from '../operator/actors.ts';
 import { OperatorType } from '../operator/operator.ts';
@@ -18,15 +19,15 @@ import { OrderType } from './orders.ts';
 
 const TransferDirection = builder.enumType('TransferDirection', {
   description: 'Which way money went.',
-  values: {
+  values: orOther({
     IN: { value: 'in', description: 'To us.' },
     OUT: { value: 'out', description: 'Away from us.' },
-  } satisfies Record<string, { value: Transfer['direction']; description: string }>,
+  } satisfies Record<string, { value: Transfer['direction']; description: string }>),
 });
 
 const ReviewReasonType = builder.enumType('TransferReviewReason', {
   description: 'Why a transfer waits for a person.',
-  values: {
+  values: orOther({
     NO_MEMO: { value: 'no_memo', description: 'Its text has no valid memo code.' },
     UNKNOWN_MEMO: { value: 'unknown_memo', description: 'Its memo code is of no order.' },
     SEVERAL_MEMOS: { value: 'several_memos', description: 'It names several orders.' },
@@ -42,7 +43,7 @@ const ReviewReasonType = builder.enumType('TransferReviewReason', {
     },
     SURPLUS: { value: 'surplus', description: 'The order was paid, and more.' },
     SHORT: { value: 'short', description: 'The order expired before it was paid in full.' },
-  } satisfies Record<string, { value: ReviewReason; description: string }>,
+  } satisfies Record<string, { value: ReviewReason; description: string }>),
 });
 
 const ReviewType = builder.prismaObject('TransferReview', {
@@ -78,13 +79,36 @@ const ReviewType = builder.prismaObject('TransferReview', {
   }),
 });
 
+type TransferSource = 'sepay' | 'casso' | 'payos' | 'operator';
+
+const TransferSourceType = builder.enumType('TransferSource', {
+  description: 'Who told of a transfer.',
+  values: orOther(
+    wordValues<TransferSource>({
+      sepay: 'SePay.',
+      casso: 'Casso.',
+      payos: 'payOS.',
+      operator: 'An operator, by hand.',
+    }),
+  ),
+});
+
 export const TransferType = builder.prismaNode('BankTransfer', {
   id: { field: 'id' },
   description: 'Money that moved at the bank.',
   findUnique: (id, { principal }) => ({ id: isOperator(principal) ? id : noSuchId }),
   authScopes: { operator: true },
   fields: (t) => ({
-    provider: t.exposeString('provider', { description: 'Who told of it: `sepay`, or `operator`.' }),
+    source: t.field({
+      type: TransferSourceType,
+      description: 'Who told of it.',
+      select: { provider: true },
+      resolve: ({ provider }) => provider as TransferSource,
+    }),
+    provider: t.exposeString('provider', {
+      description: 'Who told of it: `sepay`, or `operator`.',
+      deprecationReason: 'Use `source`.',
+    }),
     providerId: t.exposeString('providerId', { description: 'The provider’s own id.' }),
     bankReference: t.exposeString('bankReference', { nullable: true, description: 'The bank’s reference.' }),
     direction: t.field({

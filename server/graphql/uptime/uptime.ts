@@ -1,3 +1,4 @@
+import type { Protocol } from '../../core/protocol.ts';
 import { isOperator } from '../../people/principal.ts';
 import type { Impact } from '../../uptime/incidents.ts';
 import { type RequestTally, requestRatio } from '../../uptime/passive.ts';
@@ -20,6 +21,7 @@ import { encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { ProtocolType } from '../catalog/protocol.ts';
 import type { GraphqlContext } from '../context.ts';
+import { orOther } from '../enums.ts';
 import { badInput } from '../errors.ts';
 import { AnnouncementType } from '../notices/announcements.ts';
 import { forwardPage } from '../paging.ts';
@@ -39,27 +41,27 @@ const StateType = builder.enumType('ServiceState', {
 
 const ProbeModeType = builder.enumType('ProbeMode', {
   description: 'How a probe asks for its answer.',
-  values: {
+  values: orOther({
     PLAIN: { value: 'plain', description: 'In one piece.' },
     STREAM: { value: 'stream', description: 'As a stream.' },
-  } satisfies Record<string, { value: ProbeMode; description: string }>,
+  } satisfies Record<string, { value: ProbeMode; description: string }>),
 });
 
 const ProbeOutcomeType = builder.enumType('ProbeOutcome', {
   description: 'What a probe found.',
-  values: {
+  values: orOther({
     UP: { value: 'up', description: 'A whole, well-formed answer.' },
     DOWN: { value: 'down', description: 'No such answer.' },
     NO_DATA: { value: 'no_data', description: 'The probe’s own key, budget or limits stood in the way.' },
-  } satisfies Record<string, { value: ProbeResult['outcome']; description: string }>,
+  } satisfies Record<string, { value: ProbeResult['outcome']; description: string }>),
 });
 
 const ImpactType = builder.enumType('IncidentImpact', {
   description: 'How much of a model an incident touches.',
-  values: {
+  values: orOther({
     PARTIAL: { value: 'partial', description: 'Some ways to reach it.' },
     MAJOR: { value: 'major', description: 'All ways to reach it.' },
-  } satisfies Record<string, { value: Impact; description: string }>,
+  } satisfies Record<string, { value: Impact; description: string }>),
 });
 
 const TallyType = builder.objectRef<Tally>('Uptime').implement({
@@ -162,9 +164,9 @@ const AbsenceType = builder.objectRef<Absence>('ServiceAbsence').implement({
 
 const CauseType = builder.enumType('IncidentCause', {
   description: 'Why probes of a model failed, where it was not the model.',
-  values: {
+  values: orOther({
     SERVICE: { value: 'service', description: 'The service itself was away or could not be reached.' },
-  } as const,
+  } as const),
 });
 
 const ModelStatusType = builder.objectRef<ModelStatus>('ModelStatus').implement({
@@ -220,6 +222,26 @@ const ModelStatusType = builder.objectRef<ModelStatus>('ModelStatus').implement(
   }),
 });
 
+interface AffectedWay {
+  protocol: Protocol;
+  mode: ProbeMode;
+}
+
+const AffectedWayType = builder.objectRef<AffectedWay>('AffectedWay').implement({
+  description: 'A way to reach a model.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    protocol: t.expose('protocol', { type: ProtocolType, description: 'Over which protocol.' }),
+    mode: t.expose('mode', { type: ProbeModeType, description: 'In which mode.' }),
+  }),
+});
+
+/** A way is stored as `protocol/mode`. */
+function wayOf(way: string): AffectedWay {
+  const [protocol, mode] = way.split('/');
+  return { protocol: protocol as Protocol, mode: mode as ProbeMode };
+}
+
 const IncidentType = builder.objectRef<Incident>('Incident').implement({
   description: 'A time in which probes of a model failed: opened by three failures in a row, ended by two successes.',
   authScopes: { public: true },
@@ -227,7 +249,15 @@ const IncidentType = builder.objectRef<Incident>('Incident').implement({
     id: t.id({ description: 'Id of the incident.', resolve: ({ id }) => encodeId('Incident', id) }),
     modelId: t.exposeString('model', { description: 'Catalog id.' }),
     impact: t.expose('impact', { type: ImpactType, description: 'The worst of it.' }),
-    affected: t.exposeStringList('affected', { description: 'Every way that failed: `protocol/mode`.' }),
+    affectedWays: t.field({
+      type: [AffectedWayType],
+      description: 'Every way that failed.',
+      resolve: ({ affected }) => affected.map(wayOf),
+    }),
+    affected: t.exposeStringList('affected', {
+      description: 'Every way that failed: `protocol/mode`.',
+      deprecationReason: 'Use `affectedWays`.',
+    }),
     cause: t.expose('cause', {
       type: CauseType,
       nullable: true,

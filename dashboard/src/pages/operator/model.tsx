@@ -265,7 +265,7 @@ function sameClock(a: ClockPrices | null, b: ClockPrices | null): boolean {
       const other = b.windows[index];
       return (
         other !== undefined &&
-        sorted(window.days) === sorted(other.days) &&
+        sorted(window.weekdays) === sorted(other.weekdays) &&
         sorted(window.hours) === sorted(other.hours) &&
         sameSet(window, other) &&
         sameTiers(window.tiers ?? [], other.tiers ?? [])

@@ -26,8 +26,6 @@ type Transfer = ElementOf<ListBankTransfersAnswer>;
 const transfersKey = ['operator', 'transfers'];
 
 /** Who tells of transfers, as the companies write themselves. */
-const providerNames: Readonly<Record<string, string>> = { sepay: 'SePay', casso: 'Casso', payos: 'payOS' };
-
 export default function Transfers() {
   const { t, format } = useOperatorLanguage();
   const [text, setText] = useSearchText();
@@ -85,11 +83,11 @@ export default function Transfers() {
                 {
                   head: t.operator.memoText,
                   names: true,
-                  cell: ({ memo, bankReference, provider }) => (
+                  cell: ({ memo, bankReference, source }) => (
                     <>
                       {memo === '' ? '–' : memo}
                       <span className="note">
-                        {providerNames[provider] ?? t.operator.byOperator} {bankReference ?? ''}
+                        {t.operator.transferSources[source]} {bankReference ?? ''}
                       </span>
                     </>
                   ),

@@ -336,7 +336,7 @@ function featuresOf(draft: Draft): Record<string, string | number | boolean> {
     given.map((name) => {
       const text = draft.features[name];
       if (features[name] === 'flag') return [name, text === 'true'];
-      return [name, features[name] === 'number' ? Number(text) : text];
+      return [name, features[name] === 'number' ? Number(text) : text.toUpperCase()];
     }),
   );
 }
@@ -358,7 +358,7 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
           enabled: input.enabled,
           ...(input.secret === '' ? {} : { secret: input.secret.trim() }),
           profile: input.profile === '' ? null : input.profile,
-          features: featuresOf(input),
+          ownFeatures: featuresOf(input),
         },
       }),
     refresh: [upstreamsKey],

@@ -15,7 +15,6 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
-import type { OperatorTexts, Texts } from '../../language/texts.ts';
 import { Measuring } from './probing.tsx';
 import { UpdateDialog, type UpdateSubject, Updates } from './status-update.tsx';
 
@@ -329,7 +328,10 @@ function Incidents() {
                 },
                 {
                   head: t.operator.affected,
-                  cell: ({ affected }) => format.list(affected.map((way) => wayText(way, t))),
+                  cell: ({ affectedWays }) =>
+                    format.list(
+                      affectedWays.map(({ protocol, mode }) => `${t.protocols[protocol]} (${t.operator.modes[mode]})`),
+                    ),
                 },
                 { head: t.operator.began, cell: ({ startedAt }) => <Moment at={startedAt} /> },
                 {
@@ -462,12 +464,4 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
       </Form>
     </Dialog>
   );
-}
-
-/** `chat-completions/stream` in words; an unknown value stays as it is. */
-function wayText(way: string, t: Texts & { operator: OperatorTexts }): string {
-  const [protocol = '', mode = ''] = way.toUpperCase().replaceAll('-', '_').split('/');
-  const isKnown = Object.hasOwn(t.protocols, protocol) && Object.hasOwn(t.operator.modes, mode);
-  if (!isKnown) return way;
-  return `${t.protocols[protocol as keyof Texts['protocols']]} (${t.operator.modes[mode as keyof OperatorTexts['modes']]})`;
 }
