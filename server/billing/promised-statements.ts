@@ -4,7 +4,7 @@ import type { Statement, StatementResult } from './flight.ts';
 import type { Additions, EscrowAddition, PlacedCharge, UsageAddition } from './promised-charges.ts';
 import { type BulkColumn, list, lookup, moment, plainList, statement } from './sql.ts';
 import type { Settlement } from './types.ts';
-import { pricedAt, priceWindow, upsertUsage } from './writes.ts';
+import { movedPeriods, pricedAt, priceWindow, upsertUsage } from './writes.ts';
 
 /**
  * The statements of a batch of promised charges. Nothing is read before: each row moves by an addition, which PostgreSQL
@@ -29,7 +29,8 @@ const chargeKeys = statement(
   'charge_keys',
   `MERGE INTO key_spend AS k USING unnest($1::uuid[], $2::uuid[], $3::bigint[]) AS new (account_id, key_id, charged)
    ON k.account_id = new.account_id AND k.key_id = new.key_id
-   WHEN MATCHED THEN UPDATE SET charged = k.charged + new.charged, held = k.held - new.charged, last_used_at = ${moment}
+   WHEN MATCHED THEN UPDATE SET charged = k.charged + new.charged, held = k.held - new.charged, last_used_at = ${moment},
+     ${movedPeriods('new.charged')}
    WHEN NOT MATCHED THEN INSERT (account_id, key_id, charged) VALUES (new.account_id, new.key_id, ${impossible})`,
 );
 

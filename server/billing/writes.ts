@@ -59,14 +59,18 @@ const insertKeySpend = bulk(
 );
 
 /**
- * Complete values, not additions: the writer has locked the account. The sums by day, week and month are moved by a trigger
- * of the table, which counts the charges of every version of the server.
+ * The sums of a key (`k`) by day, week and month, moved by what is charged, which is right while they are those of today. A trigger
+ * corrects the others, counts burn windows and the charges of versions that leave all of it to the trigger.
  */
+export const movedPeriods = (added: string): string =>
+  ['day_charged', 'week_charged', 'month_charged'].map((sum) => `${sum} = k.${sum} + ${added}`).join(', ');
+
+/** Complete values, not additions: the writer has locked the account. */
 const writeKeySpend = bulkOfExisting<Changes['keySpend'][number] & { place: string }>(
   'write_key_spend',
   [['place', 'tid', ({ place }) => place], ...keySpendColumns.filter(([name]) => name !== 'key_id')],
   (rows) =>
-    `UPDATE key_spend k SET charged = new.charged, held = new.held, last_used_at = ${moment}
+    `UPDATE key_spend k SET charged = new.charged, held = new.held, last_used_at = ${moment}, ${movedPeriods('new.charged - k.charged')}
      FROM ${rows} WHERE k.ctid = new.place AND (k.account_id = new.account_id) IS TRUE`,
 );
 

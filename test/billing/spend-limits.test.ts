@@ -222,6 +222,72 @@ describe('where a day begins', () => {
   });
 });
 
+describe('the sums of a key by day, week and month', () => {
+  /** A zone in which no day ends while the test runs. */
+  const zone = [22, 23, 0].includes(new Date().getUTCHours()) ? 'Asia/Ho_Chi_Minh' : 'UTC';
+  const sumsOf = async ({ keyId }: Customer) =>
+    (
+      await db.pool.query(
+        `SELECT day, day_charged, week, week_charged, month, month_charged, charged, burn_charged FROM key_spend WHERE key_id = $1`,
+        [keyId],
+      )
+    ).rows[0];
+
+  test('are moved by the settlement itself: its trigger has nothing to do', async () => {
+    const customer = await addCustomer(db.pool);
+    await setZone(customer.accountId, zone);
+    await spend(one, customer);
+    await db.pool.query('ALTER TABLE key_spend DISABLE TRIGGER count_charged');
+    try {
+      for (let i = 0; i < 6; i += 1) await spend(one, customer);
+      const all = 7n * owed;
+      expect(await readKeySpend(db.pool, customer.accountId)).toMatchObject([
+        { today: all, thisWeek: all, thisMonth: all, lifetime: all },
+      ]);
+    } finally {
+      await db.pool.query('ALTER TABLE key_spend ENABLE TRIGGER count_charged');
+    }
+  });
+
+  const today = `(now() AT TIME ZONE '${zone}')::date`;
+  test.each([
+    ['today', today, today],
+    ['yesterday', `${today} - 1`, `${today} - 1`],
+    ['last week', `${today} - 7`, `${today} - 7`],
+    ['forty days ago', `${today} - 40`, `${today} - 40`],
+    ['tomorrow, for a transaction that began later', `${today} + 1`, today],
+    ['next month, for a transaction that began later', `${today} + 31`, `${today} + 31`],
+  ])('are those of today after a charge, whichever version writes it: they were of %s', async (_when, day, month) => {
+    for (const burn of [false, true]) {
+      const [mine, older] = [await addCustomer(db.pool), await addCustomer(db.pool)];
+      for (const customer of [mine, older]) {
+        await setZone(customer.accountId, zone);
+        await spend(one, customer);
+        if (burn)
+          await db.pool.query('UPDATE api_key SET burn_limit = $2, burn_minutes = 1440 WHERE id = $1', [
+            customer.keyId,
+            usd('1'),
+          ]);
+        await db.pool.query(
+          `UPDATE key_spend SET day = ${day}, week = date_trunc('week', (${day})::timestamp)::date, month = date_trunc('month', (${month})::timestamp)::date
+           WHERE key_id = $1`,
+          [customer.keyId],
+        );
+      }
+      await spend(two, mine);
+      // The statement of the version before, which leaves all sums to the trigger.
+      await db.pool.query('UPDATE key_spend SET charged = charged + $2 WHERE key_id = $1', [older.keyId, owed]);
+      const [sums, expected] = [await sumsOf(mine), await sumsOf(older)];
+      expect(sums.burn_charged === null).toBe(!burn);
+      const burned = ({ burn_charged }: { burn_charged: string[] | null }) =>
+        (burn_charged ?? []).reduce((sum, each) => sum + BigInt(each), 0n);
+      expect(burned(sums)).toBe(burned(expected));
+      expect({ ...sums, burn_charged: null }).toEqual({ ...expected, burn_charged: null });
+      await db.pool.query('DELETE FROM key_spend WHERE key_id = ANY ($1)', [[mine.keyId, older.keyId]]);
+    }
+  });
+});
+
 describe('a burn limit', () => {
   const burn = (keyId: string, amount: string | null, minutes: number | null) =>
     db.pool.query('UPDATE api_key SET burn_limit = $2, burn_minutes = $3 WHERE id = $1', [

@@ -79,6 +79,16 @@ const justified: Record<string, Record<string, string>> = {
   '20261123003200_cache_savings_by_hour': {
     'CREATE OR REPLACE FUNCTION add_margin()': 'It adds up the same sums and one more, which only this version reads.',
   },
+  '20261123005000_cheaper_settlements': {
+    'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_further': 'It is the four rules that the next statements drop.',
+    'ALTER TABLE ledger_entry DROP CONSTRAINT ledger_tier': 'The new constraint has both of that name.',
+    'ALTER TABLE ledger_entry DROP CONSTRAINT ledger_units': 'The new constraint has it.',
+    'ALTER TABLE ledger_entry DROP CONSTRAINT ledger_price_window': 'The new constraint has it.',
+    'CREATE OR REPLACE FUNCTION count_key_spend()': 'Of what the previous version writes it counts the same.',
+    'DROP TRIGGER count_charged ON key_spend': 'It is replaced by the next statement.',
+    'CREATE TRIGGER count_charged':
+      'It counts all that the previous version writes, whose statements never move the sum of the week.',
+  },
   '20261122180300_spend_limits': {
     'CREATE TRIGGER count_inserted ':
       'It adds up the same charges as the previous version, which says nothing of weeks.',

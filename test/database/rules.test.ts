@@ -176,18 +176,16 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { units: units() },
   ],
   // The prompt of the row has 17 tokens.
-  ['ledger_entry', 'ledger_tier', { tier_above: 17n }, { tier_above: 0n }],
-  ['ledger_entry', 'ledger_tier_end', { tier_up_to: 16n }, { tier_up_to: 0n }],
   [
     'ledger_entry',
-    'ledger_price_window',
+    'ledger_further',
+    { tier_above: 17n },
+    { tier_above: 0n },
+    { tier_up_to: 16n },
+    { tier_up_to: 0n },
     { price_window: 'mon 09:00-12:00 UTC' },
     { priced_at: '2026-11-23T01:00:00Z', price_window: 'moon 09:00-12:00 UTC' },
     { priced_at: '2026-11-23T01:00:00Z', price_window: '' },
-  ],
-  [
-    'ledger_entry',
-    'ledger_units',
     { units: '{}' },
     { units: '[]' },
     { units: '[1]' },
