@@ -1,4 +1,5 @@
 import { archivedMonthOf, archivedSentence } from '../../billing/archived-months.ts';
+import { type FoundRequest, findAnywhere, findRecentlySettled } from '../../billing/find-request.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
@@ -83,9 +84,9 @@ async function search({ prisma, db }: GraphqlContext, asked: string): Promise<Hi
       orderBy: { id: 'asc' },
       where: { OR: [{ id: contains }, { displayName: contains }] },
     }),
-    isUuid(text) ? findRequest(db, text) : [],
+    isUuid(text) ? findRequest(db, text) : null,
   ]);
-  return [
+  const hits = [
     ...accounts.map(({ id, name, email }): Hit => {
       const node = encodeId('Account', id);
       return { kind: 'account', id: node, title: name, detail: email, accountId: node };
@@ -126,29 +127,24 @@ async function search({ prisma, db }: GraphqlContext, asked: string): Promise<Hi
         accountId: null,
       }),
     ),
-    ...requests,
+    ...(requests === null ? [] : [requests]),
   ];
+  if (hits.length > 0 || !isUuid(text)) return hits;
+  // Nothing else has this id: a request whose settlement was late, or nothing at all.
+  const found = await findAnywhere(db, text);
+  return found === null ? [] : [requestHit(text, found)];
 }
 
-async function findRequest(db: GraphqlContext['db'], requestId: string): Promise<Hit[]> {
-  const { rows } = await db.query<{ accountId: string; model: string }>(
-    `SELECT account_id AS "accountId", model FROM ledger_entry WHERE request_id = $1 LIMIT 1`,
-    [requestId],
-  );
-  if (rows.length === 0) {
-    const archived = await archivedMonthOf(db, requestId);
-    if (archived !== null)
-      return [
-        { kind: 'request', id: requestId, title: requestId, detail: archivedSentence(archived), accountId: null },
-      ];
-  }
-  return rows.map(({ accountId, model }) => ({
-    kind: 'request',
-    id: requestId,
-    title: requestId,
-    detail: model,
-    accountId: encodeId('Account', accountId),
-  }));
+async function findRequest(db: GraphqlContext['db'], requestId: string): Promise<Hit | null> {
+  const found = await findRecentlySettled(db, requestId);
+  if (found !== null) return requestHit(requestId, found);
+  const archived = await archivedMonthOf(db, requestId);
+  if (archived === null) return null;
+  return { kind: 'request', id: requestId, title: requestId, detail: archivedSentence(archived), accountId: null };
+}
+
+function requestHit(requestId: string, { accountId, model }: FoundRequest): Hit {
+  return { kind: 'request', id: requestId, title: requestId, detail: model, accountId: encodeId('Account', accountId) };
 }
 
 builder.objectField(OperatorType, 'search', (t) =>
