@@ -9,15 +9,22 @@ import { pause, type ServerProcess } from '../start/server-process.ts';
 import type { Customer } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import { createPostgres } from '../support/postgres.ts';
+import { inspectHeap } from './live-heap.ts';
 
 /**
  * `npm run soak -- --hours N`: one process that stays and one that is killed each minute, a database that crashes every
  * five, and clients that finish, leave, read slowly or talk nonsense. It prints what was lost, doubled or overspent, p99
- * by quarter of the run, and the memory of the process that stays. It exits with 1 when money was wrong.
+ * by quarter of the run, and the memory of the process that stays: resident, which follows the load and V8's sizing of its
+ * heap, and live after a full collection at the end of each quarter, which grows only when something is retained.
+ * `--objects` adds which objects grew since the first quarter. It exits with 1 when money was wrong.
  */
 
 const { values } = parseArgs({
-  options: { hours: { type: 'string', default: '24' }, clients: { type: 'string', default: '8' } },
+  options: {
+    hours: { type: 'string', default: '24' },
+    clients: { type: 'string', default: '8' },
+    objects: { type: 'boolean', default: false },
+  },
 });
 const lengthMs = Number(values.hours) * 3_600_000;
 const killEveryMs = 60_000;
@@ -25,20 +32,23 @@ const crashEveryMs = 300_000;
 const memoryEveryMs = 1_000;
 
 const counts = { finished: 0, refused: 0, broken: 0, left: 0, nonsense: 0, kills: 0, crashes: 0 };
-/** Requests whose answer a client has to its end: each must be in the ledger once. */
-const answered: string[] = [];
+/** Requests whose answer a client has to its end, and the process that gave it: each must be in the ledger once. */
+const answered = new Map<string, 'stays' | 'killed'>();
 const latencies: number[][] = [];
 const memory: number[] = [];
+const live: { heapMb: number; externalMb: number; requests: number }[] = [];
+const objects: Map<string, number>[] = [];
 
 const postgres = await createPostgres();
 await ensureDatabase(postgres.url('postgres'), 'soak');
 const url = postgres.url('soak');
 await migrate({ url });
 const service = await startService(url);
-const [stayingPort, killedPort] = [await freePort(), await freePort()];
-const staying = await service.start('stays', {}, stayingPort);
+const [stayingPort, killedPort, inspectorPort] = [await freePort(), await freePort(), await freePort()];
+const staying = await service.start('stays', { NODE_OPTIONS: `--inspect=127.0.0.1:${inspectorPort}` }, stayingPort);
 let killed: ServerProcess = await service.start('killed', {}, killedPort);
 await Promise.all([staying.ready(), killed.ready()]);
+const heap = await inspectHeap(inspectorPort);
 const customers = await Promise.all(Array.from({ length: 4 }, () => service.customer('100000')));
 const startedAt = performance.now();
 const isOver = (): boolean => performance.now() - startedAt > lengthMs;
@@ -72,7 +82,7 @@ async function request(turn: number, port: number, customer: Customer): Promise<
     if (response.status !== 200) counts.refused += 1;
     else if (kind >= 5 || answer.includes('data: [DONE]')) {
       counts.finished += 1;
-      answered.push(response.headers.get('request-id') ?? '');
+      answered.set(response.headers.get('request-id') ?? '', port === stayingPort ? 'stays' : 'killed');
       if (port === stayingPort && kind !== 3)
         (latencies[Math.min(3, Math.floor((4 * (from - startedAt)) / lengthMs))] ??= []).push(performance.now() - from);
     } else counts.broken += 1;
@@ -127,6 +137,38 @@ async function measure(): Promise<void> {
   memory.push(Number(kilobytes) / 1024);
 }
 
+/** At the end of a quarter: what is in use when nothing waits to be collected. */
+async function weigh(): Promise<void> {
+  live.push({ ...(await heap.used()), requests: counts.finished });
+  if (values.objects) objects.push(await heap.byConstructor());
+}
+
+/** The objects that grew most since the first quarter. */
+function grown(): string[] {
+  const [first, last] = [objects[0], objects.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  return [...last]
+    .map(([name, mb]) => ({ name, by: mb - (first.get(name) ?? 0) }))
+    .sort((a, b) => b.by - a.by)
+    .slice(0, 12)
+    .map(({ name, by }) => `objects    ${by >= 0 ? '+' : ''}${by.toFixed(2)} MB ${name}`);
+}
+
+/** Settlements of a killed process are in its spool until another adopts that: they may be late, and have to come. */
+const maxLateMs = 180_000;
+
+/** What the ledger has, once it has all that was answered, or not after all. */
+async function settled(): Promise<{ rows: Map<string, number>; missing: string[]; waitedMs: number }> {
+  const began = performance.now();
+  for (;;) {
+    const rows = await service.rows(customers.map(({ accountId }) => accountId));
+    const missing = [...answered.keys()].filter((id) => !rows.has(id));
+    const waitedMs = performance.now() - began;
+    if (missing.length === 0 || waitedMs > maxLateMs) return { rows, missing, waitedMs };
+    await pause(500);
+  }
+}
+
 function quantile(list: readonly number[], share: number): number {
   return [...list].sort((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? Number.NaN;
 }
@@ -137,11 +179,14 @@ await Promise.all([
   every(killEveryMs, kill),
   every(crashEveryMs, crash),
   every(memoryEveryMs, measure),
+  every(lengthMs / 4, weigh),
 ]);
+await weigh();
+heap.close();
 await Promise.all([staying.ready(), killed.ready()]);
 await service.released();
-const rows = await service.rows(customers.map(({ accountId }) => accountId));
-const lost = answered.filter((id) => !rows.has(id)).length;
+const { rows, missing, waitedMs } = await settled();
+const lost = missing.length;
 const doubled = [...rows.values()].filter((count) => count > 1).length;
 const broken = await service.broken();
 await service.close();
@@ -153,9 +198,17 @@ process.stdout.write(
   [
     `hours      ${values.hours}`,
     ...Object.entries(counts).map(([name, count]) => `${name.padEnd(10)} ${count}`),
-    `ledger     ${rows.size} rows, ${lost} lost, ${doubled} doubled`,
+    `ledger     ${rows.size} rows, ${lost} lost, ${doubled} doubled; complete ${(waitedMs / 1_000).toFixed(1)} s after nothing was held`,
+    ...missing.map(
+      (id) => `lost       ${id}, answered by the process that ${answered.get(id) === 'stays' ? 'stays' : 'is killed'}`,
+    ),
     `invariants ${broken.length === 0 ? 'hold: nothing is overspent' : JSON.stringify(broken)}`,
-    `memory     ${first?.toFixed(0)} MB in the first quarter, ${last?.toFixed(0)} MB in the last`,
+    `resident   ${first?.toFixed(0)} MB in the first quarter, ${last?.toFixed(0)} MB in the last`,
+    ...live.map(
+      ({ heapMb, externalMb, requests }, index) =>
+        `live       ${heapMb.toFixed(1)} MB of objects and ${externalMb.toFixed(1)} MB of buffers after quarter ${index + 1} (${requests} answers)`,
+    ),
+    ...grown(),
     ...latencies.map((list, index) => `p99        ${quantile(list, 0.99).toFixed(0)} ms in quarter ${index + 1}`),
     '',
   ].join('\n'),
