@@ -330,6 +330,28 @@ describe('a member', () => {
     await limitMember(accountId, member, owed);
     expect(await one.ledger.admit(ask(customer))).toMatchObject({ reason: 'member_limit' });
   });
+
+  test.each(['member', 'project', 'both'] as const)(
+    'of a key in a project: one charge turns %s to the new month, and counts once for each',
+    async (late) => {
+      const { accountId } = await addCustomer(db.pool);
+      const [member, project] = [randomUUID(), await addProject(accountId)];
+      const customer = await keyOf(accountId, { member, project });
+      await limitMember(accountId, member, usd('1'));
+      await spend(one, customer);
+      const turned = late === 'both' ? [member, project] : [late === 'member' ? member : project];
+      await db.pool.query(
+        `UPDATE shared_limit SET month = month - interval '1 month' WHERE account_id = $1 AND subject_id = ANY ($2)`,
+        [accountId, turned],
+      );
+      await spend(two, customer);
+      for (const subject of [member, project]) {
+        const thisMonth = turned.includes(subject) ? owed : 2n * owed;
+        expect(await used(accountId, subject)).toEqual({ thisMonth, charged: 2n * owed, held: 0n });
+      }
+      await expectSound(db.pool, [accountId]);
+    },
+  );
 });
 
 describe('a key that changes its project', () => {

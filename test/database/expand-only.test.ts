@@ -89,6 +89,9 @@ const justified: Record<string, Record<string, string>> = {
     'CREATE TRIGGER count_charged':
       'It counts all that the previous version writes, whose statements never move the sum of the week.',
   },
+  '20261123011200_shared_limits_at_once': {
+    'CREATE OR REPLACE FUNCTION count_shared_spend()': 'It moves the same sums by the same amounts.',
+  },
   '20261122180300_spend_limits': {
     'CREATE TRIGGER count_inserted ':
       'It adds up the same charges as the previous version, which says nothing of weeks.',
