@@ -37,6 +37,8 @@ export interface SweepParts {
 const slowestRoundMs = 5_000;
 const monthsAhead = 3;
 const expiriesEveryMs = 30_000;
+const partitionsEveryMs = 3_600_000;
+const partitionsAgainMs = 60_000;
 const holdsAtOnce = 1_000;
 const accountsAtOnce = 1_000;
 
@@ -59,6 +61,19 @@ export function startSweep(parts: SweepParts): Sweep {
   let current: Promise<void> = Promise.resolve();
 
   const round = async (): Promise<void> => {
+    await duty(moveMoney);
+    await duty(checks.runDue);
+    await duty(makePartitions);
+  };
+
+  /** One that fails keeps no other from its work. */
+  const duty = async (work: () => Promise<void>): Promise<void> => {
+    await work().catch((error: unknown) => {
+      if (!signal.aborted) log.warn(describe(error), 'a sweep did not get through');
+    });
+  };
+
+  const moveMoney = async (): Promise<void> => {
     // Spools come first: spent money should be charged before its hold is released. A lease that ends while spools are
     // read is left to the next round, because its spool was not among them.
     const { rows } = await pool.query<{ began: string }>('SELECT now()::text AS began');
@@ -73,8 +88,6 @@ export function startSweep(parts: SweepParts): Sweep {
       await client.query(`DELETE FROM escrow_call c
                           WHERE NOT EXISTS (SELECT FROM process p WHERE p.id = c.process_id AND p.lease_until >= now())`);
     });
-    await makePartitions();
-    await checks.runDue();
   };
 
   const adoptSpools = async (): Promise<void> => {
@@ -125,7 +138,9 @@ export function startSweep(parts: SweepParts): Sweep {
 
   let partitionsAt = Number.NEGATIVE_INFINITY;
   const makePartitions = async (): Promise<void> => {
-    if (performance.now() - partitionsAt < 3_600_000) return;
+    if (performance.now() - partitionsAt < partitionsEveryMs) return;
+    // An archive or a reader of the whole ledger may have the lock: there is time for another try.
+    partitionsAt = performance.now() - partitionsEveryMs + partitionsAgainMs;
     const { rows } = await pool.query('SELECT ensure_ledger_partitions($1) AS made', [monthsAhead]);
     partitionsAt = performance.now();
     if (rows[0]?.made > 0) log.info({ made: rows[0].made }, 'made partitions of the ledger');
@@ -133,9 +148,7 @@ export function startSweep(parts: SweepParts): Sweep {
 
   const guarded = (): Promise<void> => {
     // Rounds are serialised, including requested ones.
-    current = current.then(round).catch((error: unknown) => {
-      if (!signal.aborted) log.warn(describe(error), 'a sweep did not get through');
-    });
+    current = current.then(round);
     return current;
   };
 

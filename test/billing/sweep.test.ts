@@ -185,6 +185,26 @@ test('partitions of the ledger are made ahead', async () => {
   expect(after).toEqual(before);
 });
 
+test('partitions that cannot be made, while a month leaves the ledger, keep no check from its turn', async () => {
+  const living = await start();
+  const customer = await addCustomer(db.pool);
+  const asked = ask(customer);
+  await living.ledger.settle(settlement(asked, await admitted(living.ledger, asked)));
+  await db.pool.query('UPDATE usage_hour SET charged = charged + 1 WHERE account_id = $1', [customer.accountId]);
+  const archive = await db.pool.connect();
+  await archive.query('BEGIN');
+  await archive.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.ledger_partitions', 0))`);
+  const faults: string[] = [];
+  const log = { ...quiet, error: (_fields: object, text: string) => void faults.push(text) };
+  const sweep = startSweep({ ...living, leaseMs, invariantsEveryMs: 0, fullCheckHour: anotherHour(), log });
+  sweeps.push(sweep);
+  await sweep.round();
+  expect(faults.length).toBeGreaterThan(0);
+  await archive.query('ROLLBACK');
+  archive.release();
+  await db.pool.query('UPDATE usage_hour SET charged = charged - 1 WHERE account_id = $1', [customer.accountId]);
+});
+
 test('a broken invariant of an account that was written to raises an alarm', async () => {
   const living = await start();
   const customer = await addCustomer(db.pool);
