@@ -35,9 +35,13 @@ const manifestShape = z.object({
   /** `2026-01`, UTC, by request ids. */
   month: z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/),
   createdAt: z.iso.datetime(),
+  /** Whose ledger it was; archives of earlier versions do not say. */
+  database: z.object({ cluster: z.string(), id: z.string(), name: z.string() }).optional(),
   tables: z.object({ ledger_entry: tableFacts, posting: tableFacts }),
 });
 export type ArchiveManifest = z.infer<typeof manifestShape>;
+/** A database: the identifier of its PostgreSQL cluster, and its own id and name in it. */
+export type DatabaseIdentity = NonNullable<ArchiveManifest['database']>;
 export type ArchivedTable = keyof ArchiveManifest['tables'];
 
 /** Thrown for an archive that is not what its manifest says, or breaks a rule of the ledger. */
@@ -55,7 +59,7 @@ export interface ArchiveWriter {
 /** Writes an archive, whole or not at all. A folder of that name must not exist. */
 export async function writeArchive(
   folder: string,
-  month: string,
+  { month, database }: { month: string; database: DatabaseIdentity },
   work: (writer: ArchiveWriter) => Promise<void>,
 ): Promise<void> {
   const unfinished = `${folder}.unfinished`;
@@ -72,6 +76,7 @@ export async function writeArchive(
     version: 1,
     month,
     createdAt: new Date().toISOString(),
+    database,
     tables,
   });
   const file = await open(join(unfinished, manifestFile), 'w', 0o600);

@@ -15,7 +15,15 @@ import {
   sumAmounts,
   sumKeys,
 } from './archive-check.ts';
-import { type ArchivedTable, type Cells, readTable, writeArchive } from './archive-files.ts';
+import {
+  type ArchivedTable,
+  type ArchiveManifest,
+  type Cells,
+  type DatabaseIdentity,
+  readManifest,
+  readTable,
+  writeArchive,
+} from './archive-files.ts';
 
 /**
  * Takes whole months out of the ledger. A month is exported, read back and proven; then one transaction carries its sums
@@ -25,7 +33,7 @@ import { type ArchivedTable, type Cells, readTable, writeArchive } from './archi
 /** Why a month is not archived or restored. The message is for the operator. */
 export class ArchiveRefused extends Error {
   override name = 'ArchiveRefused';
-  readonly code: 'not_archived' | 'other_archive' | 'busy' | 'changed' | 'attached';
+  readonly code: 'not_archived' | 'other_archive' | 'other_database' | 'busy' | 'changed' | 'unclosed';
 
   constructor(code: ArchiveRefused['code'], message: string) {
     super(message);
@@ -80,17 +88,25 @@ export interface ArchiveMonth {
   /** Folder of the archives; the month gets one of its own in it. */
   directory: string;
   actor: string;
+  /** Whether a month may leave before the books have closed it. It can never be closed then. */
+  unclosed?: boolean;
 }
 
 /** Archives one month of `listArchivable`. A whole archive of an earlier, interrupted call is used if it is still true. */
-export async function archiveMonth(pool: Pool, { month, directory, actor }: ArchiveMonth): Promise<MonthMoved> {
+export async function archiveMonth(
+  pool: Pool,
+  { month, directory, actor, unclosed = false }: ArchiveMonth,
+): Promise<MonthMoved> {
+  if (!unclosed) await refuseUnclosed(pool, month);
   const folder = folderOf(directory, month);
   await mkdir(directory, { recursive: true, mode: 0o700 });
+  const database = await identityOf(pool);
   let isFresh = false;
   if (!existsSync(folder)) {
-    await exportMonth(pool, folder, month);
+    await exportMonth(pool, { folder, month, database });
     isFresh = true;
   }
+  refuseForeign(folder, (await readManifest(folder)).manifest, database);
   try {
     return await takeOut(pool, { folder, month, actor });
   } catch (error) {
@@ -98,15 +114,61 @@ export async function archiveMonth(pool: Pool, { month, directory, actor }: Arch
     // A late settlement was written after the earlier export, or the folder is another database's: the month is still
     // attached, so the archive is made again. The other one is kept, because it may be the only copy of its month.
     await rename(folder, `${folder}.replaced-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
-    await exportMonth(pool, folder, month);
+    await exportMonth(pool, { folder, month, database });
     return takeOut(pool, { folder, month, actor });
   }
+}
+
+/**
+ * A close needs the charges before the end of its month one by one: what is left to close must end after the last entry of
+ * what leaves.
+ */
+async function refuseUnclosed(pool: Pool, month: string): Promise<void> {
+  const { rows } = await pool.query<{ next: string | null; isFree: boolean | null }>(
+    `SELECT to_char(c.month + interval '1 month', 'YYYY-MM') AS next,
+            coalesce((SELECT max(created_at) FROM ${partitionOf(month)}), '-infinity')
+              < (c.month + interval '2 months') AT TIME ZONE c.time_zone AS "isFree"
+     FROM (SELECT month::timestamp AS month, time_zone FROM closed_month ORDER BY closed_month.month DESC LIMIT 1) AS c`,
+  );
+  if (rows[0]?.isFree === true) return;
+  throw new ArchiveRefused(
+    'unclosed',
+    `${month} is not closed in the books, and cannot be closed once it is archived: close it first (admin books close ${rows[0]?.next ?? month}), or archive it without its figures (--unclosed)`,
+  );
+}
+
+async function identityOf(pool: Pool): Promise<DatabaseIdentity> {
+  const { rows } = await pool.query<{ id: string; name: string }>(
+    'SELECT oid::text AS id, datname AS name FROM pg_database WHERE datname = current_database()',
+  );
+  // Some providers do not permit it.
+  const cluster = await pool
+    .query<{ cluster: string }>('SELECT system_identifier::text AS cluster FROM pg_control_system()')
+    .then(({ rows: [row] }) => row?.cluster ?? '')
+    .catch(() => '');
+  return { cluster, id: rows[0]?.id ?? '', name: rows[0]?.name ?? '' };
+}
+
+/** Another database's archive is neither used nor put aside: it may be the only copy of that database's month. */
+function refuseForeign(
+  folder: string,
+  { month, database: origin }: Pick<ArchiveManifest, 'month' | 'database'>,
+  database: DatabaseIdentity,
+): void {
+  if (origin === undefined || (origin.cluster === database.cluster && origin.id === database.id)) return;
+  throw new ArchiveRefused(
+    'other_database',
+    `${folder} is the archive of ${month} of another database (${origin.name}, cluster ${origin.cluster})`,
+  );
 }
 
 const pageRows = 5_000;
 
 /** Both tables as one moment shows them. Locks nothing. */
-async function exportMonth(pool: Pool, folder: string, month: string): Promise<void> {
+async function exportMonth(
+  pool: Pool,
+  { folder, month, database }: { folder: string; month: string; database: DatabaseIdentity },
+): Promise<void> {
   await transaction(pool, async (client) => {
     await client.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await settle(client, [
@@ -115,7 +177,7 @@ async function exportMonth(pool: Pool, folder: string, month: string): Promise<v
       "datestyle = 'ISO'",
       'cursor_tuple_fraction = 1',
     ]);
-    await writeArchive(folder, month, async (writer) => {
+    await writeArchive(folder, { month, database }, async (writer) => {
       for (const [table, source, order] of [
         ['ledger_entry', `${partitionOf(month)} AS source`, 'account_id, request_id'],
         ['posting', `posting AS source WHERE ${chargesOf('$1')}`, 'account_id, request_id, id'],
@@ -168,7 +230,10 @@ async function takeTurn(client: ClientBase): Promise<void> {
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.ledger_partitions', 0))`);
 }
 
-/** The transaction that replaces a month by its sums. What is waited for last is the only lock that requests wait for. */
+/**
+ * The transaction that replaces a month by its sums. The locks that requests and late settlements wait for come last, and are
+ * given back between two attempts, so that the lane of a process never waits for longer than one attempt.
+ */
 async function takeOut(
   pool: Pool,
   { folder, month, actor }: { folder: string; month: string; actor: string },
@@ -179,18 +244,17 @@ async function takeOut(
   const { ledger_entry: entries, posting: postings } = manifest.tables;
   await transaction(pool, async (client) => {
     await takeTurn(client);
-    // Late settlements of the month wait or have been committed: nothing is written between the count and the end.
-    await lockSoon(client, `LOCK TABLE ${partitionOf(month)} IN SHARE ROW EXCLUSIVE MODE`);
-    const { rows: counted } = await client.query<{ n: string; last: Date | null }>(
-      `SELECT count(*)::text AS n, max(created_at) AS last FROM ${partitionOf(month)}`,
+    for (const table of ['ledger_entry', 'posting'] as const)
+      if ((await columnsOf(client, table)).join() !== manifest.tables[table].columns.join())
+        throw new ArchiveRefused('changed', `${folder} has other columns than ${table}: another version wrote it`);
+    const { rows: counted } = await client.query<{ last: Date | null }>(
+      `SELECT max(created_at) AS last FROM ${partitionOf(month)}`,
     );
-    if (counted[0]?.n !== String(entries.rows))
-      throw new ArchiveRefused('changed', `${month} has other entries than its archive: it was written to meanwhile`);
     await client.query(
       `INSERT INTO archived_month (month, low, high, entries, postings, last_at, manifest, archive, archived_by)
        SELECT $1::date, uuid_at($1::date::timestamp AT TIME ZONE 'UTC'), uuid_at(($1::date::timestamp + interval '1 month') AT TIME ZONE 'UTC'),
               $2, $3, coalesce($4::timestamptz, $1::date::timestamp AT TIME ZONE 'UTC'), $5, $6, $7`,
-      [firstDay(month), entries.rows, postings.rows, counted[0].last, checked.sha256, folder, actor],
+      [firstDay(month), entries.rows, postings.rows, counted[0]?.last ?? null, checked.sha256, folder, actor],
     );
     await carryForward(client, month);
     await compareSums(client, month, checked);
@@ -204,7 +268,15 @@ async function takeOut(
       after: { entries: entries.rows, postings: postings.rows, folder, manifest: checked.sha256.toString('hex') },
     });
     // Not CONCURRENTLY, which PostgreSQL refuses beside a default partition. The lock is held until the commit, which follows.
-    await lockSoon(client, `ALTER TABLE ledger_entry DETACH PARTITION ${partitionOf(month)}`);
+    await lockSoon(client, async () => {
+      // Entries are append-only: as many as in the archive are the same ones. A late settlement waits from here on, and what
+      // came before is counted.
+      await client.query(`LOCK TABLE ${partitionOf(month)} IN SHARE ROW EXCLUSIVE MODE`);
+      const { rows } = await client.query<{ n: string }>(`SELECT count(*)::text AS n FROM ${partitionOf(month)}`);
+      if (rows[0]?.n !== String(entries.rows))
+        throw new ArchiveRefused('changed', `${month} has other entries than its archive: it was written to meanwhile`);
+      await client.query(`ALTER TABLE ledger_entry DETACH PARTITION ${partitionOf(month)}`);
+    });
     await client.query(`DROP TABLE ${partitionOf(month)}`);
   });
   return { month, folder, entries: entries.rows, postings: postings.rows };
@@ -258,14 +330,15 @@ const pauseMs = 600;
 const otherWaitMs = 30_000;
 
 /**
- * Runs a statement that needs a lock. Requests queue behind the wait for it, so each wait is short, and there are many.
+ * Runs what needs locks. Requests queue behind the wait for them, so each wait is short, and there are many; between two of
+ * them no lock of the work is held.
  */
-async function lockSoon(client: ClientBase, statement: string): Promise<void> {
+async function lockSoon(client: ClientBase, work: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     await client.query('SAVEPOINT locking');
     await settle(client, [`lock_timeout = '${lockWaitMs}ms'`]);
     try {
-      await client.query(statement);
+      await work();
       await client.query('RELEASE SAVEPOINT locking');
       await settle(client, [`lock_timeout = '${otherWaitMs}ms'`]);
       return;
@@ -298,6 +371,8 @@ export async function verifyArchive(
       await takeTurn(client);
       await compareSums(client, month, checked);
     });
+  } else {
+    refuseForeign(folder, checked.manifest, await identityOf(pool));
   }
   return {
     month,
@@ -325,6 +400,8 @@ export async function restoreMonth(
   const checked = await checkArchive(folder);
   const { month, tables } = checked.manifest;
   const known = await findMonth(pool, month);
+  // A database that was restored from a dump lies in another cluster, and remembers its archives.
+  if (known === null) refuseForeign(folder, checked.manifest, await identityOf(pool));
   if (known === null) throw new ArchiveRefused('not_archived', `${month} is not archived in this database`);
   if (!known.manifest.equals(checked.sha256))
     throw new ArchiveRefused('other_archive', `This is not the archive that ${month} was taken out with`);
@@ -341,10 +418,9 @@ export async function restoreMonth(
       ['posting', 'posting'],
     ] as const)
       await insertRows(client, into, tables[name].columns, readTable(folder, tables[name]));
-    await lockSoon(
-      client,
-      `ALTER TABLE ledger_entry ATTACH PARTITION ${partition}
-       FOR VALUES FROM ('${await idAt(client, month, 0)}') TO ('${await idAt(client, month, 1)}')`,
+    const [low, high] = [await idAt(client, month, 0), await idAt(client, month, 1)];
+    await lockSoon(client, () =>
+      client.query(`ALTER TABLE ledger_entry ATTACH PARTITION ${partition} FOR VALUES FROM ('${low}') TO ('${high}')`),
     );
     for (const table of ['archived_sum', 'archived_charge', 'archived_month'])
       await client.query(`DELETE FROM ${table} WHERE month = $1::date`, [firstDay(month)]);

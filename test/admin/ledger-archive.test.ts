@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
@@ -53,7 +53,8 @@ const month = (index: number): string => months[index] ?? '';
 const after = (name: string): string =>
   new Date(Date.UTC(Number(name.slice(0, 4)), Number(name.slice(5)), 1)).toISOString().slice(0, 7);
 const folderOf = (name: string): string => join(folder, 'archives', `ledger-${name}`);
-const archive = (name: string) => admin('ledger', 'archive', '--before', after(name), '--to', join(folder, 'archives'));
+const archive = (name: string) =>
+  admin('ledger', 'archive', '--before', after(name), '--to', join(folder, 'archives'), '--unclosed');
 
 async function isAttached(name: string): Promise<boolean> {
   const { rows } = await database.pool.query(
@@ -75,6 +76,31 @@ async function digestOf(...tables: string[]): Promise<string> {
 
 const count = async (text: string): Promise<number> =>
   Number((await database.pool.query(`SELECT count(*) AS n FROM ${text}`)).rows[0].n);
+
+describe('a month that the books have not closed', () => {
+  const plainly = (name: string) =>
+    admin('ledger', 'archive', '--before', after(name), '--to', join(folder, 'archives'));
+
+  const refused = (next: string) => ({
+    code: 'unclosed',
+    message: expect.stringContaining(`admin books close ${next}`),
+  });
+
+  it('stays, with a sentence that says what to do', async () => {
+    expect((await plainly(month(0))).json.error).toMatchObject(refused(month(0)));
+    expect(await isAttached(month(0))).toBe(true);
+  });
+
+  it('can still be closed when those before it have left', async () => {
+    expect((await admin('books', 'close', month(0))).code).toBe(0);
+    expect((await plainly(month(2))).json.error).toMatchObject(refused(month(1)));
+    expect(await Promise.all([month(0), month(2)].map(isAttached))).toEqual([false, true]);
+    expect((await admin('books', 'close', month(1))).code).toBe(0);
+    // One whose last hours in Vietnam had no request has left as well.
+    for (const name of [month(0), month(1)])
+      if (!(await isAttached(name))) expect((await admin('ledger', 'restore', folderOf(name))).code).toBe(0);
+  });
+});
 
 describe('an archived month', () => {
   it('is out of the database as a whole, and every invariant of money holds over what is carried forward', async () => {
@@ -224,6 +250,8 @@ describe('the retention setting', () => {
   });
 });
 
+const identity = { cluster: '1', id: '2', name: 'elsewhere' };
+
 describe('an archive that is damaged', () => {
   it('is refused by verify and by restore, whatever byte it is', async () => {
     const name = 'ledger_entry.csv.gz';
@@ -258,7 +286,7 @@ describe('an archive that is damaged', () => {
       fc.asyncProperty(fc.array(fc.array(cell, { minLength: 3, maxLength: 3 }), { maxLength: 40 }), async (rows) => {
         run += 1;
         const path = join(folder, `cells-${run}`);
-        await writeArchive(path, '2026-01', async (writer) => {
+        await writeArchive(path, { month: '2026-01', database: identity }, async (writer) => {
           for (const table of ['ledger_entry', 'posting'] as const)
             await writer.table(
               table,
@@ -292,7 +320,7 @@ describe('kill -9', () => {
     const { PATH, HOME } = process.env;
     const child = execFile(
       process.execPath,
-      [program, 'ledger', 'archive', '--before', after(month(2)), '--to', join(folder, 'archives')],
+      [program, 'ledger', 'archive', '--before', after(month(2)), '--to', join(folder, 'archives'), '--unclosed'],
       { env: { PATH, HOME, ...env() } },
     );
     child.on('exit', (_code, signal) => ended.resolve(signal));
@@ -352,4 +380,80 @@ describe('kill -9', () => {
     expect((await readManifest(folderOf(month(2)))).manifest.createdAt).toBe(manifest.createdAt);
     expect((await admin('invariants')).json).toEqual({ invariants: 'ok' });
   }, 240_000);
+});
+
+describe('an archive in the folder of a month that is still attached', () => {
+  /** Writes the archive of the last archived month anew, with another manifest or without a column. */
+  async function rewritten(change: { database?: object; without?: string }): Promise<void> {
+    expect((await admin('ledger', 'restore', folderOf(month(2)))).code).toBe(0);
+    const { manifest } = await readManifest(folderOf(month(2)));
+    const source = `${folderOf(month(2))}.source`;
+    await rename(folderOf(month(2)), source);
+    const database = { ...(manifest.database ?? identity), ...change.database };
+    await writeArchive(folderOf(month(2)), { month: month(2), database }, async (writer) => {
+      for (const table of ['ledger_entry', 'posting'] as const) {
+        const columns = manifest.tables[table].columns.filter((name) => name !== change.without);
+        async function* pages() {
+          for await (const row of readTable(source, manifest.tables[table]))
+            yield [columns.map((name) => row[name] ?? null)];
+        }
+        await writer.table(table, columns, pages());
+      }
+    });
+    await rm(source, { recursive: true });
+  }
+
+  it('is put aside when another version wrote it with other columns: no column leaves unseen', async () => {
+    await rewritten({ without: 'units' });
+    expect((await archive(month(2))).code).toBe(0);
+    const { manifest } = await readManifest(folderOf(month(2)));
+    expect(manifest.tables.ledger_entry.columns).toContain('units');
+    expect((await readdir(join(folder, 'archives'))).filter((name) => name.includes('.replaced-'))).toHaveLength(1);
+  });
+
+  it('is neither used nor put aside when it is another database’s', async () => {
+    await rewritten({ database: { cluster: '4711', name: 'another' } });
+    for (const command of [
+      () => archive(month(2)),
+      () => admin('ledger', 'verify', folderOf(month(2))),
+      () => admin('ledger', 'restore', folderOf(month(2))),
+    ])
+      expect((await command()).json.error).toMatchObject({
+        code: 'other_database',
+        message: expect.stringMatching(/another, cluster 4711/),
+      });
+    expect((await readManifest(folderOf(month(2)))).manifest.database?.name).toBe('another');
+    expect(await isAttached(month(2))).toBe(true);
+    await rm(folderOf(month(2)), { recursive: true });
+    expect((await archive(month(2))).code).toBe(0);
+    expect((await readManifest(folderOf(month(2)))).manifest.database?.cluster).toMatch(/^\d+$/);
+  });
+});
+
+describe('a month that leaves while something reads the whole ledger', () => {
+  it('lets a late settlement of it through, between two attempts', async () => {
+    const [reader, settling] = [await database.pool.connect(), await database.pool.connect()];
+    try {
+      await reader.query('BEGIN');
+      await reader.query('SELECT FROM ledger_entry LIMIT 1');
+      const archived = archive(month(3));
+      const waits = `pg_locks WHERE relation = 'ledger_entry'::regclass AND mode = 'AccessExclusiveLock' AND NOT granted`;
+      await expect.poll(() => count(waits), { timeout: 60_000, interval: 20 }).toBe(1);
+      await settling.query('BEGIN');
+      // Less than the time for which a month tries to leave.
+      await settling.query(`SET LOCAL lock_timeout = '30s'`);
+      await settling.query(
+        `INSERT INTO ledger_entry SELECT (jsonb_populate_record(e, jsonb_build_object('request_id', uuid_at($1::timestamptz)))).*
+         FROM ledger_entry AS e LIMIT 1`,
+        [`${month(3)}-10T00:00:00Z`],
+      );
+      await settling.query('ROLLBACK');
+      await reader.query('ROLLBACK');
+      expect((await archived).code).toBe(0);
+      expect(await isAttached(month(3))).toBe(false);
+    } finally {
+      settling.release(true);
+      reader.release(true);
+    }
+  }, 120_000);
 });

@@ -8,10 +8,10 @@ const monthName = /^\d{4}-(0[1-9]|1[0-2])$/;
 export const archiveCommands: readonly Command[] = [
   {
     name: 'ledger archive',
-    usage: '[--before MONTH] [--to FOLDER] [--dry-run]',
+    usage: '[--before MONTH] [--to FOLDER] [--unclosed] [--dry-run]',
     summary:
-      'write the months before MONTH (2026-01) as CSV with checksums, read them back, and only then take them out of the database',
-    options: { before: 'text', to: 'text', 'dry-run': 'flag' },
+      'write the months before MONTH (2026-01) as CSV with checksums, read them back, and only then take them out of the database; months that the books have not closed only with --unclosed',
+    options: { before: 'text', to: 'text', unclosed: 'flag', 'dry-run': 'flag' },
     async run({ pool, config }, given) {
       const { archiveMonth, firstKept, listArchivable } = await import('../../billing/archive.ts');
       const { keepMonths, directory } = config.ledgerArchive;
@@ -23,8 +23,8 @@ export const archiveCommands: readonly Command[] = [
       if (to === null && months.length > 0)
         throw new CommandError('usage', '--to is missing: the folder of the archives, or LEDGER_ARCHIVE_DIR');
       const archived = [];
-      for (const month of months)
-        archived.push(await understood(archiveMonth(pool, { month, directory: to ?? '', actor: commandLine })));
+      const how = { directory: to ?? '', actor: commandLine, unclosed: given.flag('unclosed') };
+      for (const month of months) archived.push(await understood(archiveMonth(pool, { month, ...how })));
       return {
         json: { before, archived },
         text:
