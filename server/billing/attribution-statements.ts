@@ -1,3 +1,4 @@
+import { otherLabel } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { Statement } from './flight.ts';
 import { type BulkColumn, bulk, list, moment } from './sql.ts';
@@ -32,6 +33,12 @@ const columns: BulkColumn<Attributed>[] = [
   ['charged', 'bigint', ({ charged }) => charged],
 ];
 const sums = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output', 'cost', 'charged'];
+const hour = `date_trunc('hour', now(), 'UTC')`;
+/**
+ * Sums of one account, kind and hour: a client that names a new session with each request makes no more rows. What comes
+ * beyond is added up under one label; in concurrent batches a few rows more are made.
+ */
+const maxHourlySums = 1_000;
 const place = 'account_id, kind, hour, label, model, key_id';
 
 const insertAttributions = bulk(
@@ -47,11 +54,19 @@ const insertAttributions = bulk(
        SELECT account_id, 'user', end_user, model, key_id, ${sums.join(', ')} FROM given WHERE end_user IS NOT NULL
        UNION ALL
        SELECT account_id, 'tag', label, model, key_id, ${sums.join(', ')} FROM given, unnest(tags::text[]) AS label
+     ), full_now AS MATERIALIZED (
+       SELECT account_id, kind FROM (SELECT DISTINCT account_id, kind FROM labelled) AS l
+       WHERE EXISTS (SELECT FROM attribution_hour h WHERE h.account_id = l.account_id AND h.kind = l.kind AND h.hour = ${hour} OFFSET ${maxHourlySums - 1})
+     ), placed AS (
+       SELECT account_id, kind, CASE WHEN (account_id, kind) IN (SELECT account_id, kind FROM full_now) AND NOT EXISTS (
+                SELECT FROM attribution_hour h WHERE (h.account_id, h.kind, h.hour, h.label, h.model, h.key_id)
+                  = (l.account_id, l.kind, ${hour}, l.label, l.model, l.key_id)) THEN '${otherLabel}' ELSE label END AS label,
+              model, key_id, ${sums.join(', ')} FROM labelled l
      )
      INSERT INTO attribution_hour AS a (${place}, requests, ${sums.join(', ')}, first_at, last_at)
-     SELECT account_id, kind, date_trunc('hour', now(), 'UTC'), label, model, key_id, count(*),
+     SELECT account_id, kind, ${hour}, label, model, key_id, count(*),
             ${sums.map((sum) => `sum(${sum})`).join(', ')}, ${moment}, ${moment}
-     FROM labelled GROUP BY account_id, kind, label, model, key_id ORDER BY account_id, kind, label, model, key_id
+     FROM placed GROUP BY account_id, kind, label, model, key_id ORDER BY account_id, kind, label, model, key_id
      ON CONFLICT (${place}) DO UPDATE SET last_at = greatest(a.last_at, excluded.last_at),
      ${['requests', ...sums].map((sum) => `${sum} = a.${sum} + excluded.${sum}`).join(', ')}`,
 );

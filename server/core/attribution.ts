@@ -109,6 +109,9 @@ const digestMark = '~';
 /** 96 bits: no two ids of an account will meet. */
 const digestCharacters = 16;
 
+/** What is beyond the labels that are added up one by one: shorter than a digest, and not a tag. */
+export const otherLabel = `${digestMark}other`;
+
 export function digestedId(digest: AttributionDigest, accountId: string, kind: AttributionKind, text: string): string {
   return digestMark + digest(`attribution ${kind}:${accountId}`, text).slice(0, digestCharacters);
 }

@@ -3,6 +3,7 @@ import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import type { HistoryReader } from '../database/replica.ts';
 import type { ControlPrincipal } from '../people/principal.ts';
 import type { Domains } from './domains.ts';
+import type { ReportTurns } from './report-turns.ts';
 import type { Work } from './slices.ts';
 
 /** The context of one operation; resolvers have no other access to the service. */
@@ -27,6 +28,8 @@ export interface GraphqlContext {
   publicUrl: string;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
+  /** Turns of reads that add up many rows. */
+  reports: ReportTurns;
   /** The cost of the operation so far. */
   work: Work;
 }

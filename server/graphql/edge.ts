@@ -13,6 +13,7 @@ import type { Domains } from './domains.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import type { GraphqlLog } from './masking.ts';
 import { defaultRates, type GraphqlRates } from './rates.ts';
+import { createReportTurns, type ReportLimits } from './report-turns.ts';
 import { buildSchema } from './schema.ts';
 import { createWork } from './slices.ts';
 import { createTurns } from './turns.ts';
@@ -51,6 +52,7 @@ export interface GraphqlOptions {
   isLate?: () => boolean;
   limits?: Limits;
   rates?: GraphqlRates;
+  reports?: ReportLimits;
   /** Between two identifications of a subscription's subject. */
   identifyAgainMs?: number;
   /** A self-contained page for trying operations out. Never served in production. */
@@ -69,6 +71,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
   const operations = createRates(rates.operations);
   const networks = createRates(rates.network);
   const turns = createTurns();
+  const reports = createReportTurns(options.reports);
   const engine = createEngine({ schema, production, limits: options.limits ?? defaultLimits, costs, log });
   const readHistory = options.history?.reader ?? (() => ({ query: db.query.bind(db), ageMs: null }));
   const origin = new URL(publicUrl).origin;
@@ -145,6 +148,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         domains,
         publicUrl,
         signal: gone.signal,
+        reports,
         work: createWork(subject, turns),
       };
       // Parsing and validating a document block the event loop for milliseconds, too.

@@ -119,6 +119,65 @@ describe('usage', () => {
     expect((await attributed('by: TAG, only: "t=7", model: "big"', big)).rows).toHaveLength(1);
   });
 
+  it('has a bound: labels beyond a thousand sums of an hour are added up as others, and nothing is lost', async () => {
+    const { pool } = plane.database;
+    const hours = `generate_series(date_trunc('hour', now(), 'UTC'), now() + interval '2 hours', interval '1 hour')`;
+    await pool.query(
+      `INSERT INTO attribution_hour (account_id, kind, hour, label, model, key_id, first_at, last_at)
+       SELECT $1, 'user', hour, 'full' || n, 'big', $2, now(), now() FROM generate_series(1, 1000) n, ${hours} AS hour`,
+      [accountId, keyId],
+    );
+    const ledger = await openLedger(plane.database.url);
+    for (const user of ['full1', 'new1', 'new2', 'new3', 'new1', 'full1'])
+      for (const session of [null, 's1']) {
+        const asked = ask({ accountId, keyId }, { model: 'big' });
+        const attribution = { session, user, tags: [] };
+        await ledger.ledger.settle(
+          settlement(asked, await admitted(ledger.ledger, asked), { model: 'big', attribution }),
+        );
+      }
+    await ledger.close();
+    const { rows } = await pool.query(
+      `SELECT label, sum(requests)::int AS n FROM attribution_hour WHERE account_id = $1 AND kind = 'user' AND label <> 'u'
+       GROUP BY label HAVING sum(requests) > 0 ORDER BY label COLLATE "C"`,
+      [accountId],
+    );
+    expect(rows).toEqual([
+      { label: 'full1', n: 4 },
+      { label: '~other', n: 8 },
+    ]);
+    // Other kinds of the account are not full.
+    const s1 = await attributed('by: SESSION, only: "s1"');
+    expect(s1.rows).toMatchObject([{ label: 's1', requests: '6' }]);
+    expect((await attributed('by: USER, only: "~other"')).rows).toMatchObject([{ label: '~other', requests: '8' }]);
+    await pool.query(`DELETE FROM attribution_hour WHERE kind = 'user' AND label LIKE 'full%'`);
+  });
+
+  it('is added up for one account twice at once, whatever is asked for at once, and refused beyond a line', async () => {
+    const { pool } = plane.database;
+    const lock = await pool.connect();
+    try {
+      await lock.query('BEGIN');
+      await lock.query('LOCK TABLE attribution_hour IN ACCESS EXCLUSIVE MODE');
+      const query = '{ account { attributedUsage(by: TAG) { next } } }';
+      const asked = Array.from({ length: 12 }, () => browser.send(query));
+      let answered = 0;
+      for (const answer of asked) void answer.then(() => (answered += 1));
+      await expect.poll(() => answered, { timeout: 60_000 }).toBe(2);
+      const { rows } = await pool.query(
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      expect(rows[0].n).toBeLessThanOrEqual(2);
+      await lock.query('ROLLBACK');
+      const answers = await Promise.all(asked);
+      const refusals = answers.flatMap(({ errors }) => errors.map(({ extensions }) => extensions['code']));
+      // Two run, eight wait.
+      expect(refusals).toEqual(['BUSY', 'BUSY']);
+    } finally {
+      lock.release(true);
+    }
+  });
+
   it('of another account is not shown', async () => {
     const stranger = await createPerson(plane, 'stranger@example.com', '203.0.113.2');
     expect(await attributed('by: TAG', stranger)).toEqual({ rows: [], next: null });

@@ -40,7 +40,8 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
     last: 'Last request',
     empty: 'Nothing in this time',
     emptyText: 'Send the header x-steyg-tags: team=search, or use a coding agent that names its session.',
-    digests: 'Names beginning with ~ are digests: they tell one from another and cannot be read.',
+    digests:
+      'Names beginning with ~ are digests: they tell one from another and cannot be read. ~other is what an hour had beyond a thousand names.',
     settings: 'What is stored',
     onlySession: 'Only session {session}',
     allSessions: 'Show all',
@@ -61,7 +62,7 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
       },
       PLAIN: {
         name: 'As sent',
-        text: 'Sessions, users and values of tags as your programs send them, readable for everybody in this account and for the operator: also through GET /v1/usage with any API key of the account, whatever its project. Do not put personal data into them that you may not store.',
+        text: 'Sessions, users and values of tags as your programs send them, readable for everybody in this account and for the operator: also through GET /v1/usage, with a key of a project for that project alone, with any other key for the whole account. Do not put personal data into them that you may not store.',
       },
     },
     storedNow: 'Counts for requests from now on; what is stored stays as it is.',
@@ -78,7 +79,8 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
     last: 'Yêu cầu cuối',
     empty: 'Không có gì trong thời gian này',
     emptyText: 'Gửi header x-steyg-tags: team=search, hoặc dùng coding agent có khai phiên của nó.',
-    digests: 'Tên bắt đầu bằng ~ là mã băm: phân biệt được với nhau nhưng không đọc được.',
+    digests:
+      'Tên bắt đầu bằng ~ là mã băm: phân biệt được với nhau nhưng không đọc được. ~other là phần vượt quá một nghìn tên trong một giờ.',
     settings: 'Những gì được lưu',
     onlySession: 'Chỉ phiên {session}',
     allSessions: 'Hiện tất cả',
@@ -99,7 +101,7 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
       },
       PLAIN: {
         name: 'Nguyên văn',
-        text: 'Phiên, người dùng và giá trị tag đúng như chương trình gửi, mọi người trong tài khoản này và bên vận hành đều đọc được: kể cả qua GET /v1/usage bằng bất kỳ API key nào của tài khoản, thuộc dự án nào cũng vậy. Đừng đưa vào dữ liệu cá nhân mà bạn không được phép lưu.',
+        text: 'Phiên, người dùng và giá trị tag đúng như chương trình gửi, mọi người trong tài khoản này và bên vận hành đều đọc được: kể cả qua GET /v1/usage: key thuộc một dự án chỉ đọc được của dự án đó, key khác đọc được của cả tài khoản. Đừng đưa vào dữ liệu cá nhân mà bạn không được phép lưu.',
       },
     },
     storedNow: 'Áp dụng cho yêu cầu từ bây giờ; những gì đã lưu giữ nguyên.',

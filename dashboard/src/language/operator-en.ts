@@ -316,7 +316,6 @@ export const operatorEn = {
   matchWith: 'Match with order {memo}',
   matched: 'matched by {by}',
   matchedByItself: 'matched automatically',
-  byOperator: 'recorded manually',
   matchedNow: 'The transfer was matched.',
   measures: { charged: 'Charged', upstreamCost: 'Upstream cost', margin: 'Margin' },
   ordersHint: 'Memo code or part of it, name, e-mail, or amount.',

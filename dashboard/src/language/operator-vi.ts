@@ -316,7 +316,6 @@ export const operatorVi: OperatorTexts = {
   matchWith: 'Khớp với đơn {memo}',
   matched: 'đã khớp bởi {by}',
   matchedByItself: 'đã khớp tự động',
-  byOperator: 'ghi thủ công',
   matchedNow: 'Đã khớp khoản chuyển.',
   measures: { charged: 'Đã trừ', upstreamCost: 'Chi phí upstream', margin: 'Lợi nhuận' },
   ordersHint: 'Mã nội dung hoặc một phần mã, tên, e-mail hay số tiền.',

@@ -38,7 +38,7 @@ const AttributionModeType = builder.enumType('AttributionMode', {
     PLAIN: {
       value: 'plain',
       description:
-        'Sessions, users and values of tags as clients send them. Every API key of the account reads those of all its keys by `GET /v1/usage`, whatever its project.',
+        'Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account.',
     },
   } satisfies Record<string, { value: AttributionMode; description: string }>),
 });
@@ -120,7 +120,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
       first: t.arg.int({ description: 'At most so many rows, up to 100; left out: 50.' }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
-    resolve: ({ id: accountId }, args, { history, domains }) => {
+    resolve: ({ id: accountId }, args, { history, domains, reports }) => {
       checkRange(args, 'to');
       const only = args.only ?? null;
       if (only !== null && attributionId(only) === null) throw badInput('only', 'only has 1 to 256 characters.');
@@ -137,7 +137,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
         after: args.after ?? null,
       };
       return checkedUsage(async () => {
-        const { items, next } = await readAttributedUsage(history, query);
+        const { items, next } = await reports.run(accountId, () => readAttributedUsage(history, query));
         const cursorOf = (row: AttributedUsage) => attributedCursor(row, query.order);
         return { rows: items, hasMore: next !== null, isLater: args.after != null, cursorOf };
       }).catch((error: unknown) => {

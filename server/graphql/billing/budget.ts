@@ -52,10 +52,10 @@ builder.prismaObjectFields(AccountType, (t) => ({
     select: { id: true },
     complexity: 500,
     args: { from: t.arg({ type: 'DateTime', required: true, description: 'Since when; at most 92 days ago.' }) },
-    resolve: ({ id }, { from }, { db }) => {
+    resolve: ({ id }, { from }, { db, reports }) => {
       if (Date.now() - from.getTime() > maxSavingsMs)
         throw badInput('from', 'Savings are kept for 92 days: give a later `from`.');
-      return readCacheSavings(db, id, from);
+      return reports.run(id, () => readCacheSavings(db, id, from));
     },
   }),
 }));

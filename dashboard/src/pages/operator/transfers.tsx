@@ -25,7 +25,6 @@ type Transfer = ElementOf<ListBankTransfersAnswer>;
 
 const transfersKey = ['operator', 'transfers'];
 
-/** Who tells of transfers, as the companies write themselves. */
 export default function Transfers() {
   const { t, format } = useOperatorLanguage();
   const [text, setText] = useSearchText();
