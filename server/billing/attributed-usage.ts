@@ -1,7 +1,16 @@
 import type { Attribution, AttributionKind } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { TokenPools } from '../core/tokens.ts';
-import { decodeCursor, encodeCursor, type LedgerPage, page, poolsOf, type Queryable, RangeTooWide } from './usage.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  inProject,
+  type LedgerPage,
+  page,
+  poolsOf,
+  type Queryable,
+  RangeTooWide,
+} from './usage.ts';
 
 /**
  * Reads usage by session, user and tag, from the sums by hour that are written with every entry. An entry with several tags
@@ -22,6 +31,8 @@ export interface AttributedUsageQuery {
   to?: Date | null;
   model?: string | null;
   keyId?: string | null;
+  /** Only keys that lie in this project now; null: all. */
+  projectId?: string | null;
   timeZone?: string;
   /** Within each period: the most expensive first, or the last used. */
   order?: 'cost' | 'recent';
@@ -92,6 +103,7 @@ export async function readAttributedUsage(
                FROM attribution_hour
                WHERE ${scope} AND $5::text[] IS NOT DISTINCT FROM $5
                  AND ($6::text IS NULL OR model = $6) AND ($7::uuid IS NULL OR key_id = $7) AND $8::text IS NOT NULL
+                 AND ($17::uuid IS NULL OR ${inProject('$17')})
                GROUP BY 1, 2, 3, 4
              ) AS of_keys ${byProject ? 'LEFT JOIN api_key k ON k.id = key_id' : ''}
              GROUP BY 1, 2, 3, 4, 5
@@ -109,6 +121,7 @@ export async function readAttributedUsage(
       after !== null,
       ...(after === null ? ['-infinity', '0', '', '', '', ''] : after.slice(1)),
       limit + 1,
+      query.projectId ?? null,
     ],
   });
   return page(rows.map(toUsage), limit, (row) => positionOf(row, order));

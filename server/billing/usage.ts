@@ -202,6 +202,8 @@ export interface UsageQuery {
   to?: Date | null;
   model?: string | null;
   keyId?: string | null;
+  /** Only keys that lie in this project now; null: all. */
+  projectId?: string | null;
   /** Only requests with one of these outcomes; null: all. */
   outcomes?: readonly Outcome[] | null;
   /** Time zone of days and months. Offsets are truncated to whole hours. */
@@ -251,7 +253,7 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
              FROM usage_hour
              WHERE ($1::uuid IS NULL OR account_id = $1) AND hour >= coalesce($2::timestamptz, '-infinity')
                AND hour < coalesce($3::timestamptz, 'infinity') AND ($4::text IS NULL OR model = $4)
-               AND ($5::uuid IS NULL OR key_id = $5) AND $6::text IS NOT NULL
+               AND ($5::uuid IS NULL OR key_id = $5) AND $6::text IS NOT NULL AND ($16::uuid IS NULL OR ${inProject('$16')})
                AND ($13::text[] IS NULL OR outcome = ANY ($13))
                AND ($12::text IS NULL OR account_id IN (SELECT id FROM account WHERE kind = 'probe') = ($12 = 'probe'))
              GROUP BY 1, 2, 3, 4
@@ -278,6 +280,7 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
       query.outcomes ?? null,
       position[3],
       position[4],
+      query.projectId ?? null,
     ],
   });
   return page(rows.map(usageOf), limit, usagePosition);
@@ -291,6 +294,10 @@ export function usageCursor(row: UsageRecord): string {
 function usagePosition({ start, model, keyId, outcome, projectId }: UsageRecord): string[] {
   return [start?.toISOString() ?? '-infinity', model ?? '', keyId ?? '', outcome ?? '', projectId ?? ''];
 }
+
+/** Whether the key lies in the project now. */
+export const inProject = (project: string): string =>
+  `key_id IN (SELECT k.id FROM api_key k WHERE k.account_id = $1 AND k.project_id = ${project})`;
 
 /** Sort key of a row within its period. */
 const place = ['model', 'key_id::text', 'outcome', 'project_id::text']
@@ -332,6 +339,8 @@ export interface LedgerQuery {
   from?: Date | null;
   to?: Date | null;
   keyId?: string | null;
+  /** Only keys that lie in this project now; null: all. */
+  projectId?: string | null;
   model?: string | null;
   outcome?: Outcome | null;
   /** Only requests of these sessions, as they are stored. */
@@ -389,13 +398,16 @@ export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Led
   if (sql !== null && (await isRangeTooWide(db, query))) throw new RangeTooWide();
   const position = sql === null ? 'request_id' : `(${sql}, request_id)`;
   const reached = sql === null ? '$4::uuid' : '($9::bigint, $4::uuid)';
+  const projectId = query.projectId ?? null;
+  const more = [...(sql === null ? [] : [after?.value ?? null]), ...(sessions.length === 0 ? [] : [sessions])];
   const { rows } = await db.query({
-    name: `usage_ledger_${orderName(order).join('_')}${sessions.length === 0 ? '' : '_of_session'}`,
+    name: `usage_ledger_${orderName(order).join('_')}${sessions.length === 0 ? '' : '_of_session'}${projectId === null ? '' : '_in_project'}`,
     text: `SELECT * FROM ledger_entry ${sessions.length === 0 ? '' : ofSessions(sql === null ? '$9' : '$10')}
            WHERE account_id = $1 AND request_id >= uuid_at(coalesce($2::timestamptz, '-infinity'))
              AND request_id < uuid_at(coalesce($3::timestamptz, 'infinity'))
              AND ($4::uuid IS NULL OR ${position} ${beyond} ${reached})
              AND ($5::uuid IS NULL OR key_id = $5) AND ($6::text IS NULL OR model = $6) AND ($7::text IS NULL OR outcome = $7)
+             ${projectId === null ? '' : `AND ${inProject(`$${9 + more.length}::uuid`)}`}
            ORDER BY ${sql === null ? '' : `${sql} ${way}, `}request_id ${way} LIMIT $8`,
     values: [
       query.accountId,
@@ -406,8 +418,8 @@ export async function readLedger(db: Queryable, query: LedgerQuery): Promise<Led
       query.model ?? null,
       query.outcome ?? null,
       query.limit + 1,
-      ...(sql === null ? [] : [after?.value ?? null]),
-      ...(sessions.length === 0 ? [] : [sessions]),
+      ...more,
+      ...(projectId === null ? [] : [projectId]),
     ],
   });
   return page(rows.map(entryOf), query.limit, (entry) => ledgerPosition(entry, order));

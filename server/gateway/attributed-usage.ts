@@ -3,8 +3,12 @@ import { type AttributedUsage, readAttributedUsage } from '../billing/attributed
 import { type AttributionDigest, type AttributionKind, attributionKinds, storedLabels } from '../core/attribution.ts';
 import { formatUsd } from '../core/money.ts';
 import type { TokenPools } from '../core/tokens.ts';
+import type { Principal } from '../keys/keyring.ts';
 
 /** What `GET /v1/usage` answers about a session, a user or a tag, and how their rows look. */
+
+/** What an API key may read: the usage of its project, or without one that of the account. */
+export type UsageScope = Pick<Principal, 'accountId' | 'projectId'>;
 
 /** Which of them a query names. */
 export interface NamedLabel {
@@ -28,11 +32,12 @@ const maxModels = 1_000;
 export async function usageOf(
   pool: Pool,
   digest: AttributionDigest,
-  { accountId, kind, given, from, to }: NamedLabel & { accountId: string; from: Date | null; to: Date | null },
+  { accountId, projectId, kind, given, from, to }: NamedLabel & UsageScope & { from: Date | null; to: Date | null },
 ): Promise<Record<string, unknown>> {
   const labels = storedLabels(digest, accountId, kind, given);
   const { items } = await readAttributedUsage(pool, {
     accountId,
+    projectId,
     kind,
     labels,
     byModel: true,

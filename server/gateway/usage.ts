@@ -29,14 +29,21 @@ import type { Principal } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
 import { isRequestId, requestIdHeaders } from '../runtime/http.ts';
 import { closest } from '../shared/closest.ts';
-import { type NamedLabel, namedLabel, presentAttributed, presentUsage, usageOf } from './attributed-usage.ts';
+import {
+  type NamedLabel,
+  namedLabel,
+  presentAttributed,
+  presentUsage,
+  type UsageScope,
+  usageOf,
+} from './attributed-usage.ts';
 import { RefusalError } from './model-routes.ts';
 import type { Reads } from './reads.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
 /**
- * Usage of an account, read with an API key: balance, grants, spending and single requests; and the two paths of
- * OpenRouter's clients. Free, and available with an exhausted budget. `cost_usd` is always tokens x prices, and
+ * Usage read with an API key, of its project or, where it lies in none, of the account: spending and single requests, with
+ * the account's balance and grants; and the two paths of OpenRouter's clients. Free, and available with an exhausted budget. `cost_usd` is always tokens x prices, and
  * `charged_usd` the amount taken from the budget: less when the budget ran out.
  */
 export interface UsageParts {
@@ -105,7 +112,7 @@ function queryRefusal(refusals: Refusals, { issues: [issue] }: z.ZodError): Refu
 const entryWaitsMs = [0, 20, 60, 150, 400];
 
 /** Answers `GET /v1/usage`, in each of its forms. */
-function createUsageAnswers({ pool, refusals, reads, digest }: UsageParts) {
+function createUsageAnswers({ pool, keys, refusals, reads, digest }: UsageParts) {
   const badRange = (error: unknown): never => {
     if (error instanceof RangeTooWide)
       throw new RefusalError(refusals.invalidRequest('from: has too much usage until `to`; narrow the days', 'from'));
@@ -113,18 +120,20 @@ function createUsageAnswers({ pool, refusals, reads, digest }: UsageParts) {
     throw new RefusalError(refusals.invalidRequest('cursor: must be a next_cursor of this list', 'cursor'));
   };
 
-  const entryOf = async (accountId: string, requestId: string): Promise<Record<string, unknown>> => {
+  const entryOf = async ({ accountId, projectId }: UsageScope, requestId: string): Promise<Record<string, unknown>> => {
     const entry = await findEntry(pool, accountId, requestId);
-    if (entry === null) throw new RefusalError(refusals.notFound(await whyNoEntry(pool, requestId)));
+    const isForeign = entry !== null && projectId !== null && (await keys.find(entry.keyId))?.projectId !== projectId;
+    if (entry === null || isForeign) throw new RefusalError(refusals.notFound(await whyNoEntry(pool, requestId)));
     const noted = await readAttributions(pool, accountId, [requestId]);
     return presentEntry(entry, noted.get(requestId));
   };
 
-  const requests = async (accountId: string, range: UsageRange, one: NamedLabel | null) => {
+  const requests = async (scope: UsageScope, range: UsageRange, one: NamedLabel | null) => {
+    const { accountId } = scope;
     if (one !== null && one.kind !== 'session')
       throw new RefusalError(refusals.invalidRequest(`${one.kind}: requests can be listed by session only`, one.kind));
     const sessions = one === null ? null : storedLabels(digest, accountId, one.kind, one.given);
-    const { items, next } = await readLedger(pool, { accountId, sessions, ...range }).catch(badRange);
+    const { items, next } = await readLedger(pool, { ...scope, sessions, ...range }).catch(badRange);
     const archived = await listArchivedMonths(pool, range);
     const ids = items.map(({ requestId }) => requestId);
     const noted = await readAttributions(pool, accountId, ids);
@@ -139,10 +148,10 @@ function createUsageAnswers({ pool, refusals, reads, digest }: UsageParts) {
     };
   };
 
-  const rowsOf = async (accountId: string, range: UsageRange, groups: Groups) => {
+  const rowsOf = async (scope: UsageScope, range: UsageRange, groups: Groups) => {
     const kind = attributionKinds.find((each) => groups.includes(each));
     const grouped = {
-      accountId,
+      ...scope,
       period: groups.includes('day') ? ('day' as const) : null,
       byModel: groups.includes('model'),
       byKey: groups.includes('key'),
@@ -162,11 +171,12 @@ function createUsageAnswers({ pool, refusals, reads, digest }: UsageParts) {
     return { data, next };
   };
 
-  const report = async (accountId: string, range: UsageRange, groups: Groups) => {
+  const report = async (scope: UsageScope, range: UsageRange, groups: Groups) => {
+    const { accountId } = scope;
     const [balance, grants, usage] = await Promise.all([
       readBalance(pool, accountId),
       listGrants(pool, accountId),
-      rowsOf(accountId, range, groups).catch(badRange),
+      rowsOf(scope, range, groups).catch(badRange),
     ]);
     return {
       object: 'usage',
@@ -190,15 +200,19 @@ function createUsageAnswers({ pool, refusals, reads, digest }: UsageParts) {
     };
   };
 
-  return async (accountId: string, asked: z.infer<typeof query>): Promise<Record<string, unknown>> => {
+  return async (
+    { accountId, projectId }: UsageScope,
+    asked: z.infer<typeof query>,
+  ): Promise<Record<string, unknown>> => {
+    const scope = { accountId, projectId };
     const { request_id: requestId, from, to, limit, cursor } = asked;
-    if (requestId !== undefined) return entryOf(accountId, requestId);
+    if (requestId !== undefined) return entryOf(scope, requestId);
     const one = namedLabel(asked);
     const range = { ...rangeOf(asked), limit, after: cursor ?? null };
-    if (asked.list !== undefined) return reads.report(accountId, () => requests(accountId, range, one));
-    if (one === null) return reads.report(accountId, () => report(accountId, range, asked.group_by));
+    if (asked.list !== undefined) return reads.report(accountId, () => requests(scope, range, one));
+    if (one === null) return reads.report(accountId, () => report(scope, range, asked.group_by));
     const sumOf = () =>
-      usageOf(pool, digest, { accountId, ...one, ...rangeOf({ from: from ?? '1970-01-01', to }) }).catch(badRange);
+      usageOf(pool, digest, { ...scope, ...one, ...rangeOf({ from: from ?? '1970-01-01', to }) }).catch(badRange);
     // Status lines ask for sessions every two seconds, and a session has few sums; a user or a tag may have many.
     return one.kind === 'session' ? sumOf() : reads.report(accountId, sumOf);
   };
@@ -222,7 +236,7 @@ export function registerUsageRoutes(app: FastifyInstance, parts: UsageParts): vo
     const parsed = query.safeParse(request.query);
     if (!parsed.success) throw new RefusalError(queryRefusal(refusals, parsed.error));
     response.headers(requestIdHeaders(request.id));
-    return response.send(await answer(principalOf(request).accountId, parsed.data));
+    return response.send(await answer(principalOf(request), parsed.data));
   });
 
   app.get('/v1/key', { config }, async (request, response) => {

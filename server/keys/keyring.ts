@@ -8,6 +8,8 @@ import { type NetworkTest, testNetworks } from '../shared/networks.ts';
 export interface Principal {
   accountId: string;
   keyId: string;
+  /** The project in which the key lies, whose usage it may read; null: none, and it reads that of the account. */
+  projectId: string | null;
   /** Catalog ids that the key may call; null: all. */
   models: ReadonlySet<string> | null;
   /** The account may read but not spend. */
@@ -62,6 +64,7 @@ export interface KeyringParts {
 interface KeyRow {
   id: string;
   accountId: string;
+  projectId: string | null;
   models: string[];
   suspended: boolean;
   trial: boolean;
@@ -77,7 +80,7 @@ interface KeyRow {
 }
 
 const readKey = (column: 'hash' | 'id'): string => `
-  SELECT k.id, k.account_id AS "accountId", k.models, a.status = 'suspended' AS suspended,
+  SELECT k.id, k.account_id AS "accountId", k.project_id AS "projectId", k.models, a.status = 'suspended' AS suspended,
          k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute",
          k.max_concurrent AS "maxConcurrent", k.addresses, l.addresses AS "accountAddresses",
          l.requests_per_minute AS "accountRequestsPerMinute", l.tokens_per_minute AS "accountTokensPerMinute",
@@ -92,7 +95,17 @@ const queries = {
 };
 
 function toPrincipal(row: KeyRow): Principal {
-  const { id: keyId, accountId, models, suspended, trial, requestsPerMinute, tokensPerMinute, maxConcurrent } = row;
+  const {
+    id: keyId,
+    accountId,
+    projectId,
+    models,
+    suspended,
+    trial,
+    requestsPerMinute,
+    tokensPerMinute,
+    maxConcurrent,
+  } = row;
   const account = {
     requestsPerMinute: row.accountRequestsPerMinute,
     tokensPerMinute: row.accountTokensPerMinute,
@@ -102,6 +115,7 @@ function toPrincipal(row: KeyRow): Principal {
   return {
     keyId,
     accountId,
+    projectId,
     models: models.length === 0 ? null : new Set(models),
     suspended,
     trial,

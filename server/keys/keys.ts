@@ -76,6 +76,8 @@ type PlaceProblem =
   | { kind: 'project_full' }
   /** The key lies in a project with a limit, which the actor may not take it out of. */
   | { kind: 'bound_to_project' }
+  /** The account has a project with a limit, which a key outside of all projects would be spared. */
+  | { kind: 'project_required' }
   | NotAllowed;
 
 /**
@@ -120,13 +122,15 @@ export type ChangeKey = KeyRef &
     mayLeaveLimits?: boolean;
   };
 
+export type NewKeyTerms = { accountId: string; actor: string } & Partial<KeyTerms> & {
+    /** Whether the key must lie in a project where one has a limit: the actor may not set limits. Left out: no. */
+    underLimits?: boolean;
+  };
+
 export interface Keys {
-  create(ask: { accountId: string; actor: string } & Partial<KeyTerms>): Promise<CreateKeyOutcome>;
+  create(ask: NewKeyTerms): Promise<CreateKeyOutcome>;
   /** The same, once for each idempotency key: a repeated call returns the key that was created. */
-  createOnce(
-    ask: { accountId: string; actor: string } & Partial<KeyTerms>,
-    idempotencyKey: string,
-  ): Promise<Once<CreateKeyOutcome>>;
+  createOnce(ask: NewKeyTerms, idempotencyKey: string): Promise<Once<CreateKeyOutcome>>;
   /** Newest first; deleted ones only when asked for. */
   list(accountId: string, options?: { deleted?: boolean }): Promise<ApiKey[]>;
   /** A key of any account, for operators; deleted ones too. Null: no such key. */
@@ -200,10 +204,10 @@ function toKey({ limitDay, limitWeek, limitMonth, limitLifetime, burnAmount, bur
 export function createKeys({ pool }: { pool: Pool }): Keys {
   return {
     create: (ask) => repeatedTransaction(pool, (client) => createKey(client, ask)),
-    createOnce: ({ accountId, actor, ...terms }, idempotencyKey) =>
+    createOnce: ({ accountId, actor, underLimits = false, ...terms }, idempotencyKey) =>
       repeatedTransaction(pool, (client) =>
         once(client, { accountId, operation: 'createKey', key: idempotencyKey, input: terms }, async () => {
-          const outcome = await createKey(client, { accountId, actor, ...terms });
+          const outcome = await createKey(client, { accountId, actor, underLimits, ...terms });
           return { resultId: outcome.kind === 'created' ? outcome.key.id : null, value: outcome };
         }),
       ),
@@ -230,7 +234,7 @@ export function createKeys({ pool }: { pool: Pool }): Keys {
 /** Makes a key within the caller's transaction. */
 export async function createKey(
   client: ClientBase,
-  ask: { accountId: string; actor: string; replaces?: Pick<ApiKey, 'id' | 'createdBy'> } & Partial<KeyTerms>,
+  ask: NewKeyTerms & { replaces?: Pick<ApiKey, 'id' | 'createdBy'> },
 ): Promise<CreateKeyOutcome> {
   const terms: KeyTerms = {
     name: ask.name ?? defaultName,
@@ -264,6 +268,8 @@ export async function createKey(
   if (ask.replaces === undefined) {
     if (!terms.personal && role === 'member') return { kind: 'not_allowed' };
     if (!(await isProject(client, ask.accountId, terms.projectId))) return { kind: 'unknown_project' };
+    const isUnbound = ask.underLimits === true && terms.projectId === null;
+    if (isUnbound && (await needsProject(client, ask.accountId, createdBy))) return { kind: 'project_required' };
   }
 
   const { secret, hash, prefix, last4 } = createSecret('key');
@@ -380,6 +386,18 @@ async function isLimited(client: ClientBase, { accountId, projectId }: ApiKey): 
     [accountId, projectId],
   );
   return rowCount === 1;
+}
+
+/** Whether a project of the account has a limit, and no monthly budget of their own bounds what the person spends. */
+async function needsProject(client: ClientBase, accountId: string, userId: string | null): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `SELECT FROM project p JOIN shared_limit l ON l.account_id = p.account_id AND l.subject_id = p.id
+     WHERE p.account_id = $1 AND p.archived_at IS NULL AND (l.limit_month IS NOT NULL OR l.limit_lifetime IS NOT NULL)
+       AND NOT EXISTS (SELECT FROM shared_limit m WHERE m.account_id = $1 AND m.subject_id = $2 AND m.limit_month IS NOT NULL)
+     LIMIT 1`,
+    [accountId, userId],
+  );
+  return rowCount !== 0;
 }
 
 /**

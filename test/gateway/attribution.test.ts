@@ -436,6 +436,45 @@ it('adds up by the project in which a key lies, alone and with sessions', async 
   expect((await usage(customer, `group_by=project&limit=1&cursor=${first.next_cursor}`)).data).toMatchObject([rows[1]]);
 });
 
+it('is read with a key of a project for that project alone, in every form, and with any other key for the account', async () => {
+  const customer = await app.customer();
+  await store(customer, 'plain');
+  const projects = createProjects({ pool: app.pool });
+  const { accountId } = customer;
+  const keyOf = async (name: string) => {
+    const made = await projects.create({ accountId, name, actor: 'test' });
+    if (made.kind !== 'created') throw new Error(made.kind);
+    const placed = await app.keys.create({ accountId, actor: 'test', projectId: made.project.id });
+    if (placed.kind !== 'created') throw new Error(placed.kind);
+    return { ...customer, keyId: placed.key.id, secret: placed.secret };
+  };
+  const [mine, other] = [await keyOf('Mine'), await keyOf('Other')];
+  const idOf = new Map<Customer, string>();
+  for (const who of [mine, other, customer]) {
+    const headers = { 'x-session-id': 'shared', 'x-steyg-tags': 'team=a' };
+    const answer = await send(app, protocols.messages, { secret: who.secret, headers });
+    idOf.set(who, answer.headers.get('request-id') ?? '');
+    await answer.text();
+  }
+  await settled(app, customer);
+  for (const [who, requests] of [
+    [mine, 1],
+    [customer, 3],
+  ] as const) {
+    expect(await usage(who, 'session=shared')).toMatchObject({ requests });
+    expect(await usage(who, 'tag=team%3Da')).toMatchObject({ requests });
+    expect((await usage(who, 'group_by=session')).data).toMatchObject([{ session: 'shared', requests }]);
+    expect((await usage(who, 'group_by=model')).data).toMatchObject([{ requests }]);
+    expect((await usage(who, 'list=requests')).data).toHaveLength(requests);
+    expect((await usage(who, 'list=requests&session=shared')).data).toHaveLength(requests);
+  }
+  const entry = (who: Customer, of: Customer) =>
+    fetch(`${app.baseUrl}/v1/usage?request_id=${idOf.get(of)}`, { headers: { authorization: `Bearer ${who.secret}` } });
+  expect((await entry(mine, mine)).status).toBe(200);
+  expect((await entry(customer, other)).status).toBe(200);
+  expect((await entry(mine, other)).status).toBe(404);
+});
+
 it('the status line of the guide says what the session has cost', async () => {
   const customer = await app.customer();
   const session = '0198c0de-0000-7000-8000-00000000abcd';

@@ -8,6 +8,7 @@ import { createSecret, parseKey } from '../../server/keys/secret.ts';
 const principal: Principal = {
   accountId: 'account',
   keyId: 'key',
+  projectId: null,
   models: null,
   suspended: false,
   trial: false,

@@ -26,6 +26,7 @@ function caller(change: Partial<Principal> = {}): Principal {
   return {
     accountId: randomUUID(),
     keyId: randomUUID(),
+    projectId: null,
     models: null,
     suspended: false,
     trial: false,

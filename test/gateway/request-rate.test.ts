@@ -19,7 +19,7 @@ const open = (limits = { perKey: 1e9, perAccount: 1e9, trial: 1e9 }): RequestRat
   createRequestRates({ pool: app.pool, limits, log });
 
 function caller(change: Partial<Principal> = {}): Principal {
-  const ids = { accountId: randomUUID(), keyId: randomUUID() };
+  const ids = { accountId: randomUUID(), keyId: randomUUID(), projectId: null };
   const noLimits = {
     requestsPerMinute: null,
     tokensPerMinute: null,

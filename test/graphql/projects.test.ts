@@ -240,6 +240,35 @@ describe('a project with a limit', () => {
   });
 });
 
+describe('where a project has a limit', () => {
+  // Other tests make keys in no project.
+  afterAll(() => plane.database.pool.query('UPDATE shared_limit SET limit_month = NULL, limit_lifetime = NULL'));
+
+  it('members, and tokens that may not set limits, make keys in projects only, or under a budget of their own', async () => {
+    const member = await join('outside@example.com', 'MEMBER', '203.0.113.8');
+    const { id } = await createProject({ name: 'Walled', limits: { month: '5' } });
+    expect(await createKey({ accountId }, member)).toMatchObject({ code: 'PROJECT_REQUIRED' });
+    expect((await createKey({ accountId, projectId: id }, member)).key.project).toEqual({ name: 'Walled' });
+    expect((await createKey({ accountId })).key.project).toBeNull();
+    const { secret } = await answer<{ secret: string }>(
+      owner,
+      `mutation { createAccessToken(input: { name: "t", scopes: [KEYS] }) { ... on CreatedAccessToken { secret } } }`,
+      {},
+      'createAccessToken',
+    );
+    const { data } = await owner.send('mutation { createKey(input: {}) { __typename ... on Error { code } } }', {
+      headers: { authorization: `Bearer ${secret}`, cookie: '' },
+    });
+    expect(data?.['createKey']).toMatchObject({ code: 'PROJECT_REQUIRED' });
+    await plane.database.pool.query(
+      `INSERT INTO shared_limit (account_id, subject_id, kind, limit_month)
+       SELECT m.account_id, m.user_id, 'member', 1000 FROM member m JOIN app_user u ON u.id = m.user_id
+       WHERE u.email = 'outside@example.com' AND m.role = 'member'`,
+    );
+    expect((await createKey({ accountId }, member)).key.project).toBeNull();
+  });
+});
+
 describe('a member who leaves', () => {
   it('leaves the keys of the account and takes their own along', async () => {
     const admin = await join('admin@example.com', 'ADMIN', '203.0.113.3');

@@ -1045,6 +1045,8 @@ export const en = {
       'The project’s budget leaves less than the running requests of this key hold. Try again when they have ended.',
     PROJECT_HAS_KEYS: 'The project has keys in use. Move or delete them first.',
     PROJECT_NAME_TAKEN: 'Another project has this name.',
+    PROJECT_REQUIRED:
+      'A project of this account has a limit: choose a project for the key, or ask an owner for a monthly budget of your own.',
     REQUEST_TOO_LARGE: 'This is too large.',
     SECOND_FACTOR_REQUIRED: 'Changes to money or prices require 2FA at sign-in. Set it up under Security.',
     SIGN_IN_AGAIN: 'This needs a sign-in less than 10 minutes ago: if yours is older, sign out and in again first.',

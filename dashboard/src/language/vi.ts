@@ -1044,6 +1044,8 @@ export const vi: Texts = {
       'Hạn mức còn lại của dự án không đủ cho các yêu cầu đang chạy của key này. Hãy thử lại khi chúng kết thúc.',
     PROJECT_HAS_KEYS: 'Dự án còn key đang dùng. Hãy chuyển hoặc xóa chúng trước.',
     PROJECT_NAME_TAKEN: 'Đã có dự án khác mang tên này.',
+    PROJECT_REQUIRED:
+      'Một dự án của tài khoản này có hạn mức: hãy chọn dự án cho key, hoặc nhờ chủ tài khoản đặt hạn mức tháng riêng cho bạn.',
     REQUEST_TOO_LARGE: 'Nội dung quá lớn.',
     SECOND_FACTOR_REQUIRED: 'Thao tác với tiền hoặc giá cần 2FA khi đăng nhập. Hãy thiết lập trong mục Bảo mật.',
     SIGN_IN_AGAIN:

@@ -394,13 +394,18 @@ function placeOf({
 function refusePlace({
   kind,
 }: {
-  kind: 'unknown_project' | 'project_full' | 'bound_to_project' | 'not_allowed';
+  kind: 'unknown_project' | 'project_full' | 'project_required' | 'bound_to_project' | 'not_allowed';
 }): never {
   if (kind === 'bound_to_project')
     throw new NotAllowedError(
       'The key lies in a project with a limit: owners, admins and tokens with the scopes `KEYS` and `BILLING` take it out.',
     );
   if (kind === 'unknown_project') throw new NotFoundError('project');
+  if (kind === 'project_required')
+    throw new ConflictError(
+      'A project of this account has a limit: your keys lie in a project, or an owner or admin gives you a monthly budget.',
+      'PROJECT_REQUIRED',
+    );
   if (kind === 'project_full')
     throw new ConflictError(
       'The project’s budget leaves less than the running requests of the key hold.',
@@ -442,7 +447,8 @@ async function createKey(context: GraphqlContext, input: typeof CreateKeyInput.$
     ...(expiresAt ? { expiresAt } : {}),
     ...placeOf(input),
   };
-  const ask = { accountId, actor: actorOf(context.principal), ...terms };
+  const underLimits = !abilitiesOn(context.principal, accountId).has('billing');
+  const ask = { accountId, actor: actorOf(context.principal), underLimits, ...terms };
   const { keys } = context.domains;
   const made =
     idempotencyKey === null
