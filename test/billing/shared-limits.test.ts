@@ -17,6 +17,7 @@ import {
   admitted,
   ask,
   type Customer,
+  grant,
   openLedger,
   settlement,
   type TestLedger,
@@ -112,6 +113,35 @@ describe('the rules', () => {
     expect(maxCharge(shared, held)).toBe(most);
     expect(isCapped(shared)).toBe(most !== null);
   });
+});
+
+test('the first use of a key counts for a first limit that is set in the same moment, also by the first money', async () => {
+  const { accountId } = await addCustomer(db.pool, { budget: null });
+  const member = randomUUID();
+  const key = await keyOf(accountId, { member });
+  const holder = await db.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    // The limit is written, and its transaction waits for the audit log.
+    await holder.query('LOCK TABLE audit_entry IN SHARE ROW EXCLUSIVE MODE');
+    const limited = limitMember(accountId, member, usd('5'));
+    const waiting = async (what: string) =>
+      (await holder.query(`SELECT FROM pg_locks WHERE NOT granted AND locktype = $1`, [what])).rowCount;
+    await expect.poll(() => waiting('relation'), { timeout: 60_000, interval: 20 }).toBe(1);
+    await grant(db.pool, accountId, '5');
+    let answered = false;
+    const asked = ask(key);
+    const admission = admitted(one.ledger, asked).finally(() => (answered = true));
+    await expect
+      .poll(async () => answered || (await waiting('advisory')) === 1, { timeout: 60_000, interval: 20 })
+      .toBe(true);
+    await holder.query('ROLLBACK');
+    await limited;
+    await one.ledger.settle(settlement(asked, await admission));
+    expect(await used(accountId, member)).toMatchObject({ charged: owed, held: 0n });
+  } finally {
+    holder.release(true);
+  }
 });
 
 describe.each(['member', 'project'] as const)('the monthly limit of a %s', (of) => {

@@ -130,6 +130,10 @@ const justified: Record<string, Record<string, string>> = {
     'CREATE TRIGGER refuse_archived BEFORE INSERT ON ledger_partition.ledger_elsewhere':
       'It refuses entries of archived months, and months are archived by a command that the previous version does not have.',
   },
+  '20261123011400_first_use_of_keys': {
+    'CREATE OR REPLACE FUNCTION lock_money': 'It takes one more lock, after those that it took.',
+    'CREATE TRIGGER await_limits ': 'It waits for limits that are being set when a key is used for the first time.',
+  },
   '20261122185300_pace_limits': {
     'CREATE TRIGGER announce AFTER INSERT OR UPDATE OF requests_per_minute':
       'It tells the processes of a change that the previous version does not make.',
