@@ -224,7 +224,10 @@ describe('a statement', () => {
     await ledger.ledger.expire(accountId);
     await ledger.close();
 
+    await pool.query(`UPDATE account SET time_zone = 'Pacific/Kiritimati' WHERE id = $1`, [accountId]);
     const months = await statements();
+    const vietnam = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Ho_Chi_Minh' }).format().slice(0, 7);
+    expect(months[0]?.month).toBe(vietnam);
     expect(months.length).toBeGreaterThanOrEqual(2);
     const oldestFirst = months.toReversed();
     for (const [index, month] of oldestFirst.entries()) {
@@ -237,7 +240,9 @@ describe('a statement', () => {
     if (running === undefined) throw new Error('no month');
     const reply = await open(`${running.url}&format=csv`);
     expect([...reply.rawPayload.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
-    const [, first, ...lines] = cellsOf(reply.body.slice(1));
+    const [head, first, ...lines] = cellsOf(reply.body.slice(1));
+    // Months are Vietnam's, whatever the account's zone, and the file says so.
+    expect(head?.[0]).toBe('Date (UTC+7)');
     const last = lines.pop();
     expect(first?.[7]).toBe(running.opening);
     let balance = pico(first?.[7]);
@@ -277,7 +282,13 @@ describe('a statement', () => {
       expect(reply.headers['content-type']).toBe('application/pdf');
       const text = readPdf(reply.rawPayload).lines.join(' ');
       const shown = (amount: string | undefined) => (lang === 'vi' ? amount?.replace('.', ',') : amount);
-      for (const part of [`${title} ${running?.month}`, memo, shown(running?.charged), shown(running?.closing)])
+      for (const part of [
+        `${title} ${running?.month}`,
+        '(UTC+7)',
+        memo,
+        shown(running?.charged),
+        shown(running?.closing),
+      ])
         expect(text).toContain(part);
       expect(text).not.toContain('\uFFFD');
     }

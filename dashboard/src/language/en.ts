@@ -665,7 +665,7 @@ export const en = {
   },
   statements: {
     title: 'Monthly statements',
-    month: 'Month',
+    month: 'Month (Vietnam, UTC+7)',
     opening: 'At the start',
     granted: 'Added',
     charged: 'Charged',

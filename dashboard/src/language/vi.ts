@@ -665,7 +665,7 @@ export const vi: Texts = {
   },
   statements: {
     title: 'Bảng kê hằng tháng',
-    month: 'Tháng',
+    month: 'Tháng (giờ Việt Nam, UTC+7)',
     opening: 'Đầu kỳ',
     granted: 'Được cộng',
     charged: 'Đã trừ',

@@ -46,7 +46,10 @@ const StatementType = builder.objectRef<Month>('Statement').implement({
   description: 'What an account had, got, used and lost in a month: `closing = opening + granted - charged - expired`.',
   authScopes: ({ accountId }) => ({ account: accountId }),
   fields: (t) => ({
-    month: t.exposeString('month', { description: 'Which month, such as `2026-11`, by the time of Vietnam (UTC+7).' }),
+    month: t.exposeString('month', {
+      description:
+        'Which month, such as `2026-11`: by the time of Vietnam (UTC+7), as the books of the seller, whatever the time zone of the account.',
+    }),
     opening: sum(t, 'opening', 'The balance when the month began: neither used nor expired.'),
     granted: sum(t, 'granted', 'The budget that was added.'),
     charged: sum(t, 'charged', 'What requests cost.'),
