@@ -74,7 +74,7 @@ async function installInto(directory: string, spec: string, isLibrary: boolean):
     ],
     cwd: fresh,
     env: installerEnvironment(process.env),
-    timeoutMs: 150_000,
+    timeoutMs: 900_000,
   });
   if (code === 0) {
     await rename(fresh, directory);

@@ -55,7 +55,7 @@ export interface LaneParts {
   signal: AbortSignal;
 }
 
-const patienceMs = 120_000;
+const patienceMs = 300_000;
 
 export async function openLane(parts: LaneParts): Promise<Lane> {
   const { agent, gateway, directory } = parts;
