@@ -48,6 +48,8 @@ export interface AttemptParts {
   secret: string | null;
   /** Null: the answer is not streamed. */
   stream: WireStream | null;
+  /** The upstream's events in which an answer would have come that came whole; null when it is none. */
+  eventsOfWhole: (body: Uint8Array) => Uint8Array | null;
   client: Client;
   /** Maximum size of an unstreamed answer. */
   maxReplyBytes: number;
@@ -84,6 +86,12 @@ const lingerMs = 700;
  * after every event makes the dispatcher join and parse its buffered bytes again.
  */
 const maxHeldBytes = 262_144;
+/** Bodies that are read as event streams: some servers send them without a type, or as plain text. */
+const streamType = /^(?:text\/(?:event-stream|plain)\b|application\/octet-stream\b|$)/i;
+/** Longest answer that is made a stream here, in one turn of the event loop. */
+const maxWholeBytes = 8_388_608;
+/** Answers that are no event streams, although the request asked for one. */
+const wholeType = /^application\/json\b/i;
 /** How long a stream with hidden reasoning is drained for its usage after the client left. */
 const hiddenDrainMs = 30_000;
 const nothing = new Uint8Array(0);
@@ -287,7 +295,9 @@ class Attempt {
     if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return 'nothing';
     if (status >= 300) return maxErrorBytes;
     if (this.parts.stream === null) return this.parts.maxReplyBytes;
-    this.isStreaming = /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
+    const type = headers['content-type'] ?? '';
+    if (wholeType.test(type)) return maxWholeBytes;
+    this.isStreaming = streamType.test(type);
     return this.isStreaming ? 'pieces' : 'nothing';
   }
 
@@ -358,8 +368,15 @@ class Attempt {
     // An error status needs no body.
     else if (this.status >= 300) this.happen('status', { whole });
     else if (fault !== null) this.happen('fault', { fault, whole });
-    else if (stream !== null) this.happen('fault', { fault: 'unreadable' });
+    else if (stream !== null) this.wholeInsteadOfStream(stream, whole);
     else this.happen('whole', { whole });
+  }
+
+  private wholeInsteadOfStream(stream: WireStream, whole: Buffer[]): void {
+    const events = this.parts.eventsOfWhole(Buffer.concat(whole));
+    if (events === null) return void this.happen('fault', { fault: 'unreadable' });
+    this.take(Buffer.from(events.buffer, events.byteOffset, events.byteLength));
+    if (!this.hasEnded()) this.streamEnded(stream, null);
   }
 
   private streamEnded(stream: WireStream, fault: DispatchFault | null): void {

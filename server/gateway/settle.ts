@@ -93,7 +93,21 @@ export function meterStream(
     ours ? 0 : hiddenTokens,
   );
   const usageSource = estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial';
-  return { usage, usageSource, outcome: ending, ...unitsOf(account) };
+  return {
+    usage: ours ? withinCap(usage, account, facts) : usage,
+    usageSource,
+    outcome: ending,
+    ...unitsOf(account),
+  };
+}
+
+/**
+ * Output as reported, or as estimated and not above the request's cap: what failed at its upstream may be anything, and
+ * bytes that cannot be read count as output.
+ */
+function withinCap(usage: TokenPools, account: ReportedUsage, { maxTokens, answers }: RequestFacts): TokenPools {
+  const cap = maxTokens === null ? Number.POSITIVE_INFINITY : maxTokens * answers;
+  return { ...usage, output: Math.max(Math.min(usage.output, cap), account.usage?.output ?? 0) };
 }
 
 /**
@@ -128,9 +142,8 @@ export function meterUnread(facts: RequestFacts, contextWindow: number): Metered
  */
 export function meterCut(account: ReportedUsage, facts: RequestFacts, contextWindow: number): Metered {
   const { usage } = usageSoFar(account, facts, contextWindow, 'cache_hit');
-  const cap = facts.maxTokens === null ? Number.POSITIVE_INFINITY : facts.maxTokens * facts.answers;
   return {
-    usage: { ...usage, output: Math.min(usage.output, cap) },
+    usage: withinCap(usage, account, facts),
     usageSource: 'estimated',
     outcome: 'upstream_error',
     ...unitsOf(account),

@@ -5,6 +5,7 @@ import { awaitsPieces, estimateInput, promptBoundOf, type TokenBounds, withinBou
 import { createHiddenReasoning, reasoningSpeed } from '../metering/reasoning.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { TraceSpan } from '../runtime/tracing.ts';
+import { eventsOfWhole } from '../wire/unstreamed.ts';
 import type { AnswerShare } from './answer-room.ts';
 import { type AttemptEnd, attempt } from './attempt.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
@@ -112,6 +113,7 @@ export function createRouteTries({
       },
       secret,
       stream: facts.stream ? exchange.stream() : null,
+      eventsOfWhole: (body) => eventsOfWhole(exchange.upstream, body),
       maxReplyBytes: exchange.maxReplyBytes,
       client: call.client,
       share,

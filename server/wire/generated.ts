@@ -17,6 +17,13 @@ export function isSaid(node: JsonNode | undefined): boolean {
   return node?.kind === 'string' && node.end - node.start > 2;
 }
 
+/** A member by which a vendor says nothing: null, false, or an empty string, list or object. */
+export function isNothing(node: JsonNode | undefined): boolean {
+  if (node === undefined || node.kind === 'null' || node.kind === 'false') return true;
+  if (node.kind === 'string') return !isSaid(node);
+  return (node.kind === 'object' || node.kind === 'array') && node.end - node.start <= 2;
+}
+
 /** Counts a string's bytes between the quotes, escapes included: near enough for an estimate, and no decoding. */
 export function countText(generated: Generated, node: JsonNode | undefined): void {
   if (node?.kind !== 'string') return;

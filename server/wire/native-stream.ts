@@ -18,8 +18,6 @@ export interface Progress extends Generated {
   /** The model as the upstream names it. */
   model: string | null;
   reading: UsageReading | null;
-  /** Whether `reading` counts the whole answer once that is complete. */
-  isUsageFinal: boolean;
 }
 
 /** The upstream's error; `edits` make of its event's data what the client may see. */
@@ -60,7 +58,7 @@ export interface NativeStreamParts {
 
 export function createNativeStream({ protocol, stream, facts, context }: NativeStreamParts): WireStream {
   const { maxEventBytes, keepAlive, createDialect } = stream;
-  const progress: Progress = { bytes: 0, pieces: 0, model: null, reading: null, isUsageFinal: true };
+  const progress: Progress = { bytes: 0, pieces: 0, model: null, reading: null };
   const dialect = createDialect(progress, context, facts);
 
   /** An error event with what the client may see of it: nothing about the operator's account. */
@@ -130,12 +128,12 @@ class NativeStream implements WireStream {
 
   account(): ReportedUsage {
     const { relay, facts, progress } = this.parts;
-    const { reading, isUsageFinal, bytes, pieces, model } = progress;
+    const { reading, bytes, pieces, model } = progress;
     const reported = reportedAs(this.counted(), facts.cacheWrite);
     return {
       ...reported,
       ...piecesIn(reading, progress),
-      partial: !relay.complete || !isUsageFinal || reported.partial,
+      partial: !relay.complete || reported.partial,
       outputBytes: bytes,
       outputPieces: pieces,
       model,

@@ -2,7 +2,7 @@ import { type Protocol, upstreamPaths } from '../core/protocol.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
 import { type Edit, insertMember, modelEdits, splice } from './body.ts';
 import { nativeError } from './envelope.ts';
-import { countText, type Generated } from './generated.ts';
+import { countText, type Generated, isNothing } from './generated.ts';
 import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueOf } from './json.ts';
 import { type AnswerSkeleton, closeJson, readSkeleton, splicePieces } from './large-reply.ts';
 import { createNativeStream, type StreamProtocol } from './native-stream.ts';
@@ -61,11 +61,13 @@ function nativeExchange(
     path,
     droppedTools: [],
     maxReplyBytes,
-    reply(answer) {
+    reply(marked) {
+      const answer = withoutMark(marked);
       const { edits, account } = readReply(reply, answer, facts, context);
       return { body: splice(answer, edits), account };
     },
-    async replyInPieces(pieces, pause) {
+    async replyInPieces([first = noPiece, ...others], pause) {
+      const pieces = [withoutMark(first), ...others];
       const { bytes, cutBytesIn, originOf } = await readSkeleton(pieces, pause);
       const { edits, account } = readReply(reply, bytes, facts, context, cutBytesIn);
       const moved = edits.map((edit) => ({ ...edit, start: originOf(edit.start), end: originOf(edit.end) }));
@@ -78,6 +80,13 @@ function nativeExchange(
     stream: () => createNativeStream({ protocol, stream, facts, context }),
     error: (status, answer) => nativeError(status, answer, context.requestId),
   };
+}
+
+const noPiece = new Uint8Array(0);
+
+/** Without a byte order mark, which no JSON begins with (RFC 8259, section 8.1) and some servers write. */
+function withoutMark(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 /** Counts what there is of an answer whose end never came: open strings, lists and objects are closed where it stops. */
@@ -160,7 +169,7 @@ export function bodyStart(raw: Uint8Array): number {
  * filtered or empty one may.
  */
 function isAnswerWithoutContent(root: JsonNode): boolean {
-  return root.members.get('usage')?.kind === 'object' && root.members.get('error')?.kind !== 'object';
+  return root.members.get('usage')?.kind === 'object' && isNothing(root.members.get('error'));
 }
 
 /** An answer names the catalog's id where the upstream knows the model by another one. */

@@ -222,3 +222,8 @@ function valueStart(bytes: Buffer, afterName: number, lineEnd: number): number {
 export function sseEvent(type: string | null, data: string): string {
   return type === null ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`;
 }
+
+/** The data with which chat completions end. Vendors of other protocols send it too, where it means nothing. */
+export function isDone(data: Buffer): boolean {
+  return data.length < 16 && data.toString('latin1').trim() === '[DONE]';
+}

@@ -177,16 +177,27 @@ export function createMessagesUsage() {
   const counts: Counts = emptyCounts();
   let clamped = false;
   let searches = 0;
+  /** The output was reported when there was some: a start has a placeholder. */
+  let isOutputReported = false;
+
+  function take(reported: unknown): Counts {
+    const counter = new Counter();
+    const next = messagesCounts(counter, membersOf(reported));
+    merge(counts, next);
+    // A counter of the whole answer so far.
+    searches = Math.max(searches, searchesOf(counter, membersOf(reported)).searches ?? 0);
+    clamped ||= counter.clamped;
+    return next;
+  }
 
   return {
-    /** Takes the `usage` member of `message_start`, `message_delta` or a whole answer. */
+    /** Takes the `usage` member of `message_start`. */
+    start(reported: unknown): void {
+      take(reported);
+    },
+    /** Takes the `usage` member of `message_delta` or a whole answer. */
     add(reported: unknown): void {
-      const counter = new Counter();
-      const next = messagesCounts(counter, membersOf(reported));
-      merge(counts, next);
-      // A counter of the whole answer so far.
-      searches = Math.max(searches, searchesOf(counter, membersOf(reported)).searches ?? 0);
-      clamped ||= counter.clamped;
+      if (take(reported).output !== null) isOutputReported = true;
     },
     /** The pools so far; null while nothing is known about the input. */
     read(): UsageReading | null {
@@ -201,7 +212,7 @@ export function createMessagesUsage() {
         usage,
         unsplitWrites,
         clamped: clamped || counter.clamped,
-        outputMissing: output === null,
+        outputMissing: !isOutputReported,
         ...(searches === 0 ? {} : { searches }),
       };
     },

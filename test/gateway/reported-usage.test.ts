@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { everyProtocol, nativeCatalog, protocols, send, settled } from './support.ts';
 
-/** Whatever an upstream says of its tokens, an answer is never free, never a gain and never an error. */
+/** Whatever an upstream says of its tokens, it is never a gain, never an error, and only free where the report says so. */
 
 let app: TestApp;
 beforeAll(async () => {
@@ -99,21 +99,61 @@ it('a search at the vendor runs the model again and again: its context counts ea
   );
 });
 
-it.each(everyProtocol.filter(({ protocol }) => protocol !== 'responses'))(
-  '$protocol: a giant line is not estimated at more than any answer can have',
-  async (protocol) => {
+describe('an event that is too large to be read, and then the end', () => {
+  const line = Buffer.from(`data: ${'a'.repeat(1_200_000)}\n\n`).toString('base64');
+
+  it.each(everyProtocol.filter(({ protocol }) => protocol !== 'responses'))(
+    '$protocol: is not estimated at more than the request allows, or else any answer can have',
+    async (protocol) => {
+      const customer = await app.customer();
+      const response = await send(app, protocol, {
+        secret: customer.secret,
+        text: `[[headers {"content-type":"text/event-stream"}]] [[raw ${line}]]`,
+        more: { model: protocol.only, stream: true },
+      });
+      await response.text();
+      const rows = await settled(app, customer);
+      const output = protocol.protocol === 'messages' ? 1_000n : 200_000n;
+      expect(rows).toMatchObject([{ output, usage_source: 'estimated', outcome: 'upstream_cut' }]);
+    },
+  );
+});
+
+describe.each(everyProtocol)('messages upstream, $protocol client', (protocol) => {
+  const events = (usage: unknown): string =>
+    [
+      {
+        type: 'message_start',
+        message: { id: 'm', role: 'assistant', content: [], usage: { input_tokens: 10, output_tokens: 1 } },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'so '.repeat(400) } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, ...(usage === undefined ? {} : { usage }) },
+      { type: 'message_stop' },
+    ]
+      .map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+      .join('');
+
+  it.each([
+    ['no usage', undefined, 'partial'],
+    ['usage of null', null, 'partial'],
+    ['usage without output', { input_tokens: 10 }, 'partial'],
+    ['an output that is no number', { output_tokens: 'many' }, 'clamped'],
+  ])('the placeholder of the start is not what an answer costs: %s at its end', async (_what, usage, source) => {
     const customer = await app.customer();
-    const line = Buffer.from(`data: ${'a'.repeat(1_200_000)}\n\n`).toString('base64');
+    const raw = Buffer.from(events(usage)).toString('base64');
     const response = await send(app, protocol, {
       secret: customer.secret,
-      text: `[[headers {"content-type":"text/event-stream"}]] [[raw ${line}]]`,
-      more: { model: protocol.only, stream: true },
+      text: `[[headers {"content-type":"text/event-stream"}]] [[raw ${raw}]]`,
+      more: { model: 'only-messages', stream: true },
     });
-    await response.text();
-    const rows = await settled(app, customer);
-    expect(rows).toMatchObject([{ output: 200_000n, usage_source: 'estimated', outcome: 'upstream_cut' }]);
-  },
-);
+    expect(await response.text()).toContain('so so');
+    expect(await settled(app, customer)).toMatchObject([
+      { input: 10n, output: 300n, usage_source: source, outcome: 'completed' },
+    ]);
+  });
+});
 
 function within(expected: number | null): (tokens: number) => boolean {
   return expected === null ? (tokens) => tokens > 5 : (tokens) => tokens === expected;

@@ -96,6 +96,7 @@ function play(
     secret: 'secret-of-the-operator',
     refusals: createRefusals({ topUpUrl: 'https://steyg.test/top-up', statusUrl: 'https://steyg.test/status' }),
     stream,
+    eventsOfWhole: () => null,
     client,
     pulse: {
       join(beat) {

@@ -4,7 +4,7 @@ import type { TokenPools } from '../../core/tokens.ts';
 import { type Edit, insertMember, removeMember, removeMembers, renameMember } from '../body.ts';
 import { errorEvent, errorType, statusOfError } from '../envelope.ts';
 import type { DataEvent, Verdict, Words } from '../event-relay.ts';
-import { countJson, countText, type Generated, isSaid, wordsOf } from '../generated.ts';
+import { countJson, countText, type Generated, isNothing, isSaid, wordsOf } from '../generated.ts';
 import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import {
   answerLimits,
@@ -23,7 +23,7 @@ import {
   shownModel,
 } from '../native-stream.ts';
 import type { RequestFacts, Span, WireContext } from '../protocol.ts';
-import { sseEvent } from '../sse.ts';
+import { isDone, sseEvent } from '../sse.ts';
 import { readChatUsage, toChatUsage } from '../usage.ts';
 
 /**
@@ -116,7 +116,7 @@ function reportedUsage(root: JsonNode): JsonNode | null {
     root.members.get('choices')?.items[0]?.members.get('usage'),
     root.members.get('x_groq')?.members.get('usage'),
   ];
-  return places.find((place) => place?.kind === 'object') ?? null;
+  return places.find((place) => place?.kind === 'object' && !isNothing(place)) ?? null;
 }
 
 const reply: ReplyProtocol = {
@@ -138,7 +138,7 @@ const chunkShape = shape({
   id: leaf,
   created: leaf,
   model: leaf,
-  choices: listOf(shape({ index: leaf, delta: messageShape, finish_reason: leaf, usage: leaf })),
+  choices: listOf(shape({ index: leaf, delta: messageShape, message: messageShape, finish_reason: leaf, usage: leaf })),
   usage: leaf,
   obfuscation: leaf,
   error: shape({ type: leaf, code: leaf, message: leaf }),
@@ -160,16 +160,19 @@ function wordsOfChunk(root: JsonNode, pieces: number): Words {
 function createDialect(progress: Progress, context: WireContext, facts: RequestFacts): Dialect {
   const begun = new Set<number>();
   const finished = new Set<number>();
+  /** Anything came before the terminator. */
+  let isAny = false;
   let usageRelayed = false;
   let id: string | null = null;
   let created: number | null = null;
 
   function read(event: DataEvent): ReturnType<Dialect['read']> {
     const { data } = event;
-    if (isDone(data)) return { kind: 'pass', state: 'terminated' };
+    if (isDone(data)) return isAny ? { kind: 'pass', state: 'terminated' } : nothingAtAll;
+    isAny = true;
     const root = tryScanJson(data, chunkShape, answerLimits);
     const error = root?.members.get('error');
-    if (error !== undefined && error.kind !== 'null') return errorOf(data, error);
+    if (error !== undefined && !isNothing(error)) return errorOf(data, error);
     if (event.type === 'error') return errorOf(data, root);
     if (root?.kind !== 'object') {
       progress.bytes += data.length;
@@ -200,6 +203,8 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
       // Some vendors say nothing by an empty reason in every chunk.
       if (isSaid(choice.members.get('finish_reason'))) finished.add(number);
       countMessage(progress, choice.members.get('delta'));
+      // Some vendors end with the whole message; it is content where no piece of it came before.
+      if (progress.pieces === 0) countMessage(progress, choice.members.get('message'));
     }
   }
 
@@ -256,9 +261,12 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
   };
 }
 
-function isDone(data: Buffer): boolean {
-  return data.length < 16 && data.toString('latin1').trim() === '[DONE]';
-}
+/** A terminator alone is no answer: another route may have one, and nothing is charged. */
+const nothingAtAll: ErrorVerdict = {
+  kind: 'error',
+  error: { status: 502, type: 'server_error', message: 'The upstream answered with nothing.' },
+  edits: [],
+};
 
 function errorOf(data: Buffer, error: JsonNode | null): ErrorVerdict {
   const type = textOf(data, error?.members.get('type'));

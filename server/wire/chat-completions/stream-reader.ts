@@ -1,4 +1,11 @@
-import { type AnswerSink, NO_USAGE, nonsense, type StreamReader, type TextKind } from '../dialogue/answer.ts';
+import {
+  type AnswerSink,
+  NO_USAGE,
+  nonsense,
+  type OpenStreamReader,
+  type StreamReader,
+  type TextKind,
+} from '../dialogue/answer.ts';
 import {
   isObject,
   type Json,
@@ -6,26 +13,28 @@ import {
   listMember,
   objectMember,
   parseAnswer,
+  saysNothing,
   stringMember,
 } from '../dialogue/json.ts';
 import { statusOfError } from '../envelope.ts';
 import { isFailureReason, readFinish } from './finish.ts';
-import { createStreamedCalls } from './streamed-calls.ts';
+import { StreamedCalls } from './streamed-calls.ts';
 import { chatAnswerUsage, findUsage } from './usage.ts';
 
 /** Reads the chunks of a chat completions upstream. `mintId` names calls that the vendor left without an id. */
 export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: number) => string): StreamReader {
-  const calls = createStreamedCalls(sink, mintId);
+  const calls = new StreamedCalls(sink, mintId);
   /** Text came that can be shown. */
   let said = false;
   let usage = NO_USAGE;
-  let model: string | null = null;
   let refused = false;
 
   function readChoice(choice: JsonObject): void {
-    // A chunk is the same thing with `delta` in place of `message`; some vendors end with the whole message.
     const delta = objectMember(choice, 'delta');
     if (delta !== null) readDelta(delta);
+    // Some vendors end with the whole message; it is the answer where no piece of it came before.
+    const message = objectMember(choice, 'message');
+    if (message !== null && !said && calls.begun === 0 && calls.nameless === 0) readDelta(message);
     const reason = choice.finish_reason;
     // Some vendors say nothing by an empty reason in every chunk.
     if (typeof reason !== 'string' || reason === '') return;
@@ -61,10 +70,8 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     sink.text(kind, text);
   }
 
-  return {
-    get model() {
-      return model;
-    },
+  const reader: OpenStreamReader = {
+    model: null,
     usage: () => usage,
     event(_type, data) {
       if (data.trim() === '[DONE]') {
@@ -73,17 +80,18 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
       }
       const chunk = parseAnswer(data);
       if (!isObject(chunk)) return sink.fail(nonsense('The upstream sent a chunk that is no object.'));
-      if (chunk.error !== undefined && chunk.error !== null) return sink.fail(readError(chunk.error));
-      model = stringMember(chunk, 'model') ?? model;
-      const reported = findUsage(chunk);
+      if (!saysNothing(chunk.error)) return sink.fail(readError(chunk.error));
+      reader.model = stringMember(chunk, 'model') ?? reader.model;
       // Every chunk may carry the counts so far; the last ones stand.
-      if (reported !== undefined) usage = chatAnswerUsage(reported);
+      const reported = chatAnswerUsage(findUsage(chunk));
+      if (reported.reading !== null) usage = reported;
       sink.begin();
       for (const choice of listMember(chunk, 'choices')) {
         if (isObject(choice) && (choice.index ?? 0) === 0) readChoice(choice);
       }
     },
   };
+  return reader;
 }
 
 /** Reasoning has two names; a vendor that writes both may leave one of them empty. */
@@ -111,7 +119,7 @@ function thinkingText(thinking: Json | undefined): string {
     : '';
 }
 
-function readError(error: Json): { status: number; type: string; message: string } {
+function readError(error: Json | undefined): { status: number; type: string; message: string } {
   const described = isObject(error) ? error : {};
   const type = stringMember(described, 'type');
   const message = typeof error === 'string' ? error : stringMember(described, 'message');

@@ -1,14 +1,12 @@
 import { type AnswerUsage, NO_USAGE } from '../dialogue/answer.ts';
-import { isObject, type Json, type JsonObject } from '../dialogue/json.ts';
+import { isObject, type Json, type JsonObject, listMember, objectMember, saysNothing } from '../dialogue/json.ts';
 import { readChatUsage } from '../usage.ts';
 
 /** The usage object of an answer or a chunk, wherever its vendor hides it; undefined when there is none. */
 export function findUsage(answer: JsonObject): Json | undefined {
-  if (isObject(answer.usage)) return answer.usage;
-  const groq = answer.x_groq;
-  if (isObject(groq) && isObject(groq.usage)) return groq.usage;
-  const choice = Array.isArray(answer.choices) ? answer.choices[0] : undefined;
-  return isObject(choice) && isObject(choice.usage) ? choice.usage : undefined;
+  const [choice] = listMember(answer, 'choices');
+  const places = [answer.usage, isObject(choice) ? choice.usage : undefined, objectMember(answer, 'x_groq')?.usage];
+  return places.find((place) => isObject(place) && !saysNothing(place));
 }
 
 export function chatAnswerUsage(usage: Json | undefined): AnswerUsage {

@@ -1,6 +1,6 @@
 import type { Protocol } from '../../core/protocol.ts';
 import { disguised, errorType, scrubIdentifiers } from '../envelope.ts';
-import type { RequestFacts, StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
+import type { RequestFacts, StreamEnd, StreamError, StreamState, WireContext } from '../protocol.ts';
 import {
   type AnswerSink,
   type Finish,
@@ -10,6 +10,7 @@ import {
   type StreamReader,
   type StreamWriter,
   shownUsage,
+  type TextKind,
   type ToolCall,
 } from './answer.ts';
 import { type BlockOrder, createBlockOrder } from './block-order.ts';
@@ -32,198 +33,177 @@ function count(content: ContentCount, text: string): void {
   content.outputPieces += 1;
 }
 
-/** A streamed answer between its reader and its writer: its state, and the text for the client. */
-export interface AnswerRelay {
-  /** Takes what the reader found. */
-  sink: AnswerSink;
-  readonly state: StreamState;
-  readonly error: StreamError | null;
-  /** Nothing of the upstream is read any more. */
-  readonly over: boolean;
-  /** The upstream itself reported why the answer ended. */
-  readonly complete: boolean;
-  /** Content so far. */
-  readonly content: ContentCount;
-  /** Ends the answer on the gateway's side. */
-  stop(end: Parameters<WireStream['stop']>[0]): void;
-  /** The bytes for the client since the last call. */
-  handOut(): Uint8Array;
-}
-
 export interface AnswerRelayParts {
   client: Protocol;
   cacheWrite: RequestFacts['cacheWrite'];
   context: WireContext;
   writer: StreamWriter;
   restoreCall: (call: ToolCall) => ToolCall;
-  /** What the upstream has reported so far. */
-  usage: StreamReader['usage'];
 }
 
-/** Keeps the one state of a translated stream: in order, ended once, and in the words of the client's protocol. */
-export function createAnswerRelay(parts: AnswerRelayParts): AnswerRelay {
-  const { client, cacheWrite, context, writer, restoreCall, usage } = parts;
-  let state: StreamState = 'waiting';
-  let error: StreamError | null = null;
-  let output = '';
-  const content: ContentCount = { outputBytes: 0, outputPieces: 0 };
-  const names = createCallNames();
-  let complete = false;
-  const distinct = createDistinctIds();
-  const blocks = blocksOf(writer, (text) => {
-    output += text;
-  });
+/**
+ * Keeps the one state of a translated stream: in order, ended once, and in the words of the client's protocol. A class, like
+ * all that a stream has of its own: V8 makes a hidden class for each object literal with an accessor.
+ */
+export class AnswerRelay implements AnswerSink {
+  state: StreamState = 'waiting';
+  error: StreamError | null = null;
+  /** The upstream itself reported why the answer ended. */
+  complete = false;
+  /** Content so far. */
+  readonly content: ContentCount = { outputBytes: 0, outputPieces: 0 };
+  private readonly parts: AnswerRelayParts;
+  /** What the upstream has reported so far. */
+  private readonly usage: StreamReader['usage'];
+  private readonly names = new CallNames();
+  private readonly distinct = createDistinctIds();
+  private readonly blocks: BlockOrder;
+  private output = '';
 
-  function begin(): void {
-    if (state !== 'waiting') return;
-    state = 'open';
-    output += writer.begin();
+  constructor(parts: AnswerRelayParts, usage: StreamReader['usage']) {
+    this.parts = parts;
+    this.usage = usage;
+    this.blocks = blocksOf(parts.writer, (text) => {
+      this.output += text;
+    });
   }
 
-  function fail(found: StreamError): void {
-    error = found;
-    if (state === 'waiting') return;
+  /** Nothing of the upstream is read any more. */
+  get over(): boolean {
+    return this.error !== null || this.state === 'terminated' || this.state === 'failed';
+  }
+
+  begin(): void {
+    if (this.state !== 'waiting') return;
+    this.state = 'open';
+    this.output += this.parts.writer.begin();
+  }
+
+  text(kind: TextKind, text: string): void {
+    this.begin();
+    count(this.content, text);
+    if (text !== '') this.names.shown();
+    this.blocks.text(kind, text);
+  }
+
+  call(key: string, call: ToolCall): void {
+    this.begin();
+    if (!this.names.call(key, call)) return;
+    this.blocks.call(key, { ...this.parts.restoreCall(call), id: this.distinct(call.id) });
+  }
+
+  callArguments(key: string, text: string): void {
+    count(this.content, text);
+    if (!this.names.took(key, text) && !this.blocks.callArguments(key, text))
+      this.fail(nonsense('The model sent a malformed tool call.'));
+  }
+
+  callEnd(key: string): void {
+    if (!this.names.took(key, '')) this.blocks.callEnd(key);
+  }
+
+  finish(found: Finish): void {
+    const { names } = this;
+    if (names.isAll) return this.fail(nonsense('The model called a tool without naming it.'));
+    this.complete = true;
+    this.close(found.kind === 'calls' && !names.hasNamed && names.isAny ? { ...found, kind: 'stop' } : found);
+  }
+
+  end(): void {
+    if (this.state === 'waiting') return this.fail(nonsense('The upstream answered with nothing.'));
+    if (this.state === 'open') this.finish(finishOf(this.names.hasNamed ? 'calls' : 'stop'));
+    if (this.error === null) this.terminate();
+  }
+
+  ping(): void {
+    if (this.state !== 'waiting') this.output += this.parts.writer.keepAlive;
+  }
+
+  fail(found: StreamError): void {
+    const { client, context, writer } = this.parts;
+    this.error = found;
+    if (this.state === 'waiting') return;
     const { status, message, code = null } = disguised(client, found.status, context) ?? found;
     const scrubbed = scrubIdentifiers(message, context.requestId);
-    output += writer.fail({ status, type: errorType(client, status), code, message: scrubbed });
-    state = 'failed';
+    this.output += writer.fail({ status, type: errorType(client, status), code, message: scrubbed });
+    this.state = 'failed';
   }
 
-  function finish(found: Finish): void {
-    if (state === 'finished') return;
-    begin();
-    blocks.flush();
-    output += writer.finish(found);
-    state = 'finished';
-  }
-
-  function terminate(shown = shownUsage(usage(), cacheWrite)): void {
-    // Content after the finish reason is against the rules, and still content.
-    blocks.flush();
-    output += writer.end(shown);
-    state = 'terminated';
-  }
-
-  const sink: AnswerSink = {
-    begin,
-    text(kind, text) {
-      begin();
-      count(content, text);
-      if (text !== '') names.shown();
-      blocks.text(kind, text);
-    },
-    call(key, call) {
-      begin();
-      if (!names.call(key, call)) return;
-      blocks.call(key, { ...restoreCall(call), id: distinct(call.id) });
-    },
-    callArguments(key, text) {
-      count(content, text);
-      if (!names.took(key, text) && !blocks.callArguments(key, text))
-        fail(nonsense('The model sent a malformed tool call.'));
-    },
-    callEnd(key) {
-      if (!names.took(key, '')) blocks.callEnd(key);
-    },
-    finish(found) {
-      if (names.isAll) return fail(nonsense('The model called a tool without naming it.'));
-      complete = true;
-      finish(found.kind === 'calls' && !names.hasNamed && names.isAny ? { ...found, kind: 'stop' } : found);
-    },
-    end() {
-      if (state === 'waiting') return fail(nonsense('The upstream answered with nothing.'));
-      if (state === 'open') sink.finish(finishOf(names.hasNamed ? 'calls' : 'stop'));
-      if (error === null) terminate();
-    },
-    ping() {
-      if (state !== 'waiting') output += writer.keepAlive;
-    },
-    fail,
-  };
-
-  function stop(end: Parameters<WireStream['stop']>[0]): void {
-    if (state === 'terminated' || state === 'failed') return;
-    if (state === 'finished') terminate();
+  /** Ends the answer on the gateway's side. */
+  stop(end: StreamEnd): void {
+    if (this.state === 'terminated' || this.state === 'failed') return;
+    if (this.state === 'finished') this.terminate();
     else if (end.reason === 'budget') {
-      finish(finishOf('length'));
-      terminate(end.usage === undefined ? undefined : { usage: end.usage, reasoningTokens: null });
+      this.close(finishOf('length'));
+      this.terminate(end.usage === undefined ? undefined : { usage: end.usage, reasoningTokens: null });
     } else {
+      const { client, writer } = this.parts;
       // The end is worded for messages; other protocols have types of their own.
       const type = client === 'messages' ? end.type : errorType(client, end.status);
-      output += writer.fail({ status: end.status, type, code: end.code ?? null, message: end.message });
-      state = 'failed';
+      this.output += writer.fail({ status: end.status, type, code: end.code ?? null, message: end.message });
+      this.state = 'failed';
     }
   }
 
-  return {
-    sink,
-    get state() {
-      return state;
-    },
-    get error() {
-      return error;
-    },
-    get over() {
-      return error !== null || state === 'terminated' || state === 'failed';
-    },
-    get complete() {
-      return complete;
-    },
-    content,
-    stop,
-    handOut() {
-      if (output === '') return noBytes;
-      const bytes = encodeText(output);
-      output = '';
-      return bytes;
-    },
-  };
+  /** The bytes for the client since the last call. */
+  handOut(): Uint8Array {
+    if (this.output === '') return noBytes;
+    const bytes = encodeText(this.output);
+    this.output = '';
+    return bytes;
+  }
+
+  private close(found: Finish): void {
+    if (this.state === 'finished') return;
+    this.begin();
+    this.blocks.flush();
+    this.output += this.parts.writer.finish(found);
+    this.state = 'finished';
+  }
+
+  private terminate(shown = shownUsage(this.usage(), this.parts.cacheWrite)): void {
+    // Content after the finish reason is against the rules, and still content.
+    this.blocks.flush();
+    this.output += this.parts.writer.end(shown);
+    this.state = 'terminated';
+  }
 }
 
 /** Which calls have a name. Those without are left out where there is anything else to show: no client could carry them out. */
-interface CallNames {
-  /** Whether the call has a name. */
-  call(key: string, call: ToolCall): boolean;
-  /** Something else came that can be shown. */
-  shown(): void;
-  /** Whether this is one of them; then its arguments go nowhere. */
-  took(key: string, argumentsText: string): boolean;
-  readonly hasNamed: boolean;
-  readonly isAny: boolean;
-  /** They have arguments, and nothing else came. */
-  readonly isAll: boolean;
-}
+class CallNames {
+  private readonly keys = new Set<string>();
+  private isMeant = false;
+  private isElse = false;
+  hasNamed = false;
 
-function createCallNames(): CallNames {
-  const keys = new Set<string>();
-  let isMeant = false;
-  let isElse = false;
-  let hasNamed = false;
-  return {
-    call(key, { name }) {
-      if (name === '') keys.add(key);
-      else hasNamed = true;
-      isElse ||= hasNamed;
-      return name !== '';
-    },
-    shown() {
-      isElse = true;
-    },
-    took(key, text) {
-      if (!keys.has(key)) return false;
-      isMeant ||= text.trim() !== '';
-      return true;
-    },
-    get hasNamed() {
-      return hasNamed;
-    },
-    get isAny() {
-      return keys.size > 0;
-    },
-    get isAll() {
-      return isMeant && !isElse;
-    },
-  };
+  get isAny(): boolean {
+    return this.keys.size > 0;
+  }
+
+  /** They have arguments, and nothing else came. */
+  get isAll(): boolean {
+    return this.isMeant && !this.isElse;
+  }
+
+  /** Whether the call has a name. */
+  call(key: string, { name }: ToolCall): boolean {
+    if (name === '') this.keys.add(key);
+    else this.hasNamed = true;
+    this.isElse ||= this.hasNamed;
+    return name !== '';
+  }
+
+  /** Something else came that can be shown. */
+  shown(): void {
+    this.isElse = true;
+  }
+
+  /** Whether this is one of them; then its arguments go nowhere. */
+  took(key: string, text: string): boolean {
+    if (!this.keys.has(key)) return false;
+    this.isMeant ||= text.trim() !== '';
+    return true;
+  }
 }
 
 /** The blocks of an answer, one after the other. A call that takes JSON and got no arguments closes with `{}`. */

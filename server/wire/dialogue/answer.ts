@@ -119,6 +119,9 @@ export interface StreamReader {
   readonly model: string | null;
 }
 
+/** The reader as it is made: with a member that it sets, because an accessor in an object literal costs a hidden class. */
+export type OpenStreamReader = { -readonly [K in keyof StreamReader]: StreamReader[K] };
+
 /** Blocks as a writer gets them: one at a time, each opened, filled and closed. */
 export interface BlockSink {
   open(block: { kind: TextKind } | ToolCall): void;

@@ -1,5 +1,5 @@
 import type { BlockSink, TextKind, ToolCall } from './answer.ts';
-import { createJsonProgress, type JsonProgress } from './json-progress.ts';
+import { JsonProgress } from './json-progress.ts';
 
 /**
  * Puts the pieces of an answer into blocks that never overlap. Chat completions upstreams may interleave the
@@ -76,7 +76,7 @@ export function createBlockOrder(sink: BlockSink): BlockOrder {
     },
 
     call(key, call) {
-      const pending = { block: call, waiting: '', progress: createJsonProgress(), ended: false, closed: false };
+      const pending = { block: call, waiting: '', progress: new JsonProgress(), ended: false, closed: false };
       calls.set(key, pending);
       add(pending);
     },

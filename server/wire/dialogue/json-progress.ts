@@ -1,34 +1,28 @@
 /** Tells when JSON that arrives in pieces is complete, looking at every character once. */
-export interface JsonProgress {
-  feed(text: string): void;
+export class JsonProgress {
+  private depth = 0;
+  private begun = false;
+  private inString = false;
+  private escaped = false;
+
   /** An object or a list was opened and closed again. */
-  readonly complete: boolean;
-}
-
-export function createJsonProgress(): JsonProgress {
-  let depth = 0;
-  let begun = false;
-  let inString = false;
-  let escaped = false;
-
-  function take(character: string): void {
-    if (escaped) escaped = false;
-    else if (inString) {
-      if (character === '\\') escaped = true;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === '{' || character === '[') {
-      depth += 1;
-      begun = true;
-    } else if (character === '}' || character === ']') depth -= 1;
+  get complete(): boolean {
+    return this.begun && this.depth <= 0 && !this.inString;
   }
 
-  return {
-    feed(text) {
-      for (let index = 0; index < text.length; index += 1) take(text[index] as string);
-    },
-    get complete() {
-      return begun && depth <= 0 && !inString;
-    },
-  };
+  feed(text: string): void {
+    for (let index = 0; index < text.length; index += 1) this.take(text[index] as string);
+  }
+
+  private take(character: string): void {
+    if (this.escaped) this.escaped = false;
+    else if (this.inString) {
+      if (character === '\\') this.escaped = true;
+      else if (character === '"') this.inString = false;
+    } else if (character === '"') this.inString = true;
+    else if (character === '{' || character === '[') {
+      this.depth += 1;
+      this.begun = true;
+    } else if (character === '}' || character === ']') this.depth -= 1;
+  }
 }

@@ -120,6 +120,13 @@ export function typeOf(value: JsonObject): string {
   return stringMember(value, 'type') ?? '';
 }
 
+/** A member by which a vendor says nothing: left out, null, false, or an empty string, list or object. */
+export function saysNothing(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === false || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
+}
+
 /** The member of that name when it is an object. */
 export function objectMember(value: JsonObject, name: string): JsonObject | null {
   const member = value[name];

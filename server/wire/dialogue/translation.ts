@@ -29,7 +29,7 @@ import { translateError } from './errors.ts';
 import { encodeJson, isObject, type Json, type JsonObject, parseAnswerBytes, parseJsonBytes } from './json.ts';
 import { type AnswerContext, idStem, type Notes } from './notes.ts';
 import { type FieldRule, refuse, Untranslatable } from './refusal.ts';
-import { createTranslatedStream } from './stream.ts';
+import { TranslatedStream } from './stream.ts';
 import { createDistinctIds } from './tool-ids.ts';
 import { mapToolNames, NAME_LIMIT } from './tool-names.ts';
 import { fitToVendor } from './vendor-limits.ts';
@@ -130,12 +130,12 @@ function translatedExchange(pair: Pair, body: Uint8Array, answer: AnswerContext)
     },
     countArrived: (pieces, pause) => countArrived(pair.upstreamSide.reply, pieces, pause, answer),
     stream: () =>
-      createTranslatedStream({
+      new TranslatedStream({
         client,
         facts: answer.facts,
         context,
         createReader: (sink) => upstreamSide.createStreamReader(sink, minter(context)),
-        createWriter: () => clientSide.createStreamWriter(answer),
+        writer: clientSide.createStreamWriter(answer),
         restoreCall: (call) => restoreCall(call, notes),
       }),
     error: (status, bytes) =>

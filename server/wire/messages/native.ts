@@ -8,7 +8,7 @@ import { type JsonNode, leaf, listOf, shape, textOf, tryScanJson, valueOf } from
 import { answerLimits, answerModelEdits, type NativeProtocol, type ReplyProtocol } from '../native.ts';
 import { type Dialect, type ErrorVerdict, editEvent, type Progress, type StreamProtocol } from '../native-stream.ts';
 import type { WireContext } from '../protocol.ts';
-import { sseEvent } from '../sse.ts';
+import { isDone, sseEvent } from '../sse.ts';
 import { createMessagesUsage, readMessagesUsage, toMessagesUsage } from '../usage.ts';
 
 /**
@@ -52,10 +52,10 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
   const usage = createMessagesUsage();
   const openBlocks = new Set<number>();
   let begun = false;
-  progress.isUsageFinal = false;
 
   function read(event: DataEvent): ReturnType<Dialect['read']> {
     const { data } = event;
+    if (isDone(data)) return { kind: 'idle' };
     const root = tryScanJson(data, eventShape, answerLimits);
     if (root?.kind !== 'object') {
       if (event.type === 'error') return errorOf(data, undefined);
@@ -69,7 +69,7 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
         begun = true;
         const message = root.members.get('message');
         progress.model = textOf(data, message?.members.get('model')) ?? progress.model;
-        addUsage(data, message?.members.get('usage'));
+        addUsage(data, message?.members.get('usage'), 'start');
         return editEvent(event, answerModelEdits(message?.members.get('model'), context));
       }
       case 'content_block_start': {
@@ -89,7 +89,7 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
         if (index?.kind === 'number') openBlocks.delete(Number(valueOf(data, index)));
         return { kind: 'pass' };
       case 'message_delta': {
-        if (addUsage(data, root.members.get('usage'))) progress.isUsageFinal = true;
+        addUsage(data, root.members.get('usage'), 'add');
         const stopped = isSaid(root.members.get('delta')?.members.get('stop_reason'));
         return stopped ? { kind: 'pass', state: 'finished' } : { kind: 'pass' };
       }
@@ -108,11 +108,10 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
     }
   }
 
-  function addUsage(data: Buffer, reported: JsonNode | undefined): boolean {
-    if (reported?.kind !== 'object') return false;
-    usage.add(valueOf(data, reported));
+  function addUsage(data: Buffer, reported: JsonNode | undefined, take: 'start' | 'add'): void {
+    if (reported?.kind !== 'object') return;
+    usage[take](valueOf(data, reported));
     progress.reading = usage.read();
-    return true;
   }
 
   /** The start of an answer that never began: an ending alone would be no stream that a client can read. */

@@ -1,4 +1,4 @@
-import { type AnswerSink, nonsense, type StreamReader } from '../dialogue/answer.ts';
+import { type AnswerSink, nonsense, type OpenStreamReader, type StreamReader } from '../dialogue/answer.ts';
 import {
   isObject,
   type Json,
@@ -22,17 +22,16 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
   /** Open tool calls by block index, with the input that stands in until pieces of it arrive. */
   const inputs = new Map<string, JsonObject | null>();
   let reasoningTokens: number | null = null;
-  let model: string | null = null;
 
-  function addUsage(reported: Json | undefined): void {
+  function addUsage(reported: Json | undefined, take: 'start' | 'add'): void {
     if (!isObject(reported)) return;
-    usage.add(reported);
+    usage[take](reported);
     reasoningTokens = readThinkingTokens(reported) ?? reasoningTokens;
   }
 
   function start(message: JsonObject): void {
-    model = stringMember(message, 'model') ?? model;
-    addUsage(message.usage);
+    reader.model = stringMember(message, 'model') ?? reader.model;
+    addUsage(message.usage, 'start');
     sink.begin();
     // Calls that were decided before the answer began come with the message itself.
     listMember(message, 'content').forEach((block, index) => {
@@ -84,10 +83,8 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
     sink.callEnd(key);
   }
 
-  return {
-    get model() {
-      return model;
-    },
+  const reader: OpenStreamReader = {
+    model: null,
     usage: () => ({ reading: usage.read(), reasoningTokens }),
     event(name, data) {
       if (data.trim() === '[DONE]') return;
@@ -104,7 +101,7 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
         case 'content_block_stop':
           return endCall(key);
         case 'message_delta': {
-          addUsage(event.usage);
+          addUsage(event.usage, 'add');
           const delta = objectMember(event, 'delta') ?? {};
           if (stringMember(delta, 'stop_reason')) sink.finish(readStop(delta));
           return;
@@ -118,6 +115,7 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
       }
     },
   };
+  return reader;
 }
 
 function readError(error: JsonObject): { status: number; type: string; message: string } {

@@ -9,7 +9,7 @@ import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valu
 import { answerLimits, answerModelEdits, type NativeProtocol, type ReplyProtocol, storeEdits } from '../native.ts';
 import { type Dialect, editEvent, type Progress, type StreamProtocol, shownModel } from '../native-stream.ts';
 import type { RequestFacts, StreamError, WireContext } from '../protocol.ts';
-import { sseEvent } from '../sse.ts';
+import { isDone, sseEvent } from '../sse.ts';
 import { readResponsesUsage, toResponsesUsage } from '../usage.ts';
 
 /**
@@ -68,6 +68,10 @@ function countSearch(generated: Generated, data: Uint8Array, item: JsonNode): vo
 function countItem(generated: Generated, item: JsonNode, data: Uint8Array): void {
   countSearch(generated, data, item);
   countImage(generated, data, item);
+  countContent(generated, item);
+}
+
+function countContent(generated: Generated, item: JsonNode): void {
   for (const part of [...(item.members.get('content')?.items ?? []), ...(item.members.get('summary')?.items ?? [])]) {
     countText(generated, part.members.get('text') ?? part.members.get('refusal'));
   }
@@ -98,6 +102,8 @@ const eventShape = shape({
   error: shape({ type: leaf, code: leaf, message: leaf }),
 });
 
+const lastEventShape = shape({ response: shape({ output: listOf(itemShape) }) });
+
 /** One output item that has begun and not ended, kept so that the gateway can end it in the protocol's own words. */
 interface OpenItem {
   item: Record<string, unknown>;
@@ -107,9 +113,17 @@ interface OpenItem {
   arguments: string[];
 }
 
+/** Counts an answer that came with its last event alone. */
+function countWhole(generated: Generated, data: Buffer): void {
+  const output = tryScanJson(data, lastEventShape, answerLimits)?.members.get('response')?.members.get('output');
+  for (const item of output?.items ?? []) countItem(generated, item, data);
+}
+
 function createDialect(progress: Progress, context: WireContext): Dialect {
   const openItems = new Map<number, OpenItem>();
   const doneItems = new Map<number, string>();
+  /** Output indexes of items that came in pieces, which were counted. */
+  const piecemeal = new Set<number>();
   /** Output indexes of images that were counted when the client got a first version of them. */
   const shownImages = new Set<number>();
   /** The response as it was first announced; parsed only if the gateway has to end it. */
@@ -118,6 +132,7 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
 
   function read(event: DataEvent): ReturnType<Dialect['read']> {
     const { data } = event;
+    if (isDone(data)) return { kind: 'idle' };
     const root = tryScanJson(data, eventShape, answerLimits);
     if (root?.kind !== 'object') {
       if (event.type === 'error') return { kind: 'error', error: errorOf(data, null), edits: [] };
@@ -133,7 +148,9 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
     if (type === 'ping') return { kind: 'hide' };
     follow(type, data, root);
     const shown = editEvent(event, edits);
-    return type === 'response.completed' || type === 'response.incomplete' ? { ...shown, state: 'terminated' } : shown;
+    if (type !== 'response.completed' && type !== 'response.incomplete') return shown;
+    if (progress.pieces === 0 && doneItems.size === 0) countWhole(progress, data);
+    return { ...shown, state: 'terminated' };
   }
 
   function readResponse(data: Buffer, carried: JsonNode): void {
@@ -148,15 +165,13 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
     const index = numberAt(data, root.members.get('output_index')) ?? 0;
     const item = root.members.get('item');
     if (type === 'response.output_item.added' && item?.kind === 'object') {
-      openItems.set(index, {
-        item: valueOf(data, item) as Record<string, unknown>,
-        parts: new Map(),
-        arguments: [],
-      });
+      openItems.set(index, { item: valueOf(data, item) as Record<string, unknown>, parts: new Map(), arguments: [] });
     } else if (type === 'response.output_item.done' && item !== undefined) {
       openItems.delete(index);
       countSearch(progress, data, item);
       if (!shownImages.has(index)) countImage(progress, data, item);
+      // Some vendors send items whole.
+      if (!piecemeal.has(index)) countContent(progress, item);
       doneItems.set(index, data.toString('utf8', item.start, item.end));
     } else if (type === 'response.image_generation_call.partial_image') {
       // It carries the picture, so that it is charged, however the answer goes on:
@@ -169,6 +184,7 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
     } else if (type.endsWith('.delta')) {
       const delta = root.members.get('delta');
       countText(progress, delta);
+      piecemeal.add(index);
       if (delta?.kind === 'string') keepDelta(type, data, root, delta, openItems.get(index));
     }
   }

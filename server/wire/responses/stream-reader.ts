@@ -3,6 +3,7 @@ import {
   type AnswerSink,
   NO_USAGE,
   nonsense,
+  type OpenStreamReader,
   type StreamReader,
   type TextKind,
 } from '../dialogue/answer.ts';
@@ -10,6 +11,7 @@ import {
   isObject,
   type Json,
   type JsonObject,
+  listMember,
   objectMember,
   parseAnswer,
   stringifyJson,
@@ -35,7 +37,6 @@ interface ItemState {
 export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
   const items = new Map<string, ItemState>();
   let usage = NO_USAGE;
-  let model: string | null = null;
   let calls = false;
   let refused = false;
 
@@ -91,9 +92,16 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
 
   function readResponse(event: JsonObject): JsonObject {
     const response = objectMember(event, 'response') ?? {};
-    model = stringMember(response, 'model') ?? model;
-    if (isObject(response.usage)) usage = responsesAnswerUsage(response.usage);
+    reader.model = stringMember(response, 'model') ?? reader.model;
+    const reported = responsesAnswerUsage(response.usage);
+    if (reported.reading !== null) usage = reported;
     return response;
+  }
+
+  /** Reads an answer that came with its last event alone. */
+  function readOutput(response: JsonObject): void {
+    for (const [index, item] of listMember(response, 'output').entries())
+      if (isObject(item)) endItem(String(index), item);
   }
 
   function readEvent(event: JsonObject, type: string): void {
@@ -121,9 +129,12 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
       case 'response.output_item.done':
         return endItem(key, objectMember(event, 'item') ?? {});
       case 'response.completed':
-      case 'response.incomplete':
-        sink.finish(readStatus(readResponse(event), { calls, refusal: refused }));
+      case 'response.incomplete': {
+        const response = readResponse(event);
+        if (items.size === 0) readOutput(response);
+        sink.finish(readStatus(response, { calls, refusal: refused }));
         return sink.end();
+      }
       case 'response.failed':
         return sink.fail(readError(objectMember(readResponse(event), 'error') ?? {}));
       case 'error':
@@ -131,10 +142,8 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
     }
   }
 
-  return {
-    get model() {
-      return model;
-    },
+  const reader: OpenStreamReader = {
+    model: null,
     usage: () => usage,
     event(name, data) {
       if (data.trim() === '[DONE]') return;
@@ -143,6 +152,7 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
       readEvent(event, typeOf(event) || name || '');
     },
   };
+  return reader;
 }
 
 function readError(error: JsonObject): StreamError {

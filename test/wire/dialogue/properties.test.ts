@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createFreeText } from '../../../server/wire/dialogue/free-text.ts';
 import { parseJson, stringifyJson } from '../../../server/wire/dialogue/json.ts';
-import { createJsonProgress } from '../../../server/wire/dialogue/json-progress.ts';
+import { JsonProgress } from '../../../server/wire/dialogue/json-progress.ts';
 import { decodeToolId, encodeToolId } from '../../../server/wire/dialogue/tool-ids.ts';
 import { bytes, C_TO_M, type Direction, eventsOf, exchange, M_TO_C, R_TO_C, sse, text, translate } from './support.ts';
 
@@ -94,7 +94,7 @@ describe('JSON', () => {
   test('an object is complete with its last character and not before', () => {
     fc.assert(
       fc.property(argumentsText, fc.nat(), (json, cut) => {
-        const progress = createJsonProgress();
+        const progress = new JsonProgress();
         const at = cut % json.length;
         progress.feed(json.slice(0, at));
         expect(progress.complete).toBe(false);
