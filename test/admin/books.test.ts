@@ -347,14 +347,29 @@ describe('a closed month', () => {
     await other.drop();
   });
 
-  it('follows the one before, is over, and is closed by one of many at once', async () => {
+  it('follows the one before, and is closed by one of many at once', async () => {
     expect(await close('2027-01')).toEqual({ kind: 'out_of_order', next: '2026-11' });
-    expect(await close('2026-11')).toEqual({ kind: 'not_over' });
     await expect(
       pool.query(
         `INSERT INTO closed_month SELECT '2027-03-01', NULL, time_zone, revenue_vnd, charged, charged_paid, trial_cost, expired, shortfall, upstream_cost, unknown_charged, unused, margin, totals, closed_by, closed_at FROM closed_month LIMIT 1`,
       ),
     ).rejects.toThrow(/closed_month_one_first/);
+  });
+
+  it('is not the present one', async () => {
+    const other = await createDatabase();
+    try {
+      await addCustomer(other.pool);
+      const { rows } = await other.pool.query<{ last: string; present: string }>(
+        `SELECT to_char(m - interval '1 month', 'YYYY-MM') AS last, to_char(m, 'YYYY-MM') AS present
+         FROM (SELECT date_trunc('month', now() AT TIME ZONE 'UTC') AS m) AS months`,
+      );
+      const closing = (month = '') => closeMonth(other.pool, { month, timeZone: 'UTC', actor: 'test' });
+      expect(await closing(rows[0]?.last)).toMatchObject({ kind: 'closed' });
+      expect(await closing(rows[0]?.present)).toEqual({ kind: 'not_over' });
+    } finally {
+      await other.drop();
+    }
   });
 
   it('goes to an accountant as CSV', async () => {

@@ -82,11 +82,11 @@ it('away at the admission: 503, and nothing goes upstream', async () => {
 
 it('away at the settlement: the client notices nothing, the line waits on disk and is settled afterwards', async () => {
   const customers = await Promise.all(Array.from({ length: 20 }, () => service.customer()));
-  const streams = customers.map((customer) => stream(server.baseUrl, customer, '[[len 100]][[speed 100]]'));
+  const streams = customers.map((customer) => stream(server.baseUrl, customer, '[[len 400]][[speed 100]]'));
   await reached(() => streams.every(({ text }) => text.includes('w3"')));
   await postgres.stop('immediate');
   await Promise.all(streams.map(({ ended }) => ended));
-  expect(streams.filter(({ finished, text }) => !finished || !text.includes('w99"'))).toEqual([]);
+  expect(streams.filter(({ finished, text }) => !finished || !text.includes('w399"'))).toEqual([]);
   expect(spooledIds('one')).toEqual(expect.arrayContaining(streams.map(({ requestId }) => requestId)));
   await postgres.start();
   await server.ready();
@@ -100,7 +100,7 @@ it('away in mid-answer: a stream goes on as far as the last known free money bea
   const [rich, poor] = [await service.customer('10'), await service.customer('0.04')];
   // 4,096 tokens are held at first, of 9,000; the poor one can pay for about 8,000, which are some 5,700 words.
   const streams = [rich, poor].map((customer) =>
-    stream(server.baseUrl, customer, '[[len 9000]][[speed 2500]]', { maxTokens: 20_000 }),
+    stream(server.baseUrl, customer, '[[len 9000]][[speed 1500]]', { maxTokens: 20_000 }),
   ) as [ReturnType<typeof stream>, ReturnType<typeof stream>];
   const [whole, broken] = streams;
   await reached(() => streams.every(({ text }) => text.includes('w3"')));
