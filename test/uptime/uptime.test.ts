@@ -286,10 +286,11 @@ describe('the status page', () => {
   });
 
   it('draws 90 days for each protocol, with every figure in words too', async () => {
+    // Seconds ago, also right after midnight: all of today.
     await uptime.record([
-      result(5, 'up'),
-      result(4, 'down'),
-      result(3, 'up', { protocol: 'chat-completions', mode: 'stream' }),
+      result(0.03, 'up'),
+      result(0.02, 'down'),
+      result(0.01, 'up', { protocol: 'chat-completions', mode: 'stream' }),
     ]);
     const html = (await (await status()).inject({ url: '/status?lang=en' })).body;
     const section = html.split(`id="model-${model}"`)[1]?.split('</section>')[0] ?? '';
