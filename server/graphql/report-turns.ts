@@ -22,7 +22,11 @@ interface Waiting {
   begin: () => void;
 }
 
-export function createReportTurns({ perAccount, perProcess, maxWaiting }: ReportLimits = defaultReportLimits): ReportTurns {
+export function createReportTurns({
+  perAccount,
+  perProcess,
+  maxWaiting,
+}: ReportLimits = defaultReportLimits): ReportTurns {
   const running: string[] = [];
   const waiting: Waiting[] = [];
   const of = (accountId: string) => running.filter((each) => each === accountId).length;

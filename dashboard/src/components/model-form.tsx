@@ -70,7 +70,7 @@ export function ModelForm({
     'contextWindow',
     'maxOutputTokens',
     'capabilities',
-    'efforts',
+    'reasoningEfforts',
     'reasoningTokensPerSecond',
     'allow',
   ]);

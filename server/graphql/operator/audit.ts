@@ -1,6 +1,6 @@
+import type { AuditAction } from '../../shared/audit.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { AccountType, loadAccounts } from '../accounts/accounts.ts';
-import type { AuditAction } from '../../shared/audit.ts';
 import { builder } from '../builder.ts';
 import { orOther, wordValues } from '../enums.ts';
 import { besideCursor, cursorRow } from '../paging.ts';
