@@ -227,6 +227,8 @@ export async function openLedger(
     holdLeaseMs: options.holdLeaseMs ?? 60_000,
     log,
     closeLimitMs: 2_000,
+    // Longer than the default: a busy machine is not what tests of the ledger are about.
+    admissionLimitMs: 10_000,
   });
   if (options.start !== false) await ledger.start();
   return {

@@ -135,7 +135,7 @@ describe('the language files', () => {
       .join('\n');
     // The server's codes are its words in capitals.
     const isNamed = (name: string) =>
-      /^[A-Z_]+$/.test(name)
+      /^[A-Z][A-Z0-9_]*$/.test(name)
         ? new RegExp(`\\b${name}\\b`, 'i').test(`${server}\n${code}`)
         : /^\d+$/.test(name) || new RegExp(`\\b${name}\\b`).test(code);
     const unused = leavesOf({ ...en, operator: operatorEn }).filter((way) => {

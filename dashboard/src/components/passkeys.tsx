@@ -3,7 +3,7 @@
 import type { ListPasskeysAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { useAsk, useChange, viewerKey } from '../data.tsx';
-import { deviceName } from '../device.ts';
+import { deviceWords } from '../device.ts';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useSession } from '../session.tsx';
@@ -115,7 +115,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
   const { t } = useLanguage();
   const say = useSay();
   const { person, sessions } = useSession();
-  const [name, setName] = useState(() => deviceName(sessions.find(({ current }) => current)?.device ?? '', t));
+  const [name, setName] = useState(() => deviceWords(sessions.find(({ current }) => current)?.device ?? '', t));
   const [password, setPassword] = useState('');
   const [code, setCode] = useState('');
   // One object for both steps: a second attempt after a closed dialog needs a new challenge.

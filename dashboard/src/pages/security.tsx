@@ -18,7 +18,7 @@ import { Banner, Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useAsk, useChange, viewerKey } from '../data.tsx';
-import { deviceName } from '../device.ts';
+import { deviceWords } from '../device.ts';
 import { useExplain, useProblems } from '../explain.ts';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -310,7 +310,7 @@ function Sessions() {
   const fail = { onError: (error: unknown) => say(explain(error).sentence, 'bad') };
   /** The server names devices in English: `Chrome on Windows`. */
   const nameOf = (device: string | null): string =>
-    device === null ? t.security.unknownDevice : deviceName(device, t);
+    device === null ? t.security.unknownDevice : deviceWords(device, t);
   const end = useChange({
     change: (steyg, id: string) => steyg.console.people.revokeSession({ id }),
     refresh: [viewerKey],
