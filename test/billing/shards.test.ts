@@ -2,6 +2,8 @@
 
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Ledger } from '../../server/billing/ledger.ts';
+import { heldBytesPerToken } from '../../server/core/tokens.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
 import { createPostgres, type TestPostgres } from '../support/postgres.ts';
@@ -15,6 +17,12 @@ const global = ['process', 'admission_change', 'escrow_call', 'model', 'price', 
 
 /** The statements that charge requests which an escrow pays for: most of those of a busy service. */
 const promised = ['ledger_charge_grants', 'ledger_charge_keys', 'ledger_charge_escrows', 'ledger_insert_promised'];
+
+/** Pico-USD of a token: `addModel`. */
+const cacheHitPrice = 300_000;
+
+/** How a process calls in what others hold in advance, and how they hear of it. */
+const calls = ['INSERT INTO escrow_call', 'execute ledger_take_calls:'];
 
 let postgres: TestPostgres;
 let statements: Map<string, string>;
@@ -63,25 +71,57 @@ beforeAll(async () => {
       }),
     );
   }
+  await callIn(url, pool, ledger);
   await close();
   await pool.end();
   const log = (await postgres.log()).slice(before);
   // A statement of several lines goes on with a tab.
-  const said = [...log.matchAll(/execute ([a-z_]+): ((?:.*)(?:\n\t.*)*)/g)];
-  statements = new Map(said.map(([, name = '', text = '']) => [name, text]));
+  const said = [...log.matchAll(/execute ([a-z_]+|<unnamed>): ((?:.*)(?:\n\t.*)*)/g)];
+  // The one statement of the money path without a name; what else has none is the test's own.
+  const named = said.filter(([, name, text]) => name !== '<unnamed>' || text?.includes('escrow_call'));
+  statements = new Map(named.map(([, name = '', text = '']) => [name, text]));
 }, 120_000);
 afterAll(() => postgres.remove());
+
+/** Another process wants what this one holds in advance for a key that is used often, and calls it in. */
+async function callIn(url: string, pool: Pool, ledger: Ledger): Promise<void> {
+  const other = await openLedger(url);
+  let customer = await addCustomer(pool, { budget: '0.1' });
+  for (let round = 1, said = ''; !calls.every((text) => said.includes(text)); round += 1) {
+    if (round % 5 === 0) customer = await addCustomer(pool, { budget: '0.1' });
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        const asked = ask(customer);
+        const admission = await ledger.admit(asked);
+        if (admission.kind === 'admitted') await ledger.settle(settlement(asked, admission));
+      }),
+    );
+    const { rows } = await pool.query<{ free: string }>(
+      `SELECT sum(amount - spent - expired - held)::text AS free FROM "grant" WHERE account_id = $1`,
+      [customer.accountId],
+    );
+    // Its input alone costs what is free, by the lowest price: the answer needs what is idle elsewhere.
+    const tokens = Math.ceil(Number(rows[0]?.free) / cacheHitPrice);
+    const wanted = ask(customer, { textBytes: tokens * heldBytesPerToken });
+    const admission = await other.ledger.admit(wanted);
+    if (admission.kind === 'admitted') await other.ledger.release(wanted);
+    said = await postgres.log();
+  }
+  await other.close();
+}
 
 const tablesOf = (text: string): string[] =>
   [...text.matchAll(/\b(?:FROM|JOIN|INTO|UPDATE|USING)\s+(?:ONLY\s+)?"?([a-z_]+)"?/gi)].map(([, name = '']) => name);
 
-it('is read from what the ledger sends: admissions, extensions, settlements, promised charges, releases, replays, expiries', () => {
+it('is read from what the ledger sends: admissions, extensions, settlements, promised charges, releases, replays, expiries, call-ins', () => {
   expect([...statements.keys()]).toEqual(
     expect.arrayContaining([
       'ledger_witness',
       'ledger_lock_grants',
       'ledger_insert_entries',
       'ledger_now',
+      'ledger_take_calls',
+      '<unnamed>',
       ...promised,
     ]),
   );
