@@ -1,6 +1,7 @@
 /** Orders over GraphQL: receipts, subscriptions, QR codes. */
 
 import { createHash } from 'node:crypto';
+import { Steyg } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readBalance } from '../../server/billing/usage.ts';
 import { transaction } from '../../server/database/lane.ts';
@@ -386,20 +387,45 @@ describe('a subscription ends without being completed, so that its client subscr
     expect(text).not.toContain('event: complete');
   });
 
-  it('when its access token is deleted; the next one is refused', async () => {
-    const made = await an.send(
-      `mutation { createAccessToken(input: { name: "watch", scopes: [READ] }) { ... on CreatedAccessToken { secret token: accessToken { id } } } }`,
+  const budgets = 'subscription { budgetChanged { free } }';
+  const tokenOf = async (browser: Browser): Promise<{ secret: string; id: string }> => {
+    const { data } = await browser.send(
+      `mutation { createAccessToken(input: { name: "watch", scopes: [READ] }) { ... on CreatedAccessToken { secret accessToken { id } } } }`,
     );
-    const { secret, token } = made.data!['createAccessToken'] as { secret: string; token: { id: string } };
-    const subscribe = () =>
-      subscribeWith({ authorization: `Bearer ${secret}` }, 'subscription { budgetChanged { free } }');
+    const { createAccessToken } = data as { createAccessToken: { secret: string; accessToken: { id: string } } };
+    return { secret: createAccessToken.secret, id: createAccessToken.accessToken.id };
+  };
+
+  it('when its access token is deleted; the next one is refused', async () => {
+    const { secret, id } = await tokenOf(an);
+    const subscribe = () => subscribeWith({ authorization: `Bearer ${secret}` }, budgets);
     const response = await subscribe();
     const text = response.text();
     await an.send('mutation ($id: ID!) { deleteAccessToken(input: { id: $id }) { __typename } }', {
-      variables: { id: token.id },
+      variables: { id },
     });
     expect(await text).not.toContain('event: complete');
     expect((await subscribe()).status).toBe(401);
+  });
+
+  it('which the SDK does by itself', async () => {
+    const browser = await createPerson(plane, 'sdk@example.com', '203.0.113.40');
+    const accountId =
+      Buffer.from(await accountOf(browser), 'base64')
+        .toString()
+        .split(':')[1] ?? '';
+    const { secret } = await tokenOf(browser);
+    address ??= await plane.app.listen({ port: 0, host: '127.0.0.1' });
+    const steyg = new Steyg({ baseUrl: `${address}/api`, accessToken: secret });
+    let told = 0;
+    for await (const event of steyg.subscribe<{ budgetChanged: { free: string } }>(budgets)) {
+      expect(event.budgetChanged.free).toMatch(/^[0-9.]+$/);
+      told += 1;
+      // Its token may read on: the second stream begins with the budget as it is.
+      if (told === 2) break;
+      await plane.database.pool.query(`UPDATE account SET status = 'suspended' WHERE id = $1`, [accountId]);
+    }
+    expect(told).toBe(2);
   });
 });
 

@@ -67,7 +67,9 @@ builder.prismaObject('NoticeDelivery', {
       select: { status: true },
       resolve: ({ status }) => status as DeliveryState,
     }),
-    held: t.exposeBoolean('held', { description: 'Whether quiet hours held it back.' }),
+    held: t.exposeBoolean('held', {
+      description: 'Whether it was held back, by quiet hours or for an hour, to come with others in one message.',
+    }),
     problem: t.exposeString('problem', { nullable: true, description: 'Why it did not arrive.' }),
     nextAttemptAt: t.expose('nextAttemptAt', {
       type: 'DateTime',
