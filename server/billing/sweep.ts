@@ -57,13 +57,14 @@ export function startSweep(parts: SweepParts): Sweep {
     fullCheckHour,
     signal,
   });
+  const partitions = createPartitions(pool, log);
   let expiredAt = Number.NEGATIVE_INFINITY;
   let current: Promise<void> = Promise.resolve();
 
   const round = async (): Promise<void> => {
     await duty(moveMoney);
     await duty(checks.runDue);
-    await duty(makePartitions);
+    await duty(partitions);
   };
 
   /** One that fails keeps no other from its work. */
@@ -136,16 +137,6 @@ export function startSweep(parts: SweepParts): Sweep {
     await Promise.all(rows.map((row) => ledger.expire(row.account_id)));
   };
 
-  let partitionsAt = Number.NEGATIVE_INFINITY;
-  const makePartitions = async (): Promise<void> => {
-    if (performance.now() - partitionsAt < partitionsEveryMs) return;
-    // An archive or a reader of the whole ledger may have the lock: there is time for another try.
-    partitionsAt = performance.now() - partitionsEveryMs + partitionsAgainMs;
-    const { rows } = await pool.query('SELECT ensure_ledger_partitions($1) AS made', [monthsAhead]);
-    partitionsAt = performance.now();
-    if (rows[0]?.made > 0) log.info({ made: rows[0].made }, 'made partitions of the ledger');
-  };
-
   const guarded = (): Promise<void> => {
     // Rounds are serialised, including requested ones.
     current = current.then(round);
@@ -167,6 +158,19 @@ export function startSweep(parts: SweepParts): Sweep {
       stop.abort();
       await running;
     },
+  };
+}
+
+/** Makes the partitions of the next months, once an hour. */
+function createPartitions(pool: Pool, log: Pick<BillingLog, 'info'>): () => Promise<void> {
+  let madeAt = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (performance.now() - madeAt < partitionsEveryMs) return;
+    // An archive or a reader of the whole ledger may have the lock: there is time for another try.
+    madeAt = performance.now() - partitionsEveryMs + partitionsAgainMs;
+    const { rows } = await pool.query('SELECT ensure_ledger_partitions($1) AS made', [monthsAhead]);
+    madeAt = performance.now();
+    if (rows[0]?.made > 0) log.info({ made: rows[0].made }, 'made partitions of the ledger');
   };
 }
 

@@ -115,13 +115,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       if (request.headers.authorization === undefined && isForeign(request, origin)) {
         return refuse(request, reply, 403, 'CROSS_SITE', 'This request comes from another site.');
       }
-      const caller = {
-        cookie: request.headers.cookie ?? null,
-        authorization: request.headers.authorization ?? null,
-        ip: request.ip,
-        userAgent: request.headers['user-agent'] ?? '',
-        view: request.headers['steyg-view']?.toString() ?? null,
-      };
+      const caller = callerOf(request);
       const identified = await domains.people.identify(caller);
       if (identified === 'ended_view') return refuse(request, reply, 401, 'VIEW_ENDED', endedViewSentence);
       const principal = identified === 'bad_token' ? nobody : identified.principal;
@@ -170,10 +164,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
           'NOT_ACCEPTABLE',
           'Operations are answered as application/json, subscriptions as text/event-stream: accept that.',
         );
-      const isUnchanged = async (): Promise<boolean> => {
-        const again = await domains.people.identify({ ...caller, prolong: false });
-        return typeof again !== 'string' && isSamePrincipal(again.principal, principal);
-      };
+      const isUnchanged = () => isStill(domains, caller, principal);
       const events = (body: AsyncIterable<Uint8Array>) =>
         whileUnchanged(body, { isUnchanged, everyMs: identifyAgainMs, signal: gone.signal });
       return send(request, reply, answer, { setCookies: context.setCookies, events });
@@ -189,6 +180,27 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       return refuse(request, reply, 405, 'METHOD_NOT_ALLOWED', 'Send operations with POST.');
     });
   });
+}
+
+/** What identifies the sender of a request. */
+function callerOf(request: FastifyRequest) {
+  return {
+    cookie: request.headers.cookie ?? null,
+    authorization: request.headers.authorization ?? null,
+    ip: request.ip,
+    userAgent: request.headers['user-agent'] ?? '',
+    view: request.headers['steyg-view']?.toString() ?? null,
+  };
+}
+
+/** Whether the sender has the rights that it had; its session is not prolonged by that. */
+async function isStill(
+  { people }: Pick<Domains, 'people'>,
+  caller: ReturnType<typeof callerOf>,
+  principal: ControlPrincipal,
+): Promise<boolean> {
+  const again = await people.identify({ ...caller, prolong: false });
+  return typeof again !== 'string' && isSamePrincipal(again.principal, principal);
 }
 
 /** The subject of an operation's rate. All tokens of an account share one, because it can make many. */
