@@ -41,7 +41,7 @@ beforeAll(async () => {
       telegramUrl: standIn.url,
       zaloUrl: standIn.url,
       zaloTokenUrl: standIn.url,
-      timeoutMs: 1_000,
+      timeoutMs: 2_500,
     },
     allowAnyHost: true,
     formatUsd,
@@ -832,7 +832,7 @@ it('the watch does not read accounts whose budget is empty and unused, every few
   ]);
   await becomeLow();
   notices.start();
-  await expect.poll(() => isOpen(accountId), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => isOpen(accountId)).toBe(1);
   expect(await isOpen(idle)).toBe(1);
   // The thorough check clears it.
   await notices.check();

@@ -319,10 +319,13 @@ describe('strangers', () => {
 
   it('are limited by the running service', async () => {
     const beside = await startApp({ beside: service });
-    const statuses = await Promise.all(
-      Array.from({ length: 400 }, async () => (await fetch(`${beside.baseUrl}/uptime/plan`)).status),
-    );
-    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    const statuses = new Set<number>();
+    // What is allowed grows again meanwhile: a slow machine has to ask more often.
+    while (!statuses.has(429)) {
+      const asked = Array.from({ length: 200 }, async () => (await fetch(`${beside.baseUrl}/uptime/plan`)).status);
+      for (const status of await Promise.all(asked)) statuses.add(status);
+    }
+    expect(statuses).toEqual(new Set([401, 429]));
     await beside.close();
   });
 });
