@@ -74,7 +74,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test('whatever happens in whatever order on whatever process, the ledger agrees with coins in purses', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), async (steps) => {
@@ -197,7 +197,7 @@ test('whatever happens in whatever order on whatever process, the ledger agrees 
 });
 
 test('three processes at once on the same accounts break no invariant and never charge beyond the budget', {
-  timeout: 60_000,
+  timeout: 240_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(

@@ -552,7 +552,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 test('whatever happens in whatever order on whatever process, no shared limit is passed, and no loss can be chosen', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {

@@ -308,7 +308,7 @@ describe('a burn limit', () => {
     });
     if (refused.kind !== 'refused') throw new Error('it was admitted');
     const returnsInMs = (refused.spendLimit?.returnsAtMs ?? 0) - Date.now();
-    expect(returnsInMs).toBeGreaterThan(9.9 * 60_000);
+    expect(returnsInMs).toBeGreaterThan(9 * 60_000);
     expect(returnsInMs).toBeLessThan(10.4 * 60_000);
     // As if 61 steps of ten seconds had passed.
     await db.pool.query('UPDATE key_spend SET burn_step = burn_step - 61 WHERE key_id = $1', [customer.keyId]);
@@ -334,7 +334,7 @@ describe('a burn limit', () => {
 });
 
 test('three processes with escrows never charge beyond the limits of keys and of their account', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const limits = { day: usd('0.5'), burn: usd('0.2'), week: usd('0.9') };
   const customer = await addCustomer(db.pool, { budget: '1000' });

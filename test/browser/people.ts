@@ -202,5 +202,5 @@ export async function settled(page: Page): Promise<void> {
 /** The same, and nothing is asked for any more: a page that asks again every few seconds may never come to that. */
 export async function idle(page: Page): Promise<void> {
   await settled(page);
-  await page.waitForLoadState('networkidle', { timeout: 10_000 }).catch(() => undefined);
+  await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => undefined);
 }

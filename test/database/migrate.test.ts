@@ -119,7 +119,7 @@ it('waits for a transaction that has locked grants before it locks any other tab
     await batch.query('SELECT FROM "grant" FOR NO KEY UPDATE');
     const migrated = run();
     const waits = `SELECT count(*)::int AS waiting FROM pg_locks WHERE relation = '"grant"'::regclass AND NOT granted`;
-    await expect.poll(async () => (await database.pool.query(waits)).rows[0].waiting, { timeout: 30_000 }).toBe(1);
+    await expect.poll(async () => (await database.pool.query(waits)).rows[0].waiting).toBe(1);
     // As a settlement does. Were the table locked already, both would wait for each other.
     await batch.query('LOCK TABLE hold IN ROW EXCLUSIVE MODE NOWAIT');
     await batch.query('COMMIT');

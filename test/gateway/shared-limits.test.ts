@@ -19,7 +19,7 @@ afterAll(async () => {
 const pico = (usd: number) => BigInt(Math.round(usd * 1e6)) * 1_000_000n;
 
 it('members and projects never spend beyond their budgets together, and what is left of them is spent', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const [app] = apps;
   const { accounts, keys, pool } = app;

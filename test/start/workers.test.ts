@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it, vi } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 
-vi.setConfig({ testTimeout: 120_000 });
+vi.setConfig({ testTimeout: 300_000 });
 
 let supervisor: ChildProcess;
 let port: number;
@@ -68,7 +68,7 @@ async function workers(count: number): Promise<number[]> {
         if (pid !== 0) pids.add(pid);
         return pids.size;
       },
-      { timeout: 30_000, interval: 20 },
+      { interval: 20 },
     )
     .toBe(count);
   return [...pids];
