@@ -31,7 +31,10 @@ beforeAll(async () => {
   database = await createDatabase();
   standIn = await createStandIn();
   logged = [];
-  notices = createNotices({
+  notices = openNotices();
+});
+const openNotices = (): Notices =>
+  createNotices({
     pool: database.pool,
     seal: createSeal({ secretKeys: [randomBytes(32)] }),
     deliverMail: async (mail) => void mails.push(mail),
@@ -50,7 +53,6 @@ beforeAll(async () => {
     log: { warn: (fields, message) => void logged.push(JSON.stringify({ fields, message })) },
     now: () => moment ?? new Date(),
   });
-});
 afterAll(async () => {
   await notices.close();
   await standIn.close();
@@ -831,9 +833,12 @@ it('the watch does not read accounts whose budget is empty and unused, every few
     'busy@example.com',
   ]);
   await becomeLow();
-  notices.start();
+  // A watch of its own, which does not go on under the tests after this one.
+  const watching = openNotices();
+  watching.start();
   await expect.poll(() => isOpen(accountId)).toBe(1);
   expect(await isOpen(idle)).toBe(1);
+  await watching.close();
   // The thorough check clears it.
   await notices.check();
   expect(await isOpen(idle)).toBe(0);
