@@ -1,4 +1,5 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const left = [
   'test/browser/**',
@@ -29,10 +30,24 @@ const test: TestProjectInlineConfiguration['test'] = {
   expect: { poll: { timeout: 60_000 } },
 };
 
+/** Tests with servers of their own take longest and are short to read: by their size they would come last, one by one. */
+const long = /\/test\/(start|resilience)\//;
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
+    return [...byProject.values()].flatMap((list) => [
+      ...list.filter(({ moduleId }) => long.test(moduleId)),
+      ...list.filter(({ moduleId }) => !long.test(moduleId)),
+    ]);
+  }
+}
+
 // One worker for each of the two cores the suite is sized for; one PostgreSQL a run, a database of its own for each file.
 export default defineConfig({
   test: {
     maxWorkers: 2,
+    sequence: { sequencer: LongFirst },
     projects: [
       { ...shared, test: { ...test, name: 'pure', include: pure, exclude: counted, isolate: false } },
       { ...shared, test: { ...test, name: 'counted', include: counted } },
