@@ -5,6 +5,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['node', 'module-sync'] } },
   test: {
     include: ['test/browser/**/*.test.ts'],
+    setupFiles: ['test/support/setup.ts'],
     globalSetup: ['test/support/postgres.ts', 'test/sdk/build.ts'],
     pool: 'forks',
     maxWorkers: 2,

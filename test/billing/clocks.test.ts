@@ -178,21 +178,30 @@ test('a month that ends sooner by the database’s clock leaves no probes withou
   const accounts = createAccounts({ pool: db.pool });
   const now = new Date('2026-11-30T23:59:00Z');
   const databaseNow = new Date('2026-12-01T00:09:00Z');
+  /** A moment of that night as the database's clock has it today. */
+  const byDatabase = async (moment: Date): Promise<Date> =>
+    (
+      await db.pool.query(`SELECT now() + $1 * interval '1 millisecond' AS at`, [
+        moment.getTime() - databaseNow.getTime(),
+      ])
+    ).rows[0].at;
+  const keys = createKeys({ pool: db.pool });
   const given: string[] = [];
   const account = createProbeAccount({
     now: () => now,
     accounts: {
       create: accounts.create,
       giveGrant: async (ask) => {
-        const { rows } = await db.pool.query(`SELECT now() + $1 * interval '1 millisecond' AS at`, [
-          ask.expiresAt.getTime() - databaseNow.getTime(),
-        ]);
-        const outcome = await accounts.giveGrant({ ...ask, expiresAt: rows[0].at });
+        const outcome = await accounts.giveGrant({ ...ask, expiresAt: await byDatabase(ask.expiresAt) });
         given.push(outcome.kind);
         return outcome;
       },
     },
-    keys: createKeys({ pool: db.pool }),
+    keys: {
+      ...keys,
+      create: async (terms) =>
+        keys.create({ ...terms, expiresAt: terms.expiresAt == null ? null : await byDatabase(terms.expiresAt) }),
+    },
   });
   expect(await account.key()).toMatch(/^sk-/);
   expect(given).toEqual(['given']);
