@@ -86,7 +86,10 @@ const lingerMs = 700;
  * after every event makes the dispatcher join and parse its buffered bytes again.
  */
 const maxHeldBytes = 262_144;
-/** Bodies that are read as event streams: some servers send them without a type, or as plain text. */
+/**
+ * Bodies that are read as event streams: some servers name no type, or that of any text.
+ * https://github.com/nearai/private-ml-sdk/pull/20
+ */
 const streamType = /^(?:text\/(?:event-stream|plain)\b|application\/octet-stream\b|$)/i;
 /** Longest answer that is made a stream here, in one turn of the event loop. */
 const maxWholeBytes = 8_388_608;
@@ -124,6 +127,8 @@ class Attempt {
   private isStreaming = false;
   private callEnded = false;
   private drainUntil = Number.POSITIVE_INFINITY;
+  /** When a body that is read whole must have ended: a blank now and then is no silence. */
+  private wholeUntil = Number.POSITIVE_INFINITY;
   /** Pieces that arrived while the brake waited, and the end of the call, if it arrived too. */
   private held: Buffer[] = [];
   private heldBytes = 0;
@@ -293,11 +298,14 @@ class Attempt {
     // No encoding was requested, and a small body can decompress to any size: it is not read.
     const encoding = headers['content-encoding'];
     if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return 'nothing';
+    const { stream, maxReplyBytes, timeouts } = this.parts;
+    this.wholeUntil = performance.now() + (status >= 300 ? timeouts.idleMs : timeouts.replyMs);
     if (status >= 300) return maxErrorBytes;
-    if (this.parts.stream === null) return this.parts.maxReplyBytes;
+    if (stream === null) return maxReplyBytes;
     const type = headers['content-type'] ?? '';
     if (wholeType.test(type)) return maxWholeBytes;
     this.isStreaming = streamType.test(type);
+    if (this.isStreaming) this.wholeUntil = Number.POSITIVE_INFINITY;
     return this.isStreaming ? 'pieces' : 'nothing';
   }
 
@@ -415,6 +423,10 @@ class Attempt {
   private beat(now: number): void {
     const { client, stream, timeouts, shutdown, dispatchedAt } = this.parts;
     if (shutdown.now) return void this.happen('shutdown');
+    if (now > this.wholeUntil) {
+      this.call.abort();
+      return this.upstreamEnded([], 'idle_timeout');
+    }
     // Hidden reasoning costs, too, so silence is checked.
     if (stream !== null && stream.state !== 'finished') {
       this.brake?.check(stream.account(), now, this.isDraining() || client.stalledSince === null);

@@ -18,8 +18,8 @@ import { sseEvent } from './sse.ts';
 /** Turns an answer that came whole although it was to be streamed into the events in which it would have come. */
 
 /**
- * The events of a whole answer of this protocol; null when it is none. Servers and models that cannot stream answer so:
- * https://github.com/openai/openai-node/issues/1307, https://github.com/BerriAI/litellm/issues/9115.
+ * The events of a whole answer of this protocol; null when it is none. Models and servers that cannot stream answer so:
+ * https://github.com/BerriAI/litellm/issues/61, https://github.com/BerriAI/litellm/issues/30208.
  */
 export function eventsOfWhole(protocol: Protocol, body: Uint8Array): Uint8Array | null {
   const answer = readObject(body);

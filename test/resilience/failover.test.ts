@@ -207,6 +207,42 @@ describe('what does not move a request on', () => {
     expect(await settled(app, customer)).toMatchObject([{ upstream: `bad-${number}`, outcome: 'timeout', cost: 0n }]);
   });
 
+  /** Sends a body of blanks without an end; returns whether the gateway has ended it. */
+  function trickling(status: number): () => boolean {
+    let closed = false;
+    stub.behave = (_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      const trickle = setInterval(() => response.write(' '), 20);
+      response.on('close', () => {
+        clearInterval(trickle);
+        closed = true;
+      });
+    };
+    return () => closed;
+  }
+
+  it.each([true, false])('a whole answer whose body never ends is a time-out (stream: %s)', async (stream) => {
+    nextModel(1);
+    const closed = trickling(200);
+    const customer = await app.customer();
+    const response = await post(app, customer.secret, { client: protocols.messages, model, stream }, 'ping');
+    // A stream whose heartbeats have begun is told in an event.
+    expect(response.status).toBe(stream ? 200 : 504);
+    expect(errorIn(await response.text())?.message).toContain('in time');
+    await until(closed);
+    expect(await settled(app, customer)).toMatchObject([{ upstream: `bad-${number}`, outcome: 'timeout', cost: 0n }]);
+  });
+
+  it('an error whose body never ends is an error without a body', async () => {
+    nextModel(1);
+    const closed = trickling(500);
+    const customer = await app.customer();
+    const response = await post(app, customer.secret, { client: protocols.messages, model, stream: false }, 'ping');
+    expect(response.status).toBe(200);
+    await until(closed);
+    expect(app.simulator.requests()).toHaveLength(1);
+  });
+
   it.each([1, 0] as const)('content that was relayed (second route %s)', async (parity) => {
     nextModel(parity);
     stub.behave = (request, response) => {

@@ -98,7 +98,7 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
     return response;
   }
 
-  /** Reads an answer that came with its last event alone. */
+  /** Reads an answer that came with its last event alone: https://github.com/BerriAI/litellm/issues/21090. */
   function readOutput(response: JsonObject): void {
     for (const [index, item] of listMember(response, 'output').entries())
       if (isObject(item)) endItem(String(index), item);
