@@ -313,6 +313,12 @@ describe('the ledger', () => {
     expect(plain.code).toBe(1);
     expect(plain.err).toMatch(/^Broken: .*I4/);
     expect(plain.err).toContain(id);
+    expect(await refused('invariants', '--account', email)).toMatchObject({ code: 'invariant_broken' });
+    // What was written before is taken for granted, and so are other accounts.
+    expect(await admin('invariants', '--since', '2099-01-01')).toEqual({ invariants: 'ok' });
+    const sound = await account();
+    expect(await admin('invariants', '--account', sound.email)).toEqual({ invariants: 'ok' });
+    expect(await refused('invariants', '--account', 'nobody@example.com')).toMatchObject({ code: 'unknown_account' });
   });
 });
 

@@ -101,12 +101,15 @@ export const moneyCommands: readonly Command[] = [
   },
   {
     name: 'invariants',
-    usage: '',
-    summary: 'check the rules of money over all accounts; exit code 1 and the rows if one is broken',
-    options: {},
-    async run({ pool }) {
+    usage: '[--account E] [--since ISO]',
+    summary:
+      'check the rules of money over all accounts, or one; with --since only what was written since then, beside the sums of before; exit code 1 and the rows if one is broken',
+    options: { account: 'text', since: 'text' },
+    async run(surroundings, given) {
       const { checkInvariants } = await import('../../billing/invariants.ts');
-      const broken = await checkInvariants(pool);
+      const accounts = given.text('account') === undefined ? null : [(await accountOf(surroundings, given)).id];
+      const since = given.moment('since');
+      const broken = await checkInvariants(surroundings.pool, { accounts, ...(since === undefined ? {} : { since }) });
       if (broken.length > 0) {
         const names = [...new Set(broken.map(({ invariant }) => invariant))].join(', ');
         throw new CommandError('invariant_broken', `Broken: ${names}`, { broken });
