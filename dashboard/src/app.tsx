@@ -77,6 +77,7 @@ const operatorPages: readonly (readonly [string, ComponentType])[] = [
   [pages.operatorUptime, lazy(() => import('./pages/operator/uptime.tsx'))],
   [pages.operatorAudit, lazy(() => import('./pages/operator/audit.tsx'))],
   [pages.operatorNotices, lazy(() => import('./pages/operator/notices.tsx'))],
+  [pages.operatorTeam, lazy(() => import('./pages/operator/team.tsx'))],
   [pages.operatorSeller, lazy(() => import('./pages/operator/seller.tsx'))],
   [pages.operatorBills, lazy(() => import('./pages/operator/bills.tsx'))],
   [pages.operatorBooks, lazy(() => import('./pages/operator/books.tsx'))],

@@ -53,12 +53,12 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
       retryAfterSeconds?: number;
     };
     const fields = Object.fromEntries(
-      problems.map(({ path, message }) => [inputName(path), english ? message : inputProblem(message, t)]),
+      problems.map((problem) => [inputName(problem.path), english ? atInput(problem) : inputProblem(problem, t)]),
     );
     const known = (t.errors as Record<string, string>)[error.code];
     const sentence =
       problems.length > 0
-        ? Object.values(fields).join(' ')
+        ? (english ? problems.map(({ message }) => message) : Object.values(fields)).join(' ')
         : english && (known === undefined || error.code.startsWith('NOT_'))
           ? error.message
           : fill(known ?? t.errors.CONFLICT, { seconds: retryAfterSeconds });
@@ -110,19 +110,29 @@ function ofBudget({ keyLimit, balanceUsd, requiredUsd, affordableMaxTokens }: Bu
 
 /** The server's messages about single inputs follow few patterns. */
 const patterns: readonly (readonly [RegExp, keyof Texts['problems']])[] = [
-  [/is not an e-mail address/, 'email'],
-  [/is your address already/, 'sameEmail'],
-  [/needs at least (?<n>\d+) characters/, 'short'],
-  [/has more than (?<n>[\d,]+) bytes/, 'long'],
-  [/must have at most (?<n>\d+) characters/, 'long'],
-  [/must not be empty/, 'empty'],
-  [/must not begin or end with a blank/, 'blank'],
-  [/must not contain control characters/, 'characters'],
-  [/must be in the future/, 'future'],
-  [/among those that are guessed first/, 'usualPassword'],
+  [/is not an e-mail address|invalid email address/i, 'email'],
+  [/must be a web address/i, 'webAddress'],
+  [/is your address already/i, 'sameEmail'],
+  [/needs at least (?<n>\d+) characters/i, 'short'],
+  [/has more than (?<n>[\d,]+) bytes/i, 'long'],
+  [/must have at most (?<n>\d+) characters/i, 'long'],
+  [/must not be empty/i, 'empty'],
+  [/must not begin or end with a blank/i, 'blank'],
+  [/must not contain control characters/i, 'characters'],
+  [/must be in the future/i, 'future'],
+  [/among those that are guessed first/i, 'usualPassword'],
 ];
 
-function inputProblem(message: string, t: Texts): string {
+/** A message as it stands under its input, whose label names it: without the API's name of the input. */
+function atInput({ path, message }: Problem): string {
+  const name = `${path.at(-1) ?? ''} `;
+  if (name === ' ' || !message.startsWith(name)) return message;
+  const rest = message.slice(name.length);
+  return rest.charAt(0).toUpperCase() + rest.slice(1);
+}
+
+function inputProblem(problem: Problem, t: Texts): string {
+  const message = atInput(problem);
   for (const [pattern, name] of patterns) {
     const match = pattern.exec(message);
     if (match !== null) return fill(t.problems[name], match.groups ?? {});

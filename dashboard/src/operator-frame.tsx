@@ -57,6 +57,7 @@ const operatorSections: readonly Section[] = [
     pages: [
       [pages.operatorSeller, 'operatorSeller'],
       [pages.operatorNotices, 'notices'],
+      [pages.operatorTeam, 'operatorTeam'],
     ],
   },
 ];

@@ -47,6 +47,7 @@ export const pages = {
   operatorBills: '/operator/bills',
   operatorSeller: '/operator/seller',
   operatorNotices: '/operator/notices',
+  operatorTeam: '/operator/team',
 } as const;
 
 /** The address of a page with its parameter filled in. */

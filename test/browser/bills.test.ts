@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { createFormat } from '../../dashboard/src/format.ts';
 import { openPage } from './browser.ts';
 import { settled, signInOperator } from './people.ts';
 import { app, browser, useService } from './service.ts';
@@ -24,7 +25,8 @@ async function sell(upstream: string, day: string): Promise<void> {
 const words = {
   en: {
     bills: 'Vendors’ bills',
-    imported: '2 rows of',
+    choose: 'Import a file',
+    imported: 'Rows: 2.',
     differing: 'Compared: 2. Different: 1.',
     from: 'From',
     only: 'Only what differs',
@@ -40,7 +42,8 @@ const words = {
   },
   vi: {
     bills: 'Hóa đơn của nhà cung cấp',
-    imported: 'Đã nhập 2 dòng',
+    choose: 'Nhập tệp',
+    imported: 'Số dòng: 2.',
     differing: 'Đã đối chiếu: 2. Bị lệch: 1.',
     from: 'Từ ngày',
     only: 'Chỉ phần bị lệch',
@@ -73,7 +76,9 @@ it.each([
     `SELECT to_char(m, 'YYYY-MM-') || '26' AS first, to_char(m, 'YYYY-MM-') || '27' AS second, to_char(m, 'YYYY-MM') AS month
      FROM (SELECT date_trunc('month', now() AT TIME ZONE 'UTC') - interval '1 month' AS m) AS last`,
   );
-  const { first = '', second = '', month = '' } = known[0] ?? {};
+  const { first = '', second = '', month: closing = '' } = known[0] ?? {};
+  const format = createFormat(locale);
+  const month = format.month(new Date(`${closing}-01T12:00:00`));
   await sell(upstream, first);
   await sell(upstream, second);
 
@@ -99,7 +104,7 @@ it.each([
   await page.getByText(text.differing).waitFor();
   const compared = page.locator('.table-scroll.bounded tbody tr');
   await expect.poll(() => compared.count()).toBe(1);
-  expect(await compared.first().innerText()).toContain(second);
+  expect(await compared.first().innerText()).toContain(format.date(new Date(`${second}T12:00:00`)));
   await page.getByLabel(text.only).uncheck();
   await expect.poll(() => compared.count()).toBe(2);
 
@@ -117,7 +122,7 @@ it.each([
   const downloading = page.waitForEvent('download');
   await months.getByRole('button', { name: text.download }).click();
   const file = await (await downloading).path();
-  expect((await readFile(file, 'utf8')).split('\r\n')[1]).toMatch(new RegExp(`^${month},UTC,`));
+  expect((await readFile(file, 'utf8')).split('\r\n')[1]).toMatch(new RegExp(`^${closing},UTC,`));
   // Nothing is wider than the window but what scrolls by itself.
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   expect(unexpected()).toEqual([]);

@@ -41,11 +41,15 @@ it('are proposed by a mistyped code, shown beside the order, matched, and taken 
   await proposal.getByText('code differs in 1').waitFor();
   expect(await proposal.innerText()).toContain(order.email);
   await proposal.getByRole('button').click();
-  await dialog.getByText('The order is paid and its budget granted.').waitFor();
+  await dialog.getByText(/^The order will be paid, and .+ will get \$10\.00 of budget\.$/).waitFor();
   expect(await dialog.innerText()).toContain(order.email);
   await dialog.getByRole('button', { name: `Match with order ${order.memo}` }).click();
   await page.getByText('The transfer was matched.').waitFor();
   await page.getByRole('radio', { name: 'All' }).check();
+  // Who matched it with what, in names; the matcher's own note with the order's id is not repeated.
+  await row.getByText('matched by operator@example.com').waitFor();
+  await row.getByRole('link', { name: order.memo }).waitFor();
+  expect(await row.innerText()).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-/);
   await row.getByRole('button', { name: 'Undo match' }).click();
   await dialog.getByRole('button', { name: 'Undo match' }).click();
   await page.getByText('The match was undone.').waitFor();

@@ -1,6 +1,7 @@
+import { orThrow } from '@steyg/sdk';
 import { expect, it } from 'vitest';
 import { openPage } from './browser.ts';
-import { signInOperator } from './people.ts';
+import { createPerson, signInOperator, transferMoney } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
 // The operator's workspace: where operators land, its navigation, the search over everything.
@@ -61,6 +62,71 @@ it('finds a customer, a transfer and a model by the keyboard alone', async () =>
   await page.keyboard.press('Enter');
   await page.waitForURL('**/operator/accounts/*');
   await page.getByText(email).first().waitFor();
+  expect(unexpected()).toEqual([]);
+  await page.context().close();
+});
+
+it('leads from the search to the order, the transfer and the request themselves', async () => {
+  const person = await createPerson(app, { name: 'Hoa Sen' });
+  const { memo } = orThrow(await person.steyg.console.orders.createOrder({ input: { planId: 'starter' } }));
+  orThrow(await person.steyg.console.orders.createOrder({ input: { planId: 'starter' } }));
+  expect(await transferMoney(app, { amountVnd: 250_000, memo })).toBe(200);
+  const { page, unexpected } = await openPage(browser, app.url, { locale: 'en' });
+  await (await signInOperator(app)).signIn(page.context());
+  await page.goto('/operator');
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const find = async (kind: string) => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Search' }).fill(memo);
+    await page.getByRole('option').filter({ hasText: kind }).filter({ hasText: '250,000 VND' }).first().click();
+  };
+  await find('Order');
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor();
+  const orders = page.getByRole('table', { name: 'Orders' });
+  await orders.getByRole('row', { name: new RegExp(`${memo}.*Hoa Sen`) }).waitFor();
+  await expect.poll(() => orders.locator('tbody tr').count()).toBe(1);
+  await find('Transfer');
+  await page.getByRole('heading', { level: 1, name: 'Transfers' }).waitFor();
+  const transfers = page.getByRole('table', { name: 'Transfers' });
+  await transfers.getByRole('row', { name: new RegExp(`${memo}.*matched automatically`) }).waitFor();
+  await expect.poll(() => transfers.locator('tbody tr').count()).toBe(1);
+  expect(unexpected()).toEqual([]);
+  await page.context().close();
+});
+
+it('opens accounts, makes operators and takes that back, and says what is wrong at the input', async () => {
+  const colleague = await createPerson(app, { name: 'Colleague' });
+  const { page, unexpected } = await openPage(browser, app.url, { locale: 'en' });
+  await (await signInOperator(app)).signIn(page.context());
+  await page.goto('/operator/accounts');
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Open an account' }).click();
+  await dialog.getByLabel('E-mail address').fill('khach@example.com');
+  await dialog.getByLabel('First budget in USD').fill('5');
+  await dialog.getByRole('button', { name: 'Open an account' }).click();
+  await page.getByRole('heading', { level: 1, name: 'khach' }).waitFor();
+  await page.getByText('Nobody yet. Whoever signs up with khach@example.com owns the account.').waitFor();
+
+  await page.goto('/operator/team');
+  await page.getByRole('button', { name: 'Add an operator' }).click();
+  await dialog.getByLabel('E-mail address').fill('nobody@example.com');
+  await dialog.getByRole('button', { name: 'Add an operator' }).click();
+  await dialog.getByText('Nobody has signed up with this address.').waitFor();
+  await dialog.getByLabel('E-mail address').fill(colleague.email);
+  await dialog.getByRole('button', { name: 'Add an operator' }).click();
+  const row = page.getByRole('row', { name: /Colleague/ });
+  await row.getByText('off', { exact: true }).waitFor();
+  await row.getByRole('button', { name: 'Remove the operator Colleague' }).click();
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await row.waitFor({ state: 'detached' });
+
+  await page.goto('/operator/seller');
+  await page.getByLabel('Support e-mail').fill('not an address');
+  await page.getByLabel('Link to terms of use').fill('example.com/terms');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Must be a web address.').waitFor();
+  // Labels name the inputs; the API's names of them are not for people.
+  expect(await page.locator('main').innerText()).not.toMatch(/supportEmail|termsUrl/);
   expect(unexpected()).toEqual([]);
   await page.context().close();
 });

@@ -25,7 +25,7 @@ function addressOf({ kind, id, title, accountId }: Hit, text: string): string {
 }
 
 export default function Palette({ onClose }: { onClose: () => void }) {
-  const { t } = useOperatorLanguage();
+  const { t, format } = useOperatorLanguage();
   const [, go] = useLocation();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
@@ -84,7 +84,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           >
             <span className="note">{t.operator.hitKinds[hit.kind]}</span>
             <strong>{hit.title}</strong>
-            <span>{hit.detail}</span>
+            <span>{hit.detail.replace(/^\d+(?= VND)/, (amount) => format.number(amount))}</span>
           </div>
         ))}
       </div>

@@ -4,7 +4,7 @@ import type { SetupAnswer } from '@steyg/sdk';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { useAsk } from '../data.tsx';
-import { useOperatorLanguage } from '../language/language.tsx';
+import { fill, useOperatorLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
 import { Card } from './page.tsx';
 import { Step } from './step.tsx';
@@ -52,7 +52,7 @@ function SetupStep({ item: { step, done }, number }: { item: Item; number: numbe
   const { title, text } = t.operator.setupSteps[step];
   return (
     <Step number={number} title={title} done={done}>
-      {done ? null : <p>{marked(text)}</p>}
+      {done ? null : <p>{marked(fill(text, { origin: globalThis.location.origin }))}</p>}
       {done || !hasPlace(step) ? null : (
         <p>
           <Link href={places[step]} className="button primary small">

@@ -3,6 +3,7 @@
 import type { BonusStepsAnswer, PlansAnswer, TopUpAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
+import { useExplain } from '../explain.ts';
 import { fill, useOperatorLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { SelectField, TextField } from './field.tsx';
@@ -36,6 +37,7 @@ const digits = (text: string) => text.replaceAll(/\D/g, '');
 function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer: TopUpAnswer }) {
   const { t, format } = useOperatorLanguage();
   const say = useSay();
+  const explain = useExplain();
   const [draft, setDraft] = useState({
     planId: offer?.plan.planId ?? '',
     minVnd: offer?.minVnd ?? '',
@@ -51,12 +53,14 @@ function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer:
     refresh,
     done: () => say(t.common.saved),
   });
+  const { fields } = save.error === null ? { fields: {} as Record<string, string> } : explain(save.error);
+  const isShown = 'minVnd' in fields || 'maxVnd' in fields;
   return (
     <Card title={t.operator.freeAmounts}>
       <p className="hint">{t.operator.freeAmountsLead}</p>
       <Form
         onSubmit={() => save.mutate(draft)}
-        error={save.error}
+        error={isShown ? null : save.error}
         actions={
           <Button type="submit" look="primary" busy={save.isPending}>
             {t.common.save}
@@ -84,6 +88,7 @@ function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer:
               required
               value={draft.minVnd}
               onChange={(minVnd) => set({ minVnd })}
+              error={fields['minVnd']}
             />
             <TextField
               label={t.operator.mostVnd}
@@ -92,6 +97,7 @@ function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer:
               required
               value={draft.maxVnd}
               onChange={(maxVnd) => set({ maxVnd })}
+              error={fields['maxVnd']}
             />
           </div>
         )}

@@ -84,6 +84,7 @@ export const en = {
     operatorBooks: 'Books',
     operatorBills: 'Bills and months',
     operatorSeller: 'Company details',
+    operatorTeam: 'Operators',
     guides: 'Quick starts',
     pricing: 'Prices',
     status: 'Status',
@@ -1077,6 +1078,7 @@ export const en = {
     price: 'A price in USD with at most 6 decimals.',
     usualPassword: 'This password is among those that are guessed first. Choose another.',
     vnd: 'A whole amount in VND, digits only.',
+    webAddress: 'A web address such as https://example.com/terms.',
     usd: 'An amount in USD, such as 2.50.',
   },
 };

@@ -87,6 +87,7 @@ export const vi: Texts = {
     operatorBooks: 'Sổ sách',
     operatorBills: 'Hóa đơn và kỳ sổ',
     operatorSeller: 'Thông tin công ty',
+    operatorTeam: 'Người vận hành',
     guides: 'Hướng dẫn nhanh',
     pricing: 'Bảng giá',
     status: 'Trạng thái',
@@ -1077,6 +1078,7 @@ export const vi: Texts = {
     price: 'Giá USD với tối đa 6 chữ số thập phân.',
     usualPassword: 'Mật khẩu này nằm trong số những mật khẩu bị đoán đầu tiên. Hãy chọn mật khẩu khác.',
     vnd: 'Số tiền VND nguyên, chỉ gồm chữ số.',
+    webAddress: 'Một địa chỉ web như https://example.com/dieu-khoan.',
     usd: 'Một số tiền USD, ví dụ 2.50.',
   },
 };

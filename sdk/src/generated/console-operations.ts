@@ -90,6 +90,7 @@ export const consoleOperations = {
     'setup',
     'testVendorKey',
     'addVendor',
+    'listOperators',
     'setOperator',
     'timeline',
     'addAccountNote',

@@ -2206,7 +2206,7 @@ export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: nu
 
 export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string };
 
-export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
+export type MatchableOrderFragment = { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
 
 export type OrderFragment = { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
 
@@ -2312,7 +2312,7 @@ export type WebhookEndpointFragment = { createdAt: string, description: string, 
 
 export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } };
 
-export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } };
+export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } };
 
 export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> };
 
@@ -2861,6 +2861,11 @@ export type AddVendorMutation = { addVendor:
     | { __typename: 'Vendor', keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> }
    };
 
+export type ListOperatorsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListOperatorsQuery = { operator: { operators: Array<{ email: string, id: string, name: string, secondFactor: boolean }> } };
+
 export type SetOperatorMutationVariables = Exact<{
   email: string;
   operator: boolean;
@@ -3058,7 +3063,7 @@ export type FindOrdersToMatchQueryVariables = Exact<{
 }>;
 
 
-export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type TransferProposalsQueryVariables = Exact<{
   transferId: string;
@@ -3069,7 +3074,7 @@ export type TransferProposalsQuery = { node:
     | { __typename: 'AccessToken' }
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
-    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
+    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
     | { __typename: 'Model' }

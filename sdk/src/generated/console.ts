@@ -182,6 +182,8 @@ import type {
   ListNoticeChannelsQueryVariables,
   ListNoticesQuery,
   ListNoticesQueryVariables,
+  ListOperatorsQuery,
+  ListOperatorsQueryVariables,
   ListOrdersQuery,
   ListOrdersQueryVariables,
   ListPasskeysQuery,
@@ -616,6 +618,9 @@ export type TestVendorKeyAnswer = TestVendorKeyMutation['testVendorKey'];
 
 /** What `addVendor` answers. */
 export type AddVendorAnswer = AddVendorMutation['addVendor'];
+
+/** What `listOperators` answers. */
+export type ListOperatorsAnswer = ListOperatorsQuery['operator']['operators'];
 
 /** What `setOperator` answers. */
 export type SetOperatorAnswer = SetOperatorMutation['setOperator'];
@@ -1670,6 +1675,15 @@ export interface ConsoleOperator {
    * ```
    */
   addVendor(variables: AddVendorMutationVariables, options?: RequestOptions): Pending<AddVendorAnswer>;
+  /**
+   * The people who operate the service, the oldest first; at most 200.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.listOperators();
+   * ```
+   */
+  listOperators(variables?: ListOperatorsQueryVariables, options?: RequestOptions): Pending<ListOperatorsAnswer>;
   /**
    * Makes a person who has signed up an operator, or takes that away. What moves money asks them for a one-time code.
    *

@@ -26,7 +26,7 @@ const hold = 'fragment Hold on Hold{account{name}accountId amount heldAt keyId r
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs operator{margin upstream upstreamCost}model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}usage{...Tokens}usageSource}';
 const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
-const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}createdAt id memo planName priceVnd receivedVnd status}';
+const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}bonus budget createdAt id memo planName priceVnd receivedVnd status}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
 const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
@@ -108,6 +108,7 @@ export const operatorDocuments = {
   setup: { kind: 'query', path: 'operator.setup', text: 'query setup{operator{setup{done step}}}' },
   testVendorKey: { kind: 'mutation', path: 'testVendorKey', text: 'mutation testVendorKey($secret:String!$vendorId:String!){testVendorKey(input:{secret:$secret vendorId:$vendorId}){__typename ...RouteTest ...Problem}}' + problem + routeTest },
   addVendor: { kind: 'mutation', path: 'addVendor', text: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + priceClock + priceTier + priceWindow + problem + routeCosts + unitPrices + vendor + vendorModel },
+  listOperators: { kind: 'query', path: 'operator.operators', text: 'query listOperators{operator{operators{email id name secondFactor}}}' },
   setOperator: { kind: 'mutation', path: 'setOperator', text: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(input:{email:$email operator:$operator}){__typename ...on User{id email name}...Problem}}' + problem },
   timeline: { kind: 'query', path: 'operator.timeline', text: 'query timeline($accountId:ID!$before:DateTime$first:Int){operator{timeline(accountId:$accountId before:$before first:$first){...TimelineEvent}}}' + timelineEvent },
   addAccountNote: { kind: 'mutation', path: 'addAccountNote', text: 'mutation addAccountNote($accountId:ID!$text:String!){addAccountNote(input:{accountId:$accountId text:$text}){__typename ...AccountNote ...Problem}}' + accountNote + problem },

@@ -23,10 +23,14 @@ const BusinessType = builder.objectRef<Takings>('Business').implement({
       description: 'When the oldest of them arrived.',
     }),
     newAccounts: t.int({
-      description: 'Customers of the last seven days.',
+      description: 'Customers of the last seven days, without the operators’ own accounts.',
       resolve: (_business, _args, { prisma }) =>
         prisma.account.count({
-          where: { kind: 'customer', createdAt: { gt: new Date(Date.now() - recentDays * 86_400_000) } },
+          where: {
+            kind: 'customer',
+            createdAt: { gt: new Date(Date.now() - recentDays * 86_400_000) },
+            members: { none: { user: { operator: true } } },
+          },
         }),
     }),
     openIncidents: t.int({

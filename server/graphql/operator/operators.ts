@@ -2,8 +2,23 @@ import { actorOf } from '../../people/principal.ts';
 import { builder } from '../builder.ts';
 import { ConflictError, NotFoundError } from '../errors.ts';
 import { UserType } from '../people/people.ts';
+import { OperatorType } from './operator.ts';
 
 /** The operators of the service. */
+
+builder.objectField(OperatorType, 'operators', (t) =>
+  t.prismaField({
+    type: [UserType],
+    description: 'The people who operate the service, the oldest first; at most 200.',
+    resolve: (query, _operator, _args, { prisma }) =>
+      prisma.user.findMany({
+        ...query,
+        where: { operator: true },
+        orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+        take: 200,
+      }),
+  }),
+);
 
 builder.mutationField('setOperator', (t) =>
   t.prismaField({

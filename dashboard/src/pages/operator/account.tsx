@@ -97,7 +97,7 @@ function Details({ account }: { account: Account }) {
         <Invariants id={account.id} />
       </div>
       <Timeline id={account.id} />
-      <Overview id={account.id} />
+      <Overview id={account.id} email={account.email} />
       <Entries id={account.id} />
       {open === 'grant' ? <GrantDialog account={account} onClose={close} /> : null}
       {open !== null && typeof open === 'object' ? (
@@ -135,7 +135,9 @@ function LookDialog({ account, onClose }: { account: Account; onClose: () => voi
 function subjectOf(t: ReturnType<typeof useOperatorLanguage>['t'], kind: string, subject: string): string | null {
   const words: Readonly<Record<string, string>> =
     kind === 'GRANTED' ? t.grants : kind === 'ALERTED' ? t.channels.kindNames : {};
-  return kind === 'NOTED' ? null : (words[subject.toUpperCase()] ?? subject);
+  // A kind of its own says what the action was.
+  if (kind === 'NOTED' || kind === 'SUSPENDED' || kind === 'RESUMED') return null;
+  return words[subject.toUpperCase()] ?? subject;
 }
 
 /** What happened to the customer, newest first, and a note for the next operator. */
@@ -222,7 +224,7 @@ function StatusDialog({ account, onClose }: { account: Account; onClose: () => v
   });
   return (
     <Confirm
-      title={suspends ? t.operator.suspend : t.operator.resume}
+      title={fill(suspends ? t.operator.suspendWhat : t.operator.resumeWhat, { name: account.name })}
       action={suspends ? t.operator.suspend : t.operator.resume}
       danger={suspends}
       busy={change.isPending}
@@ -408,7 +410,7 @@ function Invariants({ id }: { id: string }) {
   );
 }
 
-function Overview({ id }: { id: string }) {
+function Overview({ id, email }: { id: string; email: string }) {
   const { t, format } = useOperatorLanguage();
   const overview = useAsk({
     key: ['operator', 'overview', id],
@@ -421,24 +423,28 @@ function Overview({ id }: { id: string }) {
         <>
           <div className="columns even">
             <Card title={t.members.title}>
-              <Table
-                caption={t.members.title}
-                rows={members}
-                rowKey={(member) => member.id}
-                columns={[
-                  {
-                    head: t.members.name,
-                    names: true,
-                    cell: ({ name, email }) => (
-                      <>
-                        {name}
-                        <span className="note">{email}</span>
-                      </>
-                    ),
-                  },
-                  { head: t.members.role, cell: ({ role }) => t.members.roles[role] },
-                ]}
-              />
+              {members.length === 0 ? (
+                <Empty title={fill(t.operator.noMembers, { email })} />
+              ) : (
+                <Table
+                  caption={t.members.title}
+                  rows={members}
+                  rowKey={(member) => member.id}
+                  columns={[
+                    {
+                      head: t.members.name,
+                      names: true,
+                      cell: ({ name, email }) => (
+                        <>
+                          {name}
+                          <span className="note">{email}</span>
+                        </>
+                      ),
+                    },
+                    { head: t.members.role, cell: ({ role }) => t.members.roles[role] },
+                  ]}
+                />
+              )}
             </Card>
             <Card title={t.topUp.orders}>
               {orders.edges.length === 0 ? (
@@ -449,12 +455,12 @@ function Overview({ id }: { id: string }) {
                   rows={orders.edges.map(({ node }) => node)}
                   rowKey={(order) => order.id}
                   columns={[
-                    { head: t.order.memo, names: true, cell: ({ memo }) => <code>{memo}</code> },
                     {
-                      head: t.order.plan,
-                      cell: ({ planName, createdAt }) => (
+                      head: t.order.memo,
+                      names: true,
+                      cell: ({ memo, createdAt }) => (
                         <>
-                          {planName}
+                          <code>{memo}</code>
                           <span className="note">
                             <Moment at={createdAt} />
                           </span>
@@ -518,7 +524,7 @@ function RevokeDialog({ apiKey, onClose }: { apiKey: { id: string; name: string 
     },
   });
   return (
-    <Dialog title={fill(t.keys.deleteWhat, { name: apiKey.name })} onClose={onClose}>
+    <Dialog title={fill(t.operator.revokeWhat, { name: apiKey.name })} onClose={onClose}>
       <p>{t.keys.deleteText}</p>
       <Form
         onSubmit={() => revoke.mutate(reason.trim())}

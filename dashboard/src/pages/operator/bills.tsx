@@ -15,10 +15,15 @@ import { useSay } from '../../components/toasts.tsx';
 import { Usd } from '../../components/usd.tsx';
 import { useAsk, useChange, useSteyg } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
+import type { Format } from '../../format.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 
 /** A day of UTC (`2026-11-23`) or a month (`2026-11`) at noon of its first day on the reader's clock, for formatting. */
 const noonOf = (day: string): Date => new Date(`${day.length === 7 ? `${day}-01` : day}T12:00:00`);
+
+/** From the first to the last day; a single one once. */
+const daysText = (first: string, last: string, format: Format): string =>
+  [...new Set([first, last])].map((day) => format.date(noonOf(day))).join(' – ');
 
 const billsKey = ['operator', 'vendor-bills'];
 const comparisonKey = ['operator', 'vendor-comparison'];
@@ -126,8 +131,7 @@ function Import({ names }: { names: readonly string[] }) {
             {fill(t.operator.bills.imported, {
               n: format.number(take.data.rows),
               upstream: take.data.upstream,
-              from: format.date(noonOf(take.data.from)),
-              to: format.date(noonOf(take.data.to)),
+              days: daysText(take.data.from, take.data.to, format),
             })}
           </Banner>
         )}
@@ -145,9 +149,7 @@ function BillsTable({ bills }: { bills: readonly VendorBill[] }) {
     {
       head: t.operator.bills.covered,
       cell: ({ firstDay, lastDay }) =>
-        firstDay === null
-          ? t.operator.bills.never
-          : [firstDay, lastDay ?? firstDay].map((day) => format.date(noonOf(day))).join(' – '),
+        firstDay === null ? t.operator.bills.never : daysText(firstDay, lastDay ?? firstDay, format),
     },
     {
       head: t.operator.bills.importedAt,

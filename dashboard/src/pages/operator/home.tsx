@@ -28,12 +28,14 @@ export default function OperatorHome() {
       <Loaded query={business} skeleton={<LoadingSkeleton height="6rem" />}>
         {(figures) => (
           <>
-            <Money business={figures} />
+            {/* Before the first money the next step is what matters, not figures of nothing. */}
+            {figures.vndThisMonth === '0' ? <Setup /> : null}
             <Waiting business={figures} />
+            <Money business={figures} />
+            {figures.vndThisMonth === '0' ? null : <Setup />}
           </>
         )}
       </Loaded>
-      <Setup />
     </Page>
   );
 }

@@ -11,7 +11,7 @@ import { useSay } from '../../components/toasts.tsx';
 import { usePlans } from '../../components/usd.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
-import { parseUsd, printUsd } from '../../money.ts';
+import { addUsd, parseUsd, printUsd } from '../../money.ts';
 import { OrderBadge } from '../top-up.tsx';
 
 /**
@@ -272,12 +272,13 @@ function ConfirmMatch({
   const sum = BigInt(order.receivedVnd) + BigInt(transfer.amountVnd);
   const price = BigInt(order.priceVnd);
   const vnd = (amount: bigint) => format.vnd(String(amount));
+  const granted = { name: order.account.name, budget: format.usd(addUsd([order.budget, order.bonus ?? '0'])) };
   const outcome =
     sum < price
       ? fill(t.operator.willBePartial, { missing: vnd(price - sum) })
       : sum === price
-        ? t.operator.willBePaid
-        : fill(t.operator.willBeOverpaid, { surplus: vnd(sum - price) });
+        ? fill(t.operator.willBePaid, granted)
+        : `${fill(t.operator.willBePaid, granted)} ${fill(t.operator.willBeOverpaid, { surplus: vnd(sum - price) })}`;
   return (
     <>
       <div className="columns even">

@@ -158,7 +158,10 @@ function State({ transfer }: { transfer: Transfer }) {
           {review.surplusVnd === null ? null : (
             <span className="note">{fill(t.operator.surplus, { vnd: format.vnd(review.surplusVnd) })}</span>
           )}
-          {review.note === null ? null : <span className="note">{review.note}</span>}
+          {/* The matcher's own note repeats the order by its id. */}
+          {review.note === null || (order !== null && review.note.startsWith('matched to order ')) ? null : (
+            <span className="note">{review.note}</span>
+          )}
         </>
       )}
     </>

@@ -14,6 +14,7 @@ import { Empty, Loaded, LoadingSkeleton, More } from '../../components/states.ts
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
+import { useExplain } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { Measuring } from './probing.tsx';
 import { UpdateDialog, type UpdateSubject, Updates } from './status-update.tsx';
@@ -367,6 +368,7 @@ const kinds = ['INFO', 'MAINTENANCE', 'INCIDENT'] as const;
 function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; onClose: () => void }) {
   const { t } = useOperatorLanguage();
   const say = useSay();
+  const explain = useExplain();
   const [draft, setDraft] = useState({
     kind: 'INFO' as AnnouncementKind,
     title: '',
@@ -400,11 +402,13 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
       onClose();
     },
   });
+  const { fields } = announce.error === null ? { fields: {} as Record<string, string> } : explain(announce.error);
+  const isShown = ['startsAt', 'endsAt', 'title', 'body', 'titleVi', 'bodyVi'].some((name) => name in fields);
   return (
     <Dialog title={t.operator.announce} onClose={onClose} wide>
       <Form
         onSubmit={() => announce.mutate(draft)}
-        error={announce.error}
+        error={isShown ? null : announce.error}
         actions={
           <>
             <Button onClick={onClose}>{t.common.cancel}</Button>
@@ -436,6 +440,7 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
             withTime
             value={draft.startsAt}
             onChange={(startsAt) => set({ startsAt })}
+            error={fields['startsAt']}
           />
           <DateField
             label={t.operator.ends}
@@ -443,6 +448,7 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
             withTime
             value={draft.endsAt}
             onChange={(endsAt) => set({ endsAt })}
+            error={fields['endsAt']}
           />
         </div>
         <TextField
@@ -451,15 +457,28 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
           maxLength={200}
           value={draft.title}
           onChange={(title) => set({ title })}
+          error={fields['title']}
         />
-        <TextArea label={t.operator.bodyEn} required value={draft.body} onChange={(body) => set({ body })} />
+        <TextArea
+          label={t.operator.bodyEn}
+          required
+          value={draft.body}
+          onChange={(body) => set({ body })}
+          error={fields['body']}
+        />
         <TextField
           label={t.operator.titleVi}
           maxLength={200}
           value={draft.titleVi}
           onChange={(titleVi) => set({ titleVi })}
+          error={fields['titleVi']}
         />
-        <TextArea label={t.operator.bodyVi} value={draft.bodyVi} onChange={(bodyVi) => set({ bodyVi })} />
+        <TextArea
+          label={t.operator.bodyVi}
+          value={draft.bodyVi}
+          onChange={(bodyVi) => set({ bodyVi })}
+          error={fields['bodyVi']}
+        />
         <p className="hint">{fill(t.operator.announceHint, { page: '/status' })}</p>
       </Form>
     </Dialog>

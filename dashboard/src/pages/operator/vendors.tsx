@@ -79,6 +79,8 @@ function VendorForm({
   const [wanted, setWanted] = useState(
     () => new Set(vendor.models.filter(({ routeId }) => routeId === null).map(({ modelId }) => modelId)),
   );
+  /** The key that stands in the field was tried, and did not work. */
+  const [isRefused, setRefused] = useState(false);
   const [markup, setMarkup] = useState('15');
   const share = readMarkup(markup);
   const hasKey = secret.trim() !== '' || vendor.keys.length > 0;
@@ -101,7 +103,13 @@ function VendorForm({
   const { fields } = add.error === null ? { fields: {} as Record<string, string> } : explain(add.error);
   return (
     <>
-      <KeyStep vendor={vendor} secret={secret} onChange={setSecret} error={fields['secret']} />
+      <KeyStep
+        vendor={vendor}
+        secret={secret}
+        onChange={setSecret}
+        onTried={(ok) => setRefused(!ok)}
+        error={fields['secret']}
+      />
       <Step number={3} title={t.operator.chooseModels} done={wanted.size > 0}>
         <p className="hint">
           {fill(t.operator.listedAt, { date: format.date(vendor.sourceDate) })}{' '}
@@ -125,7 +133,7 @@ function VendorForm({
           <Button
             look="primary"
             busy={add.isPending}
-            disabled={!hasKey || share === null || wanted.size === 0}
+            disabled={!hasKey || isRefused || share === null || wanted.size === 0}
             onClick={() => add.mutate([...wanted])}
           >
             {count(t.operator.sellModels, wanted.size)}
@@ -140,11 +148,14 @@ function KeyStep({
   vendor,
   secret,
   onChange,
+  onTried,
   error,
 }: {
   vendor: Vendor;
   secret: string;
   onChange: (secret: string) => void;
+  /** What a try of the key showed; a key that is typed anew has not been refused yet. */
+  onTried: (ok: boolean) => void;
   error: string | undefined;
 }) {
   const { t } = useOperatorLanguage();
@@ -155,7 +166,10 @@ function KeyStep({
   useEffect(() => box.current?.querySelector('input')?.focus(), []);
   const test = useChange({
     change: (steyg, key: string) => steyg.console.operator.testVendorKey({ vendorId: vendor.vendorId, secret: key }),
-    done: setResult,
+    done: (tried) => {
+      setResult(tried);
+      onTried(tried.ok);
+    },
   });
   return (
     <Step number={2} title={fill(t.operator.pasteKey, { vendor: vendor.name })} done={result?.ok === true}>
@@ -173,6 +187,7 @@ function KeyStep({
           onChange={(text) => {
             onChange(text);
             setResult(null);
+            onTried(true);
           }}
           error={error}
         />
