@@ -21,6 +21,10 @@ export const ErrorInterface = builder.interfaceRef<ExpectedError>('Error').imple
   fields: (t) => ({
     code: t.exposeString('code', { description: 'What went wrong, for programs.' }),
     message: t.exposeString('message', { description: 'What went wrong and what to do, for people.' }),
+    requestId: t.string({
+      description: 'The id of the request, as the answer has it in `x-request-id`.',
+      resolve: (_error, _args, { requestId }) => requestId,
+    }),
   }),
 });
 

@@ -13,6 +13,7 @@ import { AccountType, loadAccounts } from './accounts/accounts.ts';
 import { OutcomeType, UsageSourceType } from './billing/ledger.ts';
 import { builder } from './builder.ts';
 import { badInput } from './errors.ts';
+import { ApiKeyType, loadKeys } from './keys/keys.ts';
 import { OperatorType } from './operator/operator.ts';
 import { listLength, maxPage } from './paging.ts';
 
@@ -25,11 +26,15 @@ const ShortfallType = builder.objectRef<Shortfall>('Shortfall').implement({
     account: t.loadable({
       type: AccountType,
       nullable: true,
-      description: 'Whose request.',
+      description: 'Whose request; null: the account was erased.',
       load: loadAccounts,
       resolve: ({ accountId }) => accountId,
     }),
-    accountId: t.id({ description: 'Whose request.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
+    accountId: t.id({
+      description: 'Whose request.',
+      deprecationReason: 'Use `account { id }`.',
+      resolve: ({ accountId }) => encodeId('Account', accountId),
+    }),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
     model: t.exposeString('model', { description: 'Catalog id.' }),
@@ -50,11 +55,15 @@ const AnomalyType = builder.objectRef<DoubtfulEntry>('Anomaly').implement({
     account: t.loadable({
       type: AccountType,
       nullable: true,
-      description: 'Whose request.',
+      description: 'Whose request; null: the account was erased.',
       load: loadAccounts,
       resolve: ({ accountId }) => accountId,
     }),
-    accountId: t.id({ description: 'Whose request.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
+    accountId: t.id({
+      description: 'Whose request.',
+      deprecationReason: 'Use `account { id }`.',
+      resolve: ({ accountId }) => encodeId('Account', accountId),
+    }),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
     model: t.exposeString('model', { description: 'Catalog id.' }),
@@ -81,13 +90,28 @@ const HoldType = builder.objectRef<OpenHold>('Hold').implement({
     account: t.loadable({
       type: AccountType,
       nullable: true,
-      description: 'Whose request.',
+      description: 'Whose request; null: the account was erased.',
       load: loadAccounts,
       resolve: ({ accountId }) => accountId,
     }),
-    accountId: t.id({ description: 'Whose request.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
+    accountId: t.id({
+      description: 'Whose request.',
+      deprecationReason: 'Use `account { id }`.',
+      resolve: ({ accountId }) => encodeId('Account', accountId),
+    }),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
-    keyId: t.id({ description: 'With which key.', resolve: ({ keyId }) => encodeId('ApiKey', keyId) }),
+    key: t.loadable({
+      type: ApiKeyType,
+      nullable: true,
+      description: 'With which key; null: it is gone.',
+      load: loadKeys,
+      resolve: ({ keyId }) => keyId,
+    }),
+    keyId: t.id({
+      description: 'With which key.',
+      deprecationReason: 'Use `key { id }`.',
+      resolve: ({ keyId }) => encodeId('ApiKey', keyId),
+    }),
     amount: t.expose('amount', { type: 'UsdAmount', description: 'How much.' }),
     heldAt: t.expose('heldAt', { type: 'DateTime', description: 'Since when.' }),
   }),

@@ -55,7 +55,7 @@ query LastRequests {
 query SpentByDay {
   account {
     usage(period: DAY, by: [MODEL], first: 30) {
-      edges { node { start model requests charged } }
+      nodes { start model requests charged }
       pageInfo { hasNextPage endCursor }
     }
   }

@@ -145,8 +145,15 @@ function repetitionsIn(sets: readonly SelectionSetNode[], fragments: Fragments):
   return repetitions;
 }
 
-function tooLarge(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'DOCUMENT_TOO_LARGE' } });
+/** What a document has too much of: how much, and how much it may have. */
+interface Excess {
+  measure: string;
+  cost: number;
+  maximum: number;
+}
+
+function tooLarge(message: string, excess: Excess): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'DOCUMENT_TOO_LARGE', ...excess } });
 }
 
 /** The validation rule that holds a document to the limits. */
@@ -157,24 +164,30 @@ export function limitsRule(limits: Limits): ValidationRule {
         const fragments = fragmentsOf(document);
         const measure = createMeasure(fragments);
         let fits = true;
-        const report = (message: string) => {
+        const report = (message: string, excess: Excess) => {
           fits = false;
-          context.reportError(tooLarge(message));
+          context.reportError(tooLarge(message, excess));
         };
-        if (fragments.size > limits.fragments) report(`A document has at most ${limits.fragments} fragments.`);
+        const over = (measure: keyof Limits, cost: number): Excess => ({ measure, cost, maximum: limits[measure] });
+        if (fragments.size > limits.fragments)
+          report(`A document has at most ${limits.fragments} fragments.`, over('fragments', fragments.size));
         for (const definition of document.definitions) {
           if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
           const size = measure(definition);
           for (const what of ['depth', 'aliases', 'directives', 'fields'] as const) {
             if (size[what] > limits[what]) {
-              report(`The operation exceeds the limit of ${limits[what]} for ${what}.`);
+              report(`The operation exceeds the limit of ${limits[what]} for ${what}.`, over(what, size[what]));
             }
           }
           if (definition.operation === 'mutation' && size.roots > limits.mutations) {
-            report(`An operation changes at most ${limits.mutations} things.`);
+            report(`An operation changes at most ${limits.mutations} things.`, over('mutations', size.roots));
           }
-          if (fits && repetitionsIn([definition.selectionSet], fragments) > limits.repetitions) {
-            report(`An operation selects at most ${limits.repetitions} fields again that it has selected already.`);
+          const repetitions = fits ? repetitionsIn([definition.selectionSet], fragments) : 0;
+          if (repetitions > limits.repetitions) {
+            report(
+              `An operation selects at most ${limits.repetitions} fields again that it has selected already.`,
+              over('repetitions', repetitions),
+            );
           }
         }
         // Further checks cost time, and their results do not matter once the document is too large.

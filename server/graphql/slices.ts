@@ -69,6 +69,7 @@ function slice(items: unknown, work: Work, info: GraphQLResolveInfo): unknown {
     throw transportError(
       'DOCUMENT_TOO_LARGE',
       `This operation asks for too much at once: ${maxFields} fields at most.`,
+      { measure: 'fields', cost: work.fields, maximum: maxFields },
     );
   const fitting = Math.max(0, Math.floor((fieldsPerSlice - work.inSlice) / width));
   if (items.length <= fitting) {

@@ -345,6 +345,7 @@ const subjects: Record<string, string> = {
   'Mutation.removePasskey': 'Passkey',
   'Mutation.renamePasskey': 'Passkey',
   'Mutation.replayWebhookDelivery': 'WebhookDelivery',
+  'Mutation.revokeAccessToken': 'AccessToken',
   'Mutation.revokeInvitation': 'Invitation',
   'Mutation.revokeSession': 'Session',
   'Mutation.rotateApiKey': 'ApiKey',

@@ -248,6 +248,39 @@ describe('a mutation', () => {
   });
 });
 
+describe('a mutation that answered with a bare value', () => {
+  it('answers with an object now, and as before to those who ask as before', async () => {
+    const guest = await createPerson(plane, 'guest@example.com', '203.0.113.3');
+    const send = async (mutation: string) => {
+      const answer = await guest.send(`mutation { ${mutation} }`);
+      expect(answer.errors).toEqual([]);
+      return answer.data;
+    };
+    const token = `createAccessToken(input: { name: "t", scopes: [READ] }) { ... on CreatedAccessToken { accessToken { id } } }`;
+    const made = async () =>
+      ((await send(token)) as unknown as { createAccessToken: { accessToken: { id: string } } }).createAccessToken
+        .accessToken.id;
+    const id = await made();
+    expect(await send(`revokeAccessToken(input: { id: "${id}" }) { ... on AccessToken { id deletedAt } }`)).toEqual({
+      revokeAccessToken: { id, deletedAt: expect.any(String) },
+    });
+    const again = `revokeAccessToken(input: { id: "${id}" }) { ... on Error { code requestId } }`;
+    expect(await send(again)).toEqual({ revokeAccessToken: { code: 'NOT_FOUND', requestId: expect.any(String) } });
+    expect(await send(`deleteAccessToken(input: { id: "${await made()}" }) { ... on Done { ok } }`)).toEqual({
+      deleteAccessToken: { ok: true },
+    });
+    expect(await send('endOtherSessions { ... on SessionsEnded { count viewer { user { email } } } }')).toEqual({
+      endOtherSessions: { count: 0, viewer: { user: { email: 'guest@example.com' } } },
+    });
+    expect(await send('revokeOtherSessions')).toEqual({ revokeOtherSessions: 0 });
+    expect(await send('endSession { ... on Done { ok } }')).toEqual({ endSession: { ok: true } });
+    expect((await guest.send('{ me { user { email } } }')).data).toEqual({ me: null });
+    expect(await send('signOut { ok }')).toEqual({ signOut: { ok: true } });
+    const download = await operator.send('mutation { createClosedMonthsDownload { ... on Download { url } } }');
+    expect(download.data).toEqual({ createClosedMonthsDownload: { url: expect.stringContaining('/downloads/') } });
+  });
+});
+
 interface OrderPage {
   edges: { cursor: string; node: { id: string } }[];
   pageInfo: { endCursor: string; startCursor: string };

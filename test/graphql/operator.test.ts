@@ -484,7 +484,8 @@ describe('accounts', () => {
       revenue(period: DAY) { rows { model requests charged upstreamCost margin knownMargin unknownRequests unknownCharged shortfall } }
       margins(by: [UPSTREAM, ACCOUNT]) { rows { upstream account { email } charged upstreamCost margin unknownRequests } next }
       probes: revenue(period: DAY, probes: true) { rows { model requests charged } }
-      anomalies { model usageSource } shortfalls { requestId } holds { amount }
+      anomalies { model usageSource account { email } } shortfalls { requestId account { id } }
+      holds { amount account { email } key { name } }
       invariants(accountId: "${accountId}") { invariant rows }
     } }`);
     expect(answer.errors).toEqual([]);
@@ -519,9 +520,11 @@ describe('accounts', () => {
           next: null,
         },
         probes: { rows: [{ model: 'big-1', requests: '7', charged: '0.000000000007' }] },
-        anomalies: [{ model: 'big-1', usageSource: 'estimated' }],
+        anomalies: [{ model: 'big-1', usageSource: 'estimated', account: { email: 'customer@example.com' } }],
         shortfalls: [],
-        holds: [{ amount: expect.any(String) }],
+        holds: [
+          { amount: expect.any(String), account: { email: 'customer@example.com' }, key: { name: expect.any(String) } },
+        ],
         invariants: [],
       },
     });

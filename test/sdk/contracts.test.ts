@@ -135,6 +135,7 @@ describe('every GraphQL operation', () => {
     'Order.account',
     'LedgerEntry.catalogModel',
     'Done.viewer',
+    'SessionsEnded.viewer',
     'Viewer.operator',
   ]);
 

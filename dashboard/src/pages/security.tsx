@@ -318,7 +318,7 @@ function Sessions() {
   const endOthers = useChange({
     change: (steyg, _input: undefined) => steyg.console.people.revokeOtherSessions(),
     refresh: [viewerKey],
-    done: (ended) => say(fill(t.security.othersEnded, { n: format.number(ended ?? 0) })),
+    done: (ended) => say(fill(t.security.othersEnded, { n: format.number(ended.count) })),
   });
   return (
     <Card

@@ -112,7 +112,7 @@ export type AttributionMode =
   | 'OFF'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
-  /** Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account. */
+  /** Sessions, users and values of tags as clients send them. Every API key of the account reads those of all its keys by `GET /v1/usage`, whatever its project. */
   | 'PLAIN';
 
 /** What was done. */
@@ -1259,8 +1259,6 @@ export type SetupStep =
   | 'PUBLIC_ADDRESS'
   /** The operator who asks signs in with a one-time code. */
   | 'SECOND_FACTOR'
-  /** Customers read who sells, under which terms, and where they get help. */
-  | 'SELLER'
   /** Mails are sent, not written to files. */
   | 'SMTP'
   /** A model is on sale that runs at a vendor, not at the simulator. */
@@ -2022,8 +2020,8 @@ export type DeleteAccessTokenMutationVariables = Exact<{
 }>;
 
 
-export type DeleteAccessTokenMutation = { deleteAccessToken:
-    | { __typename: 'Done', ok: boolean }
+export type DeleteAccessTokenMutation = { revokeAccessToken:
+    | { __typename: 'AccessToken', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2096,8 +2094,6 @@ type Problem_NotAllowedError_Fragment = { code: string, message: string };
 
 type Problem_NotFoundError_Fragment = { code: string, message: string };
 
-type Problem_RequestRefusedError_Fragment = { code: string, message: string };
-
 type Problem_TooManyAttemptsError_Fragment = { retryAfterSeconds: number, code: string, message: string };
 
 export type ProblemFragment =
@@ -2110,7 +2106,6 @@ export type ProblemFragment =
   | Problem_KeyCreatedBeforeError_Fragment
   | Problem_NotAllowedError_Fragment
   | Problem_NotFoundError_Fragment
-  | Problem_RequestRefusedError_Fragment
   | Problem_TooManyAttemptsError_Fragment
 ;
 
@@ -2120,7 +2115,7 @@ export type AccountFragment = { createdAt: string, email: string, id: string, na
 
 export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type AnomalyFragment = { accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { name: string } | null };
+export type AnomalyFragment = { cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null };
 
 export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } };
 
@@ -2138,13 +2133,13 @@ export type AccountSpendFragment = { held: string, lifetime: string, thisMonth: 
 
 export type BurnLimitFragment = { amount: string, minutes: number };
 
-export type AuditEntryFragment = { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null };
+export type AuditEntryFragment = { action: string, actor: string, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string };
 
 export type BackupCodesFragment = { backupCodes: Array<string> };
 
 export type BankAccountFragment = { account: string, bin: string, name: string, demonstration: boolean };
 
-export type BankTransferFragment = { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null };
+export type BankTransferFragment = { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null };
 
 export type BrokenInvariantFragment = { invariant: string, rows: unknown };
 
@@ -2166,7 +2161,7 @@ export type GrantEndedFragment = { held: string, taken: string, grant: { amount:
 
 export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null };
 
-export type HoldFragment = { accountId: string, amount: string, heldAt: string, keyId: string, requestId: string, account: { name: string } | null };
+export type HoldFragment = { amount: string, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null };
 
 export type IncidentFragment = { cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
@@ -2206,7 +2201,7 @@ export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: nu
 
 export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string };
 
-export type MatchableOrderFragment = { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
+export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
 
 export type OrderFragment = { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
 
@@ -2268,7 +2263,7 @@ export type ServiceStatusFragment = { generatedAt: string, measuredSince: string
 
 export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null };
 
-export type ShortfallFragment = { accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { name: string } | null };
+export type ShortfallFragment = { charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { email: string, id: string, name: string } | null };
 
 export type SignedInFragment = { secondFactorRequired: boolean };
 
@@ -2282,7 +2277,7 @@ export type UnitPricesFragment = { image: string | null, minute: string | null, 
 
 export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string };
 
-export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null };
+export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null };
 
 export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
@@ -2312,7 +2307,7 @@ export type WebhookEndpointFragment = { createdAt: string, description: string, 
 
 export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } };
 
-export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } };
+export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } };
 
 export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> };
 
@@ -2324,15 +2319,15 @@ export type StatementFragment = { charged: string, closing: string, expired: str
 
 export type BonusStepFragment = { basisPoints: number, fromVnd: string };
 
-export type CodeBatchFragment = { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null };
+export type CodeBatchFragment = { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null };
 
-export type CodeRedemptionFragment = { accountEmail: string, accountId: string, last4: string, redeemedAt: string };
+export type CodeRedemptionFragment = { last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null };
 
 export type TopUpFragment = { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } };
 
 export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
 
-export type TimelineEventFragment = { actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null };
+export type TimelineEventFragment = { actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null };
 
 export type AccountNoteFragment = { text: string };
 
@@ -2501,10 +2496,10 @@ export type EstimateQueryVariables = Exact<{
 
 
 export type EstimateQuery = { estimate:
+    | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'Estimate', hold: string, inputTokens: number, least: string, model: string, most: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'RequestRefusedError', param: string | null, reason: string, status: number, code: string, message: string }
    };
 
 export type ListEntriesQueryVariables = Exact<{
@@ -2634,7 +2629,7 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { name: string } | null }> } };
+export type ListAnomaliesQuery = { operator: { anomalies: Array<{ cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null }> } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
   first?: number | null | undefined;
@@ -2666,14 +2661,14 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type HoldsQueryVariables = Exact<{
   first?: number | null | undefined;
 }>;
 
 
-export type HoldsQuery = { operator: { holds: Array<{ accountId: string, amount: string, heldAt: string, keyId: string, requestId: string, account: { name: string } | null }> } };
+export type HoldsQuery = { operator: { holds: Array<{ amount: string, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null }> } };
 
 export type InvariantsQueryVariables = Exact<{
   accountId: string;
@@ -2724,7 +2719,7 @@ export type ShortfallsQueryVariables = Exact<{
 }>;
 
 
-export type ShortfallsQuery = { operator: { shortfalls: Array<{ accountId: string, charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { name: string } | null }> } };
+export type ShortfallsQuery = { operator: { shortfalls: Array<{ charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { email: string, id: string, name: string } | null }> } };
 
 export type CompareVendorUsageQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2782,7 +2777,10 @@ export type CloseMonthMutation = { closeMonth:
 export type CreateBooksDownloadMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CreateBooksDownloadMutation = { createBooksDownload: { expiresAt: string, url: string } };
+export type CreateBooksDownloadMutation = { createClosedMonthsDownload:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Download', expiresAt: string, url: string }
+   };
 
 export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2861,11 +2859,6 @@ export type AddVendorMutation = { addVendor:
     | { __typename: 'Vendor', keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> }
    };
 
-export type ListOperatorsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type ListOperatorsQuery = { operator: { operators: Array<{ email: string, id: string, name: string, secondFactor: boolean }> } };
-
 export type SetOperatorMutationVariables = Exact<{
   email: string;
   operator: boolean;
@@ -2885,7 +2878,7 @@ export type TimelineQueryVariables = Exact<{
 }>;
 
 
-export type TimelineQuery = { operator: { timeline: Array<{ actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }> } };
+export type TimelineQuery = { operator: { timeline: Array<{ actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }> } };
 
 export type AddAccountNoteMutationVariables = Exact<{
   accountId: string;
@@ -3038,7 +3031,7 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3049,11 +3042,10 @@ export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   queue?: boolean | null | undefined;
-  search?: string | null | undefined;
 }>;
 
 
-export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -3063,7 +3055,7 @@ export type FindOrdersToMatchQueryVariables = Exact<{
 }>;
 
 
-export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type TransferProposalsQueryVariables = Exact<{
   transferId: string;
@@ -3074,7 +3066,7 @@ export type TransferProposalsQuery = { node:
     | { __typename: 'AccessToken' }
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
-    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
+    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
     | { __typename: 'Model' }
@@ -3093,7 +3085,7 @@ export type UndoTransferMatchMutationVariables = Exact<{
 
 
 export type UndoTransferMatchMutation = { undoTransferMatch:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3106,7 +3098,7 @@ export type CreditTransferMutationVariables = Exact<{
 
 
 export type CreditTransferMutation = { creditTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3118,7 +3110,7 @@ export type MatchTransferMutationVariables = Exact<{
 
 
 export type MatchTransferMutation = { matchTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3129,7 +3121,7 @@ export type RecordTransferMutationVariables = Exact<{
 
 
 export type RecordTransferMutation = { recordTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
 
@@ -3140,7 +3132,7 @@ export type CloseTransferReviewMutationVariables = Exact<{
 
 
 export type CloseTransferReviewMutation = { closeTransferReview:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: string | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -3360,14 +3352,14 @@ export type RetryInvoiceMutation = { retryInvoice:
 export type CodeBatchesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }> } };
+export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }> } };
 
 export type CodeRedemptionsQueryVariables = Exact<{
   batchId: string;
 }>;
 
 
-export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ accountEmail: string, accountId: string, last4: string, redeemedAt: string }> | null } };
+export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null }> | null } };
 
 export type CreateCodesMutationVariables = Exact<{
   input: CreateCodesInput;
@@ -3375,7 +3367,7 @@ export type CreateCodesMutationVariables = Exact<{
 
 
 export type CreateCodesMutation = { createCodes:
-    | { __typename: 'CodesCreated', codes: Array<string>, batch: { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null } }
+    | { __typename: 'CodesCreated', codes: Array<string>, batch: { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3386,7 +3378,7 @@ export type RevokeCodesMutationVariables = Exact<{
 
 
 export type RevokeCodesMutation = { revokeCodes:
-    | { __typename: 'CodeBatch', amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }
+    | { __typename: 'CodeBatch', amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
@@ -3659,7 +3651,10 @@ export type SignInWithPasskeyMutation = { signInWithPasskey:
 export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SignOutMutation = { signOut: { ok: boolean } };
+export type SignOutMutation = { endSession:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+   };
 
 export type RequestPasswordResetMutationVariables = Exact<{
   email: string;
@@ -3799,7 +3794,10 @@ export type RevokeSessionMutation = { revokeSession:
 export type RevokeOtherSessionsMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RevokeOtherSessionsMutation = { revokeOtherSessions: number };
+export type RevokeOtherSessionsMutation = { endOtherSessions:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'SessionsEnded', count: number }
+   };
 
 export type ListPasskeysQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -452,7 +452,7 @@ export type ListAccessTokensAnswer = Below<ListAccessTokensQuery['account'], 'ac
 export type CreateAccessTokenAnswer = CreateAccessTokenMutation['createAccessToken'];
 
 /** What `deleteAccessToken` answers. */
-export type DeleteAccessTokenAnswer = DeleteAccessTokenMutation['deleteAccessToken'];
+export type DeleteAccessTokenAnswer = DeleteAccessTokenMutation['revokeAccessToken'];
 
 /** What `createAccountExport` answers. */
 export type CreateAccountExportAnswer = CreateAccountExportMutation['createAccountExport'];
@@ -590,7 +590,7 @@ export type ImportVendorUsageAnswer = ImportVendorUsageMutation['importVendorUsa
 export type CloseMonthAnswer = CloseMonthMutation['closeMonth'];
 
 /** What `createBooksDownload` answers. */
-export type CreateBooksDownloadAnswer = CreateBooksDownloadMutation['createBooksDownload'];
+export type CreateBooksDownloadAnswer = CreateBooksDownloadMutation['createClosedMonthsDownload'];
 
 /** What `vendorProfiles` answers. */
 export type VendorProfilesAnswer = VendorProfilesQuery['operator']['vendorProfiles'];
@@ -860,7 +860,7 @@ export type BeginPasskeySignInAnswer = BeginPasskeySignInMutation['beginPasskeyS
 export type SignInWithPasskeyAnswer = SignInWithPasskeyMutation['signInWithPasskey'];
 
 /** What `signOut` answers. */
-export type SignOutAnswer = SignOutMutation['signOut'];
+export type SignOutAnswer = SignOutMutation['endSession'];
 
 /** What `requestPasswordReset` answers. */
 export type RequestPasswordResetAnswer = RequestPasswordResetMutation['requestPasswordReset'];
@@ -893,7 +893,7 @@ export type RenewBackupCodesAnswer = RenewBackupCodesMutation['renewBackupCodes'
 export type RevokeSessionAnswer = RevokeSessionMutation['revokeSession'];
 
 /** What `revokeOtherSessions` answers. */
-export type RevokeOtherSessionsAnswer = RevokeOtherSessionsMutation['revokeOtherSessions'];
+export type RevokeOtherSessionsAnswer = RevokeOtherSessionsMutation['endOtherSessions'];
 
 /** What `listPasskeys` answers. */
 export type ListPasskeysAnswer = Below<ListPasskeysQuery['me'], 'passkeys'>;
@@ -2503,7 +2503,7 @@ export interface ConsolePeople {
    */
   revokeSession(variables: RevokeSessionMutationVariables, options?: RequestOptions): Pending<RevokeSessionAnswer>;
   /**
-   * Ends every session of the signed-in person but this one; returns how many.
+   * Ends every session of the signed-in person but this one.
    *
    * @example
    * ```ts

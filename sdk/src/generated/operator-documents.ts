@@ -3,11 +3,11 @@
 const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
 const accountNote = 'fragment AccountNote on AccountNote{text}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
-const anomaly = 'fragment Anomaly on Anomaly{account{name}accountId cost createdAt model requestOutcome requestId upstream countSource}';
+const anomaly = 'fragment Anomaly on Anomaly{account{email id name}cost createdAt model requestOutcome requestId upstream countSource}';
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}maker{isMember name}models name owner prefix project{...Project}replaces requestsPerMinute spend{...KeySpend}status}';
-const auditEntry = 'fragment AuditEntry on AuditEntry{account{id name}action actor actorName after auditAction before createdAt id subject}';
+const auditEntry = 'fragment AuditEntry on AuditEntry{action actor after auditAction before createdAt id subject}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
-const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy matchedByName memo order{id memo}source providerId review{...TransferReview}}';
+const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy memo order{id}source providerId review{...TransferReview}}';
 const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
 const brokenInvariant = 'fragment BrokenInvariant on BrokenInvariant{invariant rows}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
@@ -15,18 +15,18 @@ const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
 const businessNoticeSettings = 'fragment BusinessNoticeSettings on BusinessNoticeSettings{billDays billPercent mail marginPercent muted quietFrom quietTo shortfall timeZone}';
 const catalogEntry = 'fragment CatalogEntry on CatalogEntry{allow capabilities modelCapabilities reasoningEfforts reasoningTokensPerSecond onUnknownMembers contextWindow createdAt displayName enabled family id kind maxOutputTokens modelId prices{...PriceVersion}routes{...Route}}';
 const closedMonth = 'fragment ClosedMonth on ClosedMonth{closedAt closedBy expired margin month revenueVnd shortfall timeZone unknownCharged unused upstreamCost used usedOfGiven usedOfPurchases usedOfTrials}';
-const codeBatch = 'fragment CodeBatch on CodeBatch{amount count createdAt expiresAt id name planId revokedAt used uses validDays}';
-const codeRedemption = 'fragment CodeRedemption on CodeRedemption{accountEmail accountId last4 redeemedAt}';
+const codeBatch = 'fragment CodeBatch on CodeBatch{amount count createdAt expiresAt id name plan{name planId}revokedAt used uses validDays}';
+const codeRedemption = 'fragment CodeRedemption on CodeRedemption{account{email id name}last4 redeemedAt}';
 const comparedUsage = 'fragment ComparedUsage on ComparedUsage{cacheHit cacheWrite cost input output requests}';
 const download = 'fragment Download on Download{expiresAt url}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
 const grantEnded = 'fragment GrantEnded on GrantEnded{grant{...Grant}held taken}';
 const grantGiven = 'fragment GrantGiven on GrantGiven{givenBefore grant{...Grant}}';
-const hold = 'fragment Hold on Hold{account{name}accountId amount heldAt keyId requestId}';
+const hold = 'fragment Hold on Hold{account{email id name}amount heldAt key{id name}requestId}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs operator{margin upstream upstreamCost}model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}usage{...Tokens}usageSource}';
 const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
-const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}bonus budget createdAt id memo planName priceVnd receivedVnd status}';
+const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}createdAt id memo planName priceVnd receivedVnd status}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
 const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
@@ -57,15 +57,15 @@ const route = 'fragment Route on Route{costs{...RouteCosts}enabled entry{display
 const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cacheWrite5m clock{...PriceClock}input output perUnit{...UnitPrices}tiers{...PriceTier}}';
 const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
 const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
-const shortfall = 'fragment Shortfall on Shortfall{account{name}accountId charged cost createdAt missing model requestId}';
+const shortfall = 'fragment Shortfall on Shortfall{account{email id name}charged cost createdAt missing model requestId}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
-const timelineEvent = 'fragment TimelineEvent on TimelineEvent{actor actorName at kind subject text usd vnd}';
+const timelineEvent = 'fragment TimelineEvent on TimelineEvent{actor at kind subject text usd vnd}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
 const topUp = 'fragment TopUp on TopUp{maxVnd minVnd plan{...Plan}}';
 const topUpSaved = 'fragment TopUpSaved on TopUpSaved{bonusSteps{...BonusStep}topUp{...TopUp}}';
 const transferProposal = 'fragment TransferProposal on TransferProposal{differences order{...MatchableOrder}reason}';
-const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note orderId reason repeatsId surplusVnd}';
+const transferReview = 'fragment TransferReview on TransferReview{closedAt closedBy note order{id memo}reason repeats{id}surplusVnd}';
 const unitLine = 'fragment UnitLine on UnitLine{amount count price chargedUnit}';
 const unitPrices = 'fragment UnitPrices on UnitPrices{image minute search}';
 const upstream = 'fragment Upstream on Upstream{baseUrl enabled ownFeatures{...UpstreamFeatures}health{...UpstreamHealth}id keys{...UpstreamKey}onDisconnect profile protocol routes{...Route}simulated upstreamId}';
@@ -98,7 +98,7 @@ export const operatorDocuments = {
   closedMonths: { kind: 'query', path: 'operator.closedMonths', text: 'query closedMonths{operator{closedMonths{...ClosedMonth}}}' + closedMonth },
   importVendorUsage: { kind: 'mutation', path: 'importVendorUsage', text: 'mutation importVendorUsage($input:ImportVendorUsageInput!){importVendorUsage(input:$input){__typename ...on VendorUsageImported{from rows to upstream}...Problem}}' + problem },
   closeMonth: { kind: 'mutation', path: 'closeMonth', text: 'mutation closeMonth($month:String!$timeZone:String){closeMonth(input:{month:$month timeZone:$timeZone}){__typename ...ClosedMonth ...Problem}}' + closedMonth + problem },
-  createBooksDownload: { kind: 'mutation', path: 'createBooksDownload', text: 'mutation createBooksDownload{createBooksDownload{...Download}}' + download },
+  createBooksDownload: { kind: 'mutation', path: 'createClosedMonthsDownload', text: 'mutation createBooksDownload{createClosedMonthsDownload{__typename ...Download ...Problem}}' + download + problem },
   vendorProfiles: { kind: 'query', path: 'operator.vendorProfiles', text: 'query vendorProfiles{operator{vendorProfiles{...VendorProfile}}}' + upstreamFeatures + vendorProfile },
   upstreams: { kind: 'query', path: 'operator.upstreams', text: 'query upstreams{operator{upstreams{...Upstream}}}' + priceClock + priceTier + priceWindow + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
   giveGrant: { kind: 'mutation', path: 'giveGrant', idempotencyKey: 'input', text: 'mutation giveGrant($input:GiveGrantInput!){giveGrant(input:$input){__typename ...GrantGiven ...Problem}}' + grant + grantGiven + problem },
@@ -108,7 +108,6 @@ export const operatorDocuments = {
   setup: { kind: 'query', path: 'operator.setup', text: 'query setup{operator{setup{done step}}}' },
   testVendorKey: { kind: 'mutation', path: 'testVendorKey', text: 'mutation testVendorKey($secret:String!$vendorId:String!){testVendorKey(input:{secret:$secret vendorId:$vendorId}){__typename ...RouteTest ...Problem}}' + problem + routeTest },
   addVendor: { kind: 'mutation', path: 'addVendor', text: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + priceClock + priceTier + priceWindow + problem + routeCosts + unitPrices + vendor + vendorModel },
-  listOperators: { kind: 'query', path: 'operator.operators', text: 'query listOperators{operator{operators{email id name secondFactor}}}' },
   setOperator: { kind: 'mutation', path: 'setOperator', text: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(input:{email:$email operator:$operator}){__typename ...on User{id email name}...Problem}}' + problem },
   timeline: { kind: 'query', path: 'operator.timeline', text: 'query timeline($accountId:ID!$before:DateTime$first:Int){operator{timeline(accountId:$accountId before:$before first:$first){...TimelineEvent}}}' + timelineEvent },
   addAccountNote: { kind: 'mutation', path: 'addAccountNote', text: 'mutation addAccountNote($accountId:ID!$text:String!){addAccountNote(input:{accountId:$accountId text:$text}){__typename ...AccountNote ...Problem}}' + accountNote + problem },
@@ -123,9 +122,9 @@ export const operatorDocuments = {
   setUpstreamEnabled: { kind: 'mutation', path: 'setUpstreamEnabled', text: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(input:{enabled:$enabled upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
   addUpstreamKey: { kind: 'mutation', path: 'addUpstreamKey', text: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(input:{secret:$secret upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
   deleteUpstreamKey: { kind: 'mutation', path: 'deleteUpstreamKey', text: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(input:{keyId:$keyId upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
-  searchOrders: { kind: 'query', path: 'operator.orders', text: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){operator{orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order account{email id name}}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
+  searchOrders: { kind: 'query', path: 'operator.orders', text: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){operator{orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
   listAllPlans: { kind: 'query', path: 'operator.plans', text: 'query listAllPlans{operator{plans{...Plan}}}' + plan },
-  listBankTransfers: { kind: 'query', path: 'operator.bankTransfers', text: 'query listBankTransfers($after:String$first:Int$queue:Boolean$search:String){operator{bankTransfers(after:$after first:$first queue:$queue search:$search){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}totalCount}}}' + bankTransfer + pageInfo + transferReview },
+  listBankTransfers: { kind: 'query', path: 'operator.bankTransfers', text: 'query listBankTransfers($after:String$first:Int$queue:Boolean){operator{bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}totalCount}}}' + bankTransfer + pageInfo + transferReview },
   findOrdersToMatch: { kind: 'query', path: 'operator.orders', text: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){operator{orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}totalCount}}}' + matchableOrder + pageInfo },
   transferProposals: { kind: 'query', path: 'node', text: 'query transferProposals($transferId:ID!){node(id:$transferId){__typename ...on BankTransfer{id proposals{...TransferProposal}}}}' + matchableOrder + transferProposal },
   undoTransferMatch: { kind: 'mutation', path: 'undoTransferMatch', text: 'mutation undoTransferMatch($transferId:ID!){undoTransferMatch(input:{transferId:$transferId}){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview },

@@ -38,6 +38,13 @@ export const AccountType = builder.prismaNode('Account', {
   }),
 });
 
+/** The accounts of these ids, in one query. */
+export async function loadAccounts(ids: string[], { prisma }: GraphqlContext) {
+  const accounts = await prisma.account.findMany({ where: { id: { in: ids } } });
+  const byId = new Map(accounts.map((account) => [account.id, account]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
+
 builder.queryField('account', (t) =>
   t.prismaField({
     type: AccountType,

@@ -6,7 +6,7 @@ import { actorOf } from '../../people/principal.ts';
 import type { ClosedMonth, MonthPreview } from '../../plans/month-close.ts';
 import { isMonth } from '../../plans/statements.ts';
 import { builder } from '../builder.ts';
-import { badInput, ConflictError, InputError, NotFoundError } from '../errors.ts';
+import { BusyError, badInput, ConflictError, InputError, NotFoundError } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { offsetReport, type Report, reportEdge, reportFields, reportLength, reportOffset } from '../reports.ts';
 import { DownloadType } from './ledger.ts';
@@ -322,11 +322,19 @@ builder.mutationField('closeMonth', (t) =>
   }),
 );
 
-builder.mutationField('createBooksDownload', (t) =>
-  t.field({
+builder.mutationFields((t) => ({
+  createClosedMonthsDownload: t.field({
     type: DownloadType,
     description: 'Makes a link to the closed months as CSV for an accountant.',
     authScopes: { operator: true },
+    errors: { types: [BusyError] },
     resolve: (_root, _args, { domains }) => domains.booksLinks.link('closed_months'),
   }),
-);
+  createBooksDownload: t.field({
+    type: DownloadType,
+    description: 'Makes a link to the closed months as CSV for an accountant.',
+    deprecationReason: 'Use `createClosedMonthsDownload`, which answers with a union like every other mutation.',
+    authScopes: { operator: true },
+    resolve: (_root, _args, { domains }) => domains.booksLinks.link('closed_months'),
+  }),
+}));

@@ -1,6 +1,7 @@
 /** What a request would hold and cost, without sending it. */
 
 import type { ModelKind } from '../../core/kind.ts';
+import { parseUsd } from '../../core/money.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { accountsWith } from '../../people/principal.ts';
 import { decodeUuid, requireAbility } from '../access.ts';
@@ -38,15 +39,34 @@ interface Estimated {
   most_usd: string;
 }
 
+/** An amount of the gateway's answer. */
+function usd(amount: string): bigint {
+  const pico = parseUsd(amount);
+  if (pico === null) throw new Error('an estimate without an amount');
+  return pico;
+}
+
 const EstimateType = builder.objectRef<Estimated>('Estimate').implement({
   description: 'What a request would hold at this moment and may cost, as `POST …/estimate` answers it.',
   authScopes: { reader: true },
   fields: (t) => ({
     model: t.exposeString('model', { description: 'The model that would answer.' }),
     inputTokens: t.exposeInt('input_tokens', { description: 'The estimated tokens of the input.' }),
-    hold: t.exposeString('hold_usd', { description: 'What the request would hold, in USD.' }),
-    least: t.exposeString('least_usd', { description: 'What it costs at least, in USD.' }),
-    most: t.exposeString('most_usd', { description: 'What it costs at most, in USD.' }),
+    hold: t.field({
+      type: 'UsdAmount',
+      description: 'What the request would hold.',
+      resolve: ({ hold_usd: amount }) => usd(amount),
+    }),
+    least: t.field({
+      type: 'UsdAmount',
+      description: 'What it costs at least.',
+      resolve: ({ least_usd: amount }) => usd(amount),
+    }),
+    most: t.field({
+      type: 'UsdAmount',
+      description: 'What it costs at most.',
+      resolve: ({ most_usd: amount }) => usd(amount),
+    }),
   }),
 });
 

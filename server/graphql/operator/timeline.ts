@@ -59,7 +59,7 @@ const TimelineEventType = builder.objectRef<TimelineEvent>('TimelineEvent').impl
       resolve: ({ actor }) => actor,
     }),
     usd: t.expose('usd', { type: 'UsdAmount', nullable: true, description: 'Budget that it moved.' }),
-    vnd: t.expose('vnd', { type: 'BigInt', nullable: true, description: 'VND that it is about.' }),
+    vnd: t.expose('vnd', { type: 'VndAmount', nullable: true, description: 'VND that it is about.' }),
   }),
 });
 

@@ -2,6 +2,7 @@ import { accountsWith, actorOf, isTrustedOperator, type TokenScope } from '../..
 import { accountFor, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
 import { InputError, NotAllowedError, NotFoundError } from '../errors.ts';
 import { besideCursor, cursorRow, totalCountText } from '../paging.ts';
 import { TokenScopeType } from './enums.ts';
@@ -127,28 +128,44 @@ builder.mutationField('createAccessToken', (t) =>
   }),
 );
 
-builder.mutationField('deleteAccessToken', (t) =>
-  t.field({
-    type: DoneType,
+/** Deletes a token that the person may delete; answers with its id. */
+async function deleteToken(context: GraphqlContext, id: string): Promise<string> {
+  const tokenId = decodeUuid('AccessToken', id);
+  const token =
+    tokenId === null
+      ? null
+      : await context.prisma.accessToken.findFirst({
+          where: { id: tokenId, accountId: { in: accountsWith(context.principal, 'read') }, deletedAt: null },
+        });
+  if (token === null) throw new NotFoundError('access token');
+  const own = token.createdBy === me(context).userId;
+  if (!own) requireAbility(context, token.accountId, 'members');
+  const ref = { accountId: token.accountId, id: token.id };
+  const deleted = await context.domains.people.accessTokens.delete(ref, actorOf(context.principal));
+  if (!deleted) throw new NotFoundError('access token');
+  return token.id;
+}
+
+builder.mutationFields((t) => ({
+  revokeAccessToken: t.prismaField({
+    type: AccessTokenType,
     description: 'Deletes an access token: it opens nothing from now on.',
     authScopes: { user: true },
     errors: { types: [NotFoundError, NotAllowedError] },
     args: { id: t.arg.id({ required: true, description: 'Which token.' }) },
+    resolve: async (query, _root, { id }, context) =>
+      context.prisma.accessToken.findUniqueOrThrow({ ...query, where: { id: await deleteToken(context, id) } }),
+  }),
+  deleteAccessToken: t.field({
+    type: DoneType,
+    description: 'Deletes an access token: it opens nothing from now on.',
+    deprecationReason: 'Use `revokeAccessToken`, which answers with the token.',
+    authScopes: { user: true },
+    errors: { types: [NotFoundError, NotAllowedError] },
+    args: { id: t.arg.id({ required: true, description: 'Which token.' }) },
     resolve: async (_root, { id }, context) => {
-      const tokenId = decodeUuid('AccessToken', id);
-      const token =
-        tokenId === null
-          ? null
-          : await context.prisma.accessToken.findFirst({
-              where: { id: tokenId, accountId: { in: accountsWith(context.principal, 'read') }, deletedAt: null },
-            });
-      if (token === null) throw new NotFoundError('access token');
-      const own = token.createdBy === me(context).userId;
-      if (!own) requireAbility(context, token.accountId, 'members');
-      const ref = { accountId: token.accountId, id: token.id };
-      const deleted = await context.domains.people.accessTokens.delete(ref, actorOf(context.principal));
-      if (!deleted) throw new NotFoundError('access token');
+      await deleteToken(context, id);
       return { ok: true as const };
     },
   }),
-);
+}));

@@ -2,7 +2,7 @@ import { deviceName } from '../../people/device-name.ts';
 import type { SessionView } from '../../people/settings.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { builder } from '../builder.ts';
-import { NotFoundError } from '../errors.ts';
+import { BusyError, NotFoundError } from '../errors.ts';
 import { DoneType, ok } from './outcomes.ts';
 import { me, ViewerType } from './people.ts';
 
@@ -54,11 +54,34 @@ builder.mutationField('revokeSession', (t) =>
   }),
 );
 
-builder.mutationField('revokeOtherSessions', (t) =>
-  t.field({
+const SessionsEndedType = builder.objectRef<{ count: number }>('SessionsEnded').implement({
+  description: 'Sessions that were ended.',
+  authScopes: { user: true },
+  fields: (t) => ({
+    count: t.exposeInt('count', { description: 'How many.' }),
+    viewer: t.field({
+      type: ViewerType,
+      description: 'Who asked, to read on in the same operation.',
+      resolve: (_ended, _args, context) => me(context),
+    }),
+  }),
+});
+
+builder.mutationFields((t) => ({
+  endOtherSessions: t.field({
+    type: SessionsEndedType,
+    description: 'Ends every session of the signed-in person but this one.',
+    authScopes: { user: true },
+    errors: { types: [BusyError] },
+    resolve: async (_root, _args, context) => ({
+      count: await context.domains.people.settings.revokeOtherSessions(me(context)),
+    }),
+  }),
+  revokeOtherSessions: t.field({
     type: 'Int',
     description: 'Ends every session of the signed-in person but this one; returns how many.',
+    deprecationReason: 'Use `endOtherSessions`, which answers with an object.',
     authScopes: { user: true },
     resolve: (_root, _args, context) => context.domains.people.settings.revokeOtherSessions(me(context)),
   }),
-);
+}));

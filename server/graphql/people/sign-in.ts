@@ -1,5 +1,6 @@
 import { builder } from '../builder.ts';
 import {
+  BusyError,
   EmailNotVerifiedError,
   InvalidCredentialsError,
   InvalidTokenError,
@@ -67,17 +68,27 @@ builder.mutationField('signInWithCode', (t) =>
   }),
 );
 
-builder.mutationField('signOut', (t) =>
-  t.field({
+/** Nothing of this can go wrong as expected but that too much goes on at once: the union leaves room for more. */
+const endSessionErrors = [BusyError];
+
+builder.mutationFields((t) => ({
+  endSession: t.field({
     type: DoneType,
     description: 'Ends the session of this browser. Does nothing when there is none.',
     authScopes: { public: true },
-    resolve: async (_root, _args, context) => {
-      const outcome = await context.domains.people.signOut(context);
-      return finish(context, outcome.setCookies);
-    },
+    errors: { types: endSessionErrors },
+    resolve: async (_root, _args, context) =>
+      finish(context, (await context.domains.people.signOut(context)).setCookies),
   }),
-);
+  signOut: t.field({
+    type: DoneType,
+    description: 'Ends the session of this browser. Does nothing when there is none.',
+    deprecationReason: 'Use `endSession`, which answers with a union like every other mutation.',
+    authScopes: { public: true },
+    resolve: async (_root, _args, context) =>
+      finish(context, (await context.domains.people.signOut(context)).setCookies),
+  }),
+}));
 
 builder.mutationField('requestPasswordReset', (t) =>
   t.field({

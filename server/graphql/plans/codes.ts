@@ -2,6 +2,7 @@ import { actorOf } from '../../people/principal.ts';
 import { networkOf } from '../../people/throttle.ts';
 import type { CodeBatch, CodeRedemption } from '../../plans/codes.ts';
 import { accountFor, decodeId, decodeUuid, encodeId } from '../access.ts';
+import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import {
   ConflictError,
@@ -12,6 +13,7 @@ import {
   TooManyAttemptsError,
 } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { loadPlans, PlanType } from './plans.ts';
 
 /** Redemption codes: redeemed by accounts, made and ended by operators. */
 
@@ -23,7 +25,18 @@ const CodeBatchType = builder.objectRef<CodeBatch>('CodeBatch').implement({
     name: t.exposeString('name', { description: 'What the operator calls it.' }),
     amount: t.expose('amount', { type: 'UsdAmount', description: 'What each redemption gives.' }),
     validDays: t.exposeInt('validDays', { nullable: true, description: 'Days until that expires; null: never.' }),
-    planId: t.exposeString('planId', { nullable: true, description: 'The plan whose budget it gives.' }),
+    plan: t.loadable({
+      type: PlanType,
+      nullable: true,
+      description: 'The plan whose budget it gives; null: an amount was given.',
+      load: loadPlans,
+      resolve: ({ planId }) => planId,
+    }),
+    planId: t.exposeString('planId', {
+      nullable: true,
+      description: 'The plan whose budget it gives.',
+      deprecationReason: 'Use `plan { planId }`.',
+    }),
     count: t.exposeInt('count', { description: 'How many codes there are.' }),
     uses: t.exposeInt('uses', { description: 'How many accounts can redeem each of them.' }),
     used: t.exposeInt('used', { description: 'Redemptions so far, of all codes together.' }),
@@ -37,8 +50,22 @@ const CodeRedemptionType = builder.objectRef<CodeRedemption>('CodeRedemption').i
   description: 'An account that redeemed a code.',
   authScopes: { operator: true },
   fields: (t) => ({
-    accountId: t.id({ description: 'Id of the account.', resolve: ({ accountId }) => encodeId('Account', accountId) }),
-    accountEmail: t.exposeString('accountEmail', { description: 'Its address.' }),
+    account: t.loadable({
+      type: AccountType,
+      nullable: true,
+      description: 'The account; null: it was erased.',
+      load: loadAccounts,
+      resolve: ({ accountId }) => accountId,
+    }),
+    accountId: t.id({
+      description: 'Id of the account.',
+      deprecationReason: 'Use `account { id }`.',
+      resolve: ({ accountId }) => encodeId('Account', accountId),
+    }),
+    accountEmail: t.exposeString('accountEmail', {
+      description: 'Its address.',
+      deprecationReason: 'Use `account { email }`.',
+    }),
     last4: t.exposeString('last4', { description: 'How the code ends.' }),
     redeemedAt: t.expose('redeemedAt', { type: 'DateTime', description: 'When it redeemed the code.' }),
   }),

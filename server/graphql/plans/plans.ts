@@ -1,5 +1,6 @@
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
 import { InputError, refuseInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
 
@@ -29,6 +30,13 @@ export const PlanType = builder.prismaNode('Plan', {
     onSale: t.exposeBoolean('enabled', { description: 'Whether it can be ordered.' }),
   }),
 });
+
+/** The plans of these ids, in one query. */
+export async function loadPlans(ids: string[], { prisma }: GraphqlContext) {
+  const plans = await prisma.plan.findMany({ where: { id: { in: ids } } });
+  const byId = new Map(plans.map((plan) => [plan.id, plan]));
+  return ids.map((id) => byId.get(id) ?? null);
+}
 
 builder.queryField('plans', (t) =>
   t.prismaField({

@@ -59,12 +59,14 @@ const ReviewType = builder.prismaObject('TransferReview', {
     orderId: t.id({
       nullable: true,
       description: 'The order that it seems to be about.',
+      deprecationReason: 'Use `order { id }`.',
       select: { orderId: true },
       resolve: ({ orderId }) => (orderId === null ? null : encodeId('Order', orderId)),
     }),
     repeatsId: t.id({
       nullable: true,
       description: 'The transfer that told of the movement first.',
+      deprecationReason: 'Use `repeats { id }`.',
       select: { repeatsId: true },
       resolve: ({ repeatsId }) => (repeatsId === null ? null : encodeId('BankTransfer', repeatsId)),
     }),
@@ -169,6 +171,31 @@ async function loadMatchers(transferIds: string[], context: GraphqlContext): Pro
   const byTransfer = new Map(matches.map(({ transferId }, index) => [transferId, names[index] ?? null]));
   return transferIds.map((id) => byTransfer.get(id) ?? null);
 }
+
+/** Rows of these ids, in one query. */
+function byIds<Row extends { id: string }>(load: (ids: string[], context: GraphqlContext) => Promise<Row[]>) {
+  return async (ids: string[], context: GraphqlContext): Promise<(Row | null)[]> => {
+    const rows = new Map((await load(ids, context)).map((row) => [row.id, row]));
+    return ids.map((id) => rows.get(id) ?? null);
+  };
+}
+
+builder.prismaObjectFields(ReviewType, (t) => ({
+  order: t.loadable({
+    type: OrderType,
+    nullable: true,
+    description: 'The order that it seems to be about.',
+    load: byIds((ids, { prisma }) => prisma.order.findMany({ where: { id: { in: ids } } })),
+    resolve: ({ orderId }) => orderId,
+  }),
+  repeats: t.loadable({
+    type: TransferType,
+    nullable: true,
+    description: 'The transfer that told of the movement first.',
+    load: byIds((ids, { prisma }) => prisma.bankTransfer.findMany({ where: { id: { in: ids } } })),
+    resolve: ({ repeatsId }) => repeatsId,
+  }),
+}));
 
 const queueText = 'Only those that wait for a person.';
 const queued = { review: { closedAt: null } };

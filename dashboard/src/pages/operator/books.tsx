@@ -124,7 +124,7 @@ function Shortfalls() {
     { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
     {
       head: t.operator.account,
-      cell: ({ accountId, account }) => <AccountLink id={accountId} text={account?.name ?? t.operator.look} />,
+      cell: ({ account }) => (account === null ? '–' : <AccountLink id={account.id} text={account.name} />),
     },
     { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
     { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
@@ -244,9 +244,8 @@ function Anomalies() {
                 { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 {
                   head: t.operator.account,
-                  cell: ({ accountId, account }) => (
-                    <AccountLink id={accountId} text={account?.name ?? t.operator.look} />
-                  ),
+                  cell: ({ account }) =>
+                    account === null ? '–' : <AccountLink id={account.id} text={account.name} />,
                 },
                 { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
                 { head: t.operator.upstream, cell: ({ upstream }) => upstream },
@@ -286,9 +285,8 @@ function Holds() {
                 { head: t.operator.since, names: true, cell: ({ heldAt }) => format.ago(heldAt, now) },
                 {
                   head: t.operator.account,
-                  cell: ({ accountId, account }) => (
-                    <AccountLink id={accountId} text={account?.name ?? t.operator.look} />
-                  ),
+                  cell: ({ account }) =>
+                    account === null ? '–' : <AccountLink id={account.id} text={account.name} />,
                 },
                 { head: t.common.requestId, cell: ({ requestId }) => <code>{requestId}</code> },
                 { head: t.operator.amount, figure: true, cell: ({ amount }) => format.usd(amount) },

@@ -66,13 +66,13 @@ export default function Codes() {
                 {
                   head: t.operator.codesGive,
                   figure: true,
-                  cell: ({ amount, planId }) => (
+                  cell: ({ amount, plan }) => (
                     <>
                       {format.usd(amount)}
-                      {planId === null ? null : (
+                      {plan === null ? null : (
                         <>
                           <br />
-                          <code>{planId}</code>
+                          <code>{plan.planId}</code>
                         </>
                       )}
                     </>
@@ -314,14 +314,17 @@ function RedeemedDialog({ batch, onClose }: { batch: Batch; onClose: () => void 
             <Table
               caption={title}
               rows={rows}
-              rowKey={({ accountId, last4 }) => `${accountId} ${last4}`}
+              rowKey={({ account, last4, redeemedAt }) => `${account?.id ?? redeemedAt} ${last4}`}
               columns={[
                 {
                   head: t.operator.account,
                   names: true,
-                  cell: ({ accountId, accountEmail }) => (
-                    <Link href={pathTo(pages.operatorAccount, { id: accountId })}>{accountEmail}</Link>
-                  ),
+                  cell: ({ account }) =>
+                    account === null ? (
+                      '–'
+                    ) : (
+                      <Link href={pathTo(pages.operatorAccount, { id: account.id })}>{account.email}</Link>
+                    ),
                 },
                 { head: t.operator.code, cell: ({ last4 }) => <code>…{last4}</code> },
                 { head: t.common.when, cell: ({ redeemedAt }) => <Moment at={redeemedAt} /> },
