@@ -16,6 +16,7 @@ import { badInput } from './errors.ts';
 import { ApiKeyType, loadKeys } from './keys/keys.ts';
 import { OperatorType } from './operator/operator.ts';
 import { listLength, maxPage } from './paging.ts';
+import { pageFields, pageFromStart, pageTexts, type Report, reportEdge } from './reports.ts';
 
 /** Exceptions for operators: shortfalls, doubtful token counts, holds and broken invariants. */
 
@@ -151,10 +152,68 @@ const recentRange = (args: {
   return { from: new Date(Date.now() - days * dayMs), after: args.after ?? null, limit: listLength(args.first) };
 };
 
+const shortfallEdge = reportEdge('ShortfallPageEdge', ShortfallType);
+const ShortfallPageType = builder.objectRef<Report<Shortfall>>('ShortfallPage').implement({
+  description: 'Requests that could not be charged in full.',
+  authScopes: { operator: true },
+  fields: (t) => pageFields(t, { row: ShortfallType, edge: shortfallEdge, order: 'Newest first.' }),
+});
+
+const anomalyEdge = reportEdge('AnomalyPageEdge', AnomalyType);
+const AnomalyPageType = builder.objectRef<Report<DoubtfulEntry>>('AnomalyPage').implement({
+  description: 'Requests whose token counts are doubtful.',
+  authScopes: { operator: true },
+  fields: (t) => pageFields(t, { row: AnomalyType, edge: anomalyEdge, order: 'Newest first.' }),
+});
+
+const holdEdge = reportEdge('HoldPageEdge', HoldType);
+const HoldPageType = builder.objectRef<Report<OpenHold>>('HoldPage').implement({
+  description: 'Holds of running requests.',
+  authScopes: { operator: true },
+  fields: (t) => pageFields(t, { row: HoldType, edge: holdEdge, order: 'The oldest first.' }),
+});
+
+/** A page of requests, newest first, whose cursors are their ids. One more is read, to know whether there are more. */
+async function requestPage<Row extends { requestId: string }>(
+  args: Parameters<typeof recentRange>[0],
+  load: (range: ReturnType<typeof recentRange>) => Promise<Row[]>,
+): Promise<Report<Row>> {
+  const range = recentRange(args);
+  const rows = await load({ ...range, limit: range.limit + 1 });
+  return {
+    rows: rows.slice(0, range.limit),
+    hasMore: rows.length > range.limit,
+    isLater: range.after !== null,
+    cursorOf: ({ requestId }) => requestId,
+  };
+}
+
 builder.objectFields(OperatorType, (t) => ({
+  shortfallPage: t.field({
+    type: ShortfallPageType,
+    description: 'Requests that could not be charged in full, newest first.',
+    args: recentArguments,
+    resolve: (_operator, args, { db }) => requestPage(args, (range) => listShortfalls(db, range)),
+  }),
+  anomalyPage: t.field({
+    type: AnomalyPageType,
+    description: 'Requests whose token counts are doubtful, newest first.',
+    args: recentArguments,
+    resolve: (_operator, args, { db }) => requestPage(args, (range) => listDoubtful(db, range)),
+  }),
+  holdPage: t.field({
+    type: HoldPageType,
+    description: 'Holds of running requests, the oldest first.',
+    args: {
+      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
+      after: t.arg.string({ description: pageTexts.after }),
+    },
+    resolve: (_operator, args, { db }) => pageFromStart(args, (limit) => listHolds(db, limit)),
+  }),
   shortfalls: t.field({
     type: [ShortfallType],
     description: 'Requests that could not be charged in full, newest first.',
+    deprecationReason: 'Use `shortfallPage`.',
     complexity: { field: 1, multiplier: 50 },
     args: recentArguments,
     resolve: (_operator, args, { db }) => listShortfalls(db, recentRange(args)),
@@ -162,6 +221,7 @@ builder.objectFields(OperatorType, (t) => ({
   anomalies: t.field({
     type: [AnomalyType],
     description: 'Requests whose token counts are doubtful, newest first.',
+    deprecationReason: 'Use `anomalyPage`.',
     complexity: { field: 1, multiplier: 50 },
     args: recentArguments,
     resolve: (_operator, args, { db }) => listDoubtful(db, recentRange(args)),
@@ -169,6 +229,7 @@ builder.objectFields(OperatorType, (t) => ({
   holds: t.field({
     type: [HoldType],
     description: 'Holds of running requests, the oldest first.',
+    deprecationReason: 'Use `holdPage`.',
     complexity: { field: 1, multiplier: 50 },
     args: { first: t.arg.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }) },
     resolve: (_operator, { first }, { db }) => listHolds(db, listLength(first)),

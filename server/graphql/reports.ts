@@ -1,7 +1,8 @@
 import { builder, type ObjectFields } from './builder.ts';
 import { badInput } from './errors.ts';
+import { listLength, maxPage, type PageArguments } from './paging.ts';
 
-/** Pages of reports: sums, which have no ids, as connections that are read forward. */
+/** Pages of reports and of lists that are no table's rows by their ids, as connections that are read forward. */
 
 /** Rows of a report in one answer, at most. */
 export const maxReportRows = 1_000;
@@ -42,8 +43,8 @@ export function reportEdge<Row extends object>(name: string, type: RowType<Row>)
   });
 }
 
-/** The fields of a report's page. `order`: how its rows are sorted. */
-export function reportFields<Row extends object>(
+/** The fields of a page. `order`: how its rows are sorted. */
+export function pageFields<Row extends object>(
   t: ObjectFields<Report<Row>>,
   { row, edge, order }: { row: RowType<Row>; edge: ReturnType<typeof reportEdge<Row>>; order: string },
 ) {
@@ -74,10 +75,20 @@ export function reportFields<Row extends object>(
         };
       },
     }),
+  };
+}
+
+/** The fields of a report's page, with the form that it had before. */
+export function reportFields<Row extends object>(
+  t: ObjectFields<Report<Row>>,
+  parts: { row: RowType<Row>; edge: ReturnType<typeof reportEdge<Row>>; order: string },
+) {
+  return {
+    ...pageFields(t, parts),
     rows: t.field({
-      type: [row],
-      description: order,
-      complexity,
+      type: [parts.row],
+      description: parts.order,
+      complexity: { field: 1, multiplier: 50 },
       deprecationReason: 'Use `nodes`, or `edges`.',
       resolve: ({ rows }) => rows,
     }),
@@ -88,6 +99,23 @@ export function reportFields<Row extends object>(
       resolve: (page) => (page.hasMore ? (edgesOf(page).at(-1)?.cursor ?? null) : null),
     }),
   };
+}
+
+/** The texts of the arguments of a page whose cursors are numbers of rows, or ids of requests. */
+export const pageTexts = { first: `How many, at most ${maxPage}.`, after: 'Those behind this cursor.' };
+
+/** Elements that can be skipped: `load` reads them all. */
+const maxOffset = 5_000;
+
+/** A page of a list that is read from its beginning: `load` reads its first elements. */
+export async function pageFromStart<Row>(
+  { first, after }: Pick<PageArguments, 'first' | 'after'>,
+  load: (limit: number) => Promise<readonly Row[]>,
+): Promise<Report<Row>> {
+  const [size, offset] = [listLength(first), reportOffset(after)];
+  if (offset > maxOffset) throw badInput('after', `This list is read for ${maxOffset} elements at most.`);
+  const rows = await load(offset + size + 1);
+  return offsetReport(rows.slice(offset, offset + size), offset, rows.length > offset + size);
 }
 
 /** The length of a report's page; throws an `InputError` when it is out of bounds. */

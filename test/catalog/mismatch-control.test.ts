@@ -43,7 +43,7 @@ afterAll(async () => {
 const [direction] = directions;
 if (direction === undefined) throw new Error('no direction');
 const sell = (reported: string) => ask(app, direction, `[[say hello]][[model ${reported}]]`);
-const listed = () => operator.steyg.console.operator.listModelMismatches();
+const listed = async () => (await operator.steyg.console.operator.listModelMismatches()).nodes;
 
 function alarms(): Mail[] {
   const directory = join(app.dataDir, 'mail');
@@ -98,7 +98,7 @@ it('rings once, is seen, is closed by a person, and rings again when it comes ba
   await sell('second-model');
   await until(async () => (await listed()).length === 2);
   expect((await listed()).map(({ reported }) => reported)).toEqual(['second-model', 'cheaper-model']);
-  const only = (open: boolean) => steyg.console.operator.listModelMismatches({ open });
+  const only = async (open: boolean) => (await steyg.console.operator.listModelMismatches({ open })).nodes;
   expect((await only(true)).map(({ reported }) => reported)).toEqual(['second-model']);
   expect((await only(false)).map(({ reported }) => reported)).toEqual(['cheaper-model']);
 

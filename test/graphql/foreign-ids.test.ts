@@ -293,6 +293,7 @@ const operatorFields = new Set([
   'Mutation.beginAccountView',
   'Mutation.revokeKey',
   'Operator.timeline',
+  'Operator.timelinePage',
   'Operator.account',
   'Operator.invariants',
   'Operator.codeRedemptions',

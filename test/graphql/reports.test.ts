@@ -8,6 +8,8 @@ const models = ['ant', 'bee', 'cat', 'dog', 'eel'];
 
 let plane: ControlPlane;
 let operator: Browser;
+/** Keys have room in advance: not every request has a hold of its own. */
+let holds: number;
 
 beforeAll(async () => {
   plane = await createControlPlane();
@@ -22,9 +24,13 @@ beforeAll(async () => {
     await addModel(pool, { id: model });
     const asked = ask({ accountId, keyId }, { model });
     const attribution = { session: null, user: null, tags: [`of=${model}`] };
-    await ledger.settle(settlement(asked, await admitted(ledger, asked), { model, attribution }));
+    await ledger.settle(
+      settlement(asked, await admitted(ledger, asked), { model, attribution, usageSource: 'estimated' }),
+    );
+    await admitted(ledger, ask({ accountId, keyId }, { model }));
   }
   await close();
+  holds = (await pool.query('SELECT FROM hold WHERE NOT escrow')).rows.length;
   await pool.query(
     `INSERT INTO upstream (id, protocol, base_url) VALUES ('vendor', 'chat-completions', 'https://vendor.example')`,
   );
@@ -45,28 +51,44 @@ interface Page {
   next: string | null;
 }
 
-describe.each([
+/** Root, field, arguments, element, its fields. */
+const reports = [
   ['account', 'usage', 'by: [MODEL]', 'UsageRow', 'model requests'],
   ['account', 'attributedUsage', 'by: TAG', 'AttributedUsage', 'label requests'],
   ['operator', 'revenue', 'period: MONTH', 'RevenueRow', 'model requests'],
   ['operator', 'margins', 'by: [MODEL]', 'MarginRow', 'model requests'],
   ['operator', 'vendorComparison', 'from: "2026-10-01", to: "2026-10-31"', 'VendorComparison', 'model day'],
-])('%s.%s', (root, field, args, type, row) => {
-  const page = async (more: string): Promise<Page> => {
-    const answer = await operator.send(
-      `{ ${root} { ${field}(${args}${more}) { ...Rows rows { ${row} } next } } }
-       fragment Rows on ${type}Connection {
-         nodes { ${row} } edges { cursor node { ${row} } }
-         pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-       }`,
-    );
-    expect(answer.errors).toEqual([]);
-    return (answer.data as unknown as Record<string, Record<string, Page>>)[root]?.[field] as Page;
-  };
+] as const;
+
+/** Lists that were no pages before, and have another name. */
+const lists = [
+  ['operator', 'anomalyPage', 'days: 7', 'Anomaly', 'model requestId'],
+  ['operator', 'holdPage', '', 'Hold', 'requestId amount'],
+] as const;
+
+type Listed = (typeof reports)[number] | (typeof lists)[number];
+
+/** A page of a list, of a report also in the form that it had before. */
+async function pageOf([root, field, args, type, row]: Listed, more: string): Promise<Page> {
+  const given = args === '' && more === '' ? '' : `(${args}${more})`;
+  const before = reports.some(([, name]) => name === field) ? `rows { ${row} } next` : '';
+  const answer = await operator.send(
+    `{ ${root} { ${field}${given} { ...Rows ${before} } } }
+     fragment Rows on ${type}Connection {
+       nodes { ${row} } edges { cursor node { ${row} } }
+       pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+     }`,
+  );
+  expect(answer.errors).toEqual([]);
+  return (answer.data as unknown as Record<string, Record<string, Page>>)[root]?.[field] as Page;
+}
+
+describe.each([...reports, ...lists].map((list) => [`${list[0]}.${list[1]}`, list] as const))('%s', (name, list) => {
+  const page = (more: string) => pageOf(list, more);
 
   it('is read forward from cursor to cursor, whatever the length of a page', async () => {
     const all = await page('');
-    expect(all.nodes).toHaveLength(models.length);
+    expect(all.nodes).toHaveLength(name === 'operator.holdPage' ? holds : models.length);
     expect(all.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: false });
     for (const first of [1, 2, 4, 5]) {
       const read: object[] = [];
@@ -97,19 +119,26 @@ describe.each([
     }
   });
 
-  it('answers those who read it as before: rows, and the cursor of the next ones', async () => {
-    const all = await page('');
-    expect(all).toMatchObject({ rows: all.nodes, next: null });
-    const first = await page(', first: 2');
-    expect(first).toMatchObject({ rows: first.nodes, next: first.pageInfo.endCursor });
-    expect((await page(`, after: "${first.next}"`)).rows).toEqual(all.rows.slice(2));
-  });
-
   it('refuses a made-up cursor', async () => {
-    const answer = await operator.send(`{ ${root} { ${field}(${args}, after: "x") { pageInfo { endCursor } } } }`);
+    const answer = await operator.send(
+      `{ ${list[0]} { ${list[1]}(${list[2]}, after: "x") { pageInfo { endCursor } } } }`,
+    );
     expect(answer.errors[0]?.extensions).toMatchObject({ code: 'BAD_INPUT', problems: [{ path: ['after'] }] });
   });
 });
+
+describe.each(reports.map((list) => [`${list[0]}.${list[1]}`, list] as const))(
+  '%s, as it was read before',
+  (_name, list) => {
+    it('has rows, and the cursor of the next ones', async () => {
+      const all = await pageOf(list, '');
+      expect(all).toMatchObject({ rows: all.nodes, next: null });
+      const first = await pageOf(list, ', first: 2');
+      expect(first).toMatchObject({ rows: first.nodes, next: first.pageInfo.endCursor });
+      expect((await pageOf(list, `, after: "${first.next}"`)).rows).toEqual(all.rows.slice(2));
+    });
+  },
+);
 
 describe('a page of any list', () => {
   it('has its elements with cursors and without', async () => {

@@ -2629,15 +2629,16 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalies: Array<{ cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null }> } };
+export type ListAnomaliesQuery = { operator: { anomalyPage: { nodes: Array<{ cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
+  after?: string | null | undefined;
   first?: number | null | undefined;
   open?: boolean | null | undefined;
 }>;
 
 
-export type ListModelMismatchesQuery = { operator: { modelMismatches: Array<{ asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }> } };
+export type ListModelMismatchesQuery = { operator: { modelMismatchPage: { nodes: Array<{ asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type CloseModelMismatchMutationVariables = Exact<{
   id: string;
@@ -2664,11 +2665,12 @@ export type AuditLogQueryVariables = Exact<{
 export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type HoldsQueryVariables = Exact<{
+  after?: string | null | undefined;
   first?: number | null | undefined;
 }>;
 
 
-export type HoldsQuery = { operator: { holds: Array<{ amount: string, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null }> } };
+export type HoldsQuery = { operator: { holdPage: { nodes: Array<{ amount: string, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type InvariantsQueryVariables = Exact<{
   accountId: string;
@@ -2719,7 +2721,7 @@ export type ShortfallsQueryVariables = Exact<{
 }>;
 
 
-export type ShortfallsQuery = { operator: { shortfalls: Array<{ charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { email: string, id: string, name: string } | null }> } };
+export type ShortfallsQuery = { operator: { shortfallPage: { nodes: Array<{ charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type CompareVendorUsageQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2873,12 +2875,12 @@ export type SetOperatorMutation = { setOperator:
 
 export type TimelineQueryVariables = Exact<{
   accountId: string;
-  before?: string | null | undefined;
+  after?: string | null | undefined;
   first?: number | null | undefined;
 }>;
 
 
-export type TimelineQuery = { operator: { timeline: Array<{ actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }> } };
+export type TimelineQuery = { operator: { timelinePage: { nodes: Array<{ actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type AddAccountNoteMutationVariables = Exact<{
   accountId: string;

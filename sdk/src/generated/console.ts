@@ -542,10 +542,10 @@ export type AccountForOperatorAnswer = AccountForOperatorQuery['operator']['acco
 export type ListAccountsAnswer = ListAccountsQuery['operator']['accounts'];
 
 /** What `listAnomalies` answers. */
-export type ListAnomaliesAnswer = ListAnomaliesQuery['operator']['anomalies'];
+export type ListAnomaliesAnswer = ListAnomaliesQuery['operator']['anomalyPage'];
 
 /** What `listModelMismatches` answers. */
-export type ListModelMismatchesAnswer = ListModelMismatchesQuery['operator']['modelMismatches'];
+export type ListModelMismatchesAnswer = ListModelMismatchesQuery['operator']['modelMismatchPage'];
 
 /** What `closeModelMismatch` answers. */
 export type CloseModelMismatchAnswer = CloseModelMismatchMutation['closeModelMismatch'];
@@ -554,7 +554,7 @@ export type CloseModelMismatchAnswer = CloseModelMismatchMutation['closeModelMis
 export type AuditLogAnswer = AuditLogQuery['operator']['auditLog'];
 
 /** What `holds` answers. */
-export type HoldsAnswer = HoldsQuery['operator']['holds'];
+export type HoldsAnswer = HoldsQuery['operator']['holdPage'];
 
 /** What `invariants` answers. */
 export type InvariantsAnswer = InvariantsQuery['operator']['invariants'];
@@ -569,7 +569,7 @@ export type MarginsAnswer = MarginsQuery['operator']['margins'];
 export type RevenueAnswer = RevenueQuery['operator']['revenue'];
 
 /** What `shortfalls` answers. */
-export type ShortfallsAnswer = ShortfallsQuery['operator']['shortfalls'];
+export type ShortfallsAnswer = ShortfallsQuery['operator']['shortfallPage'];
 
 /** What `compareVendorUsage` answers. */
 export type CompareVendorUsageAnswer = CompareVendorUsageQuery['operator']['vendorComparison'];
@@ -626,7 +626,7 @@ export type ListOperatorsAnswer = ListOperatorsQuery['operator']['operators'];
 export type SetOperatorAnswer = SetOperatorMutation['setOperator'];
 
 /** What `timeline` answers. */
-export type TimelineAnswer = TimelineQuery['operator']['timeline'];
+export type TimelineAnswer = TimelineQuery['operator']['timelinePage'];
 
 /** What `addAccountNote` answers. */
 export type AddAccountNoteAnswer = AddAccountNoteMutation['addAccountNote'];
@@ -1446,19 +1446,19 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.listAnomalies();
+   * for await (const each of steyg.console.operator.listAnomalies()) console.log(each);
    * ```
    */
-  listAnomalies(variables?: ListAnomaliesQueryVariables, options?: RequestOptions): Pending<ListAnomaliesAnswer>;
+  listAnomalies(variables?: ListAnomaliesQueryVariables, options?: RequestOptions): Paged<ListAnomaliesAnswer>;
   /**
    * Upstreams that answered with another model: open ones first, then those that were seen last.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.listModelMismatches();
+   * for await (const each of steyg.console.operator.listModelMismatches()) console.log(each);
    * ```
    */
-  listModelMismatches(variables?: ListModelMismatchesQueryVariables, options?: RequestOptions): Pending<ListModelMismatchesAnswer>;
+  listModelMismatches(variables?: ListModelMismatchesQueryVariables, options?: RequestOptions): Paged<ListModelMismatchesAnswer>;
   /**
    * Says that a mismatch is dealt with. When it is seen again, it is open again and operators are told.
    *
@@ -1482,10 +1482,10 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.holds();
+   * for await (const each of steyg.console.operator.holds()) console.log(each);
    * ```
    */
-  holds(variables?: HoldsQueryVariables, options?: RequestOptions): Pending<HoldsAnswer>;
+  holds(variables?: HoldsQueryVariables, options?: RequestOptions): Paged<HoldsAnswer>;
   /**
    * Rules of the money that do not hold, for one account: none, when all is well.
    *
@@ -1527,10 +1527,10 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.shortfalls();
+   * for await (const each of steyg.console.operator.shortfalls()) console.log(each);
    * ```
    */
-  shortfalls(variables?: ShortfallsQueryVariables, options?: RequestOptions): Pending<ShortfallsAnswer>;
+  shortfalls(variables?: ShortfallsQueryVariables, options?: RequestOptions): Paged<ShortfallsAnswer>;
   /**
    * What vendors say they billed beside the ledger, by day (UTC) and model, for the days that an imported file has.
    *
@@ -1698,10 +1698,10 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.timeline({ accountId: 'account-id' });
+   * for await (const each of steyg.console.operator.timeline({ accountId: 'account-id' })) console.log(each);
    * ```
    */
-  timeline(variables: TimelineQueryVariables, options?: RequestOptions): Pending<TimelineAnswer>;
+  timeline(variables: TimelineQueryVariables, options?: RequestOptions): Paged<TimelineAnswer>;
   /**
    * Writes a note about a customer, which only operators see. It cannot be changed or removed.
    *

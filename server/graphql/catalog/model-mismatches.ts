@@ -4,7 +4,8 @@ import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { ConflictError, NotFoundError } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { listLength, maxPage } from '../paging.ts';
+import { listLength } from '../paging.ts';
+import { pageFields, pageFromStart, pageTexts, type Report, reportEdge } from '../reports.ts';
 
 /** Upstreams that answered with another model than the requested one, as operators see and close them. */
 
@@ -33,20 +34,45 @@ const ModelMismatchType = builder.objectRef<ModelMismatch>('ModelMismatch').impl
   }),
 });
 
-builder.objectField(OperatorType, 'modelMismatches', (t) =>
-  t.field({
+const mismatchEdge = reportEdge('ModelMismatchPageEdge', ModelMismatchType);
+const ModelMismatchPageType = builder.objectRef<Report<ModelMismatch>>('ModelMismatchPage').implement({
+  description: 'Upstreams that answered with another model.',
+  authScopes: { operator: true },
+  fields: (t) =>
+    pageFields(t, {
+      row: ModelMismatchType,
+      edge: mismatchEdge,
+      order: 'Open ones first, then those that were seen last.',
+    }),
+});
+
+const openText = 'Only those that are open, or only those that are closed.';
+
+builder.objectFields(OperatorType, (t) => ({
+  modelMismatchPage: t.field({
+    type: ModelMismatchPageType,
+    description: 'Upstreams that answered with another model: open ones first, then those that were seen last.',
+    args: {
+      open: t.arg.boolean({ description: openText }),
+      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
+      after: t.arg.string({ description: pageTexts.after }),
+    },
+    resolve: (_operator, { open, ...page }, { domains }) =>
+      pageFromStart(page, (limit) => domains.modelMismatches.list({ open: open ?? null, limit })),
+  }),
+  modelMismatches: t.field({
     type: [ModelMismatchType],
     description: 'Upstreams that answered with another model: open ones first, then those that were seen last.',
+    deprecationReason: 'Use `modelMismatchPage`.',
     complexity: { field: 1, multiplier: 50 },
     args: {
-      open: t.arg.boolean({ description: 'Only those that are open, or only those that are closed.' }),
-      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }),
+      open: t.arg.boolean({ description: openText }),
+      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
     },
-    resolve: (_operator, { open, first }, { domains }) => {
-      return domains.modelMismatches.list({ open: open ?? null, limit: listLength(first) });
-    },
+    resolve: (_operator, { open, first }, { domains }) =>
+      domains.modelMismatches.list({ open: open ?? null, limit: listLength(first) }),
   }),
-);
+}));
 
 builder.mutationField('closeModelMismatch', (t) =>
   t.field({

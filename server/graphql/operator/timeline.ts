@@ -4,6 +4,7 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { badInput, InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { ApiKeyType } from '../keys/keys.ts';
+import { pageFields, pageFromStart, pageTexts, type Report, reportEdge } from '../reports.ts';
 import { loadActorNames } from './actors.ts';
 import { OperatorType } from './operator.ts';
 
@@ -101,10 +102,37 @@ async function readTimeline(
   return rows.map((row) => ({ ...row, usd: amount(row.usd), vnd: amount(row.vnd) }));
 }
 
+const timelineEdge = reportEdge('TimelinePageEdge', TimelineEventType);
+const TimelinePageType = builder.objectRef<Report<TimelineEvent>>('TimelinePage').implement({
+  description: 'What happened to an account.',
+  authScopes: { operator: true },
+  fields: (t) => pageFields(t, { row: TimelineEventType, edge: timelineEdge, order: 'Newest first.' }),
+});
+
+builder.objectField(OperatorType, 'timelinePage', (t) =>
+  t.field({
+    type: TimelinePageType,
+    description: 'What happened to an account, newest first.',
+    complexity: { field: 100, multiplier: 1 },
+    args: {
+      accountId: t.arg.id({ required: true, description: 'Which account.' }),
+      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
+      after: t.arg.string({ description: pageTexts.after }),
+    },
+    resolve: (_operator, { accountId: globalId, ...page }, { db }) => {
+      const accountId = decodeUuid('Account', globalId);
+      return pageFromStart(page, async (limit) =>
+        accountId === null ? [] : readTimeline(db, accountId, { before: null, first: limit }),
+      );
+    },
+  }),
+);
+
 builder.objectField(OperatorType, 'timeline', (t) =>
   t.field({
     type: [TimelineEventType],
     description: 'What happened to an account, newest first.',
+    deprecationReason: 'Use `timelinePage`.',
     complexity: { field: 100, multiplier: 50 },
     args: {
       accountId: t.arg.id({ required: true, description: 'Which account.' }),

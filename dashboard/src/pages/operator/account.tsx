@@ -146,7 +146,8 @@ function Timeline({ id }: { id: string }) {
   const [text, setText] = useState('');
   const events = useAsk({
     key: ['operator', 'timeline', id],
-    ask: (steyg, signal) => steyg.console.operator.timeline({ accountId: id, first: 100 }, { signal }),
+    ask: async (steyg, signal) =>
+      (await steyg.console.operator.timeline({ accountId: id, first: 100 }, { signal })).nodes,
     every: 30_000,
   });
   const note = useChange({

@@ -117,7 +117,7 @@ function Shortfalls() {
   const { t, format } = useOperatorLanguage();
   const query = useAsk({
     key: ['operator', 'shortfalls'],
-    ask: (steyg, signal) => steyg.console.operator.shortfalls({ days, first: 100 }, { signal }),
+    ask: async (steyg, signal) => (await steyg.console.operator.shortfalls({ days, first: 100 }, { signal })).nodes,
   });
   type Row = NonNullable<typeof query.data>[number];
   const columns: Column<Row>[] = [
@@ -155,7 +155,7 @@ function Mismatches() {
   const failure = useFailureToast();
   const query = useAsk({
     key: mismatchesKey,
-    ask: (steyg, signal) => steyg.console.operator.listModelMismatches({ first: 100 }, { signal }),
+    ask: async (steyg, signal) => (await steyg.console.operator.listModelMismatches({ first: 100 }, { signal })).nodes,
   });
   const close = useChange({
     change: (steyg, id: string) => steyg.console.operator.closeModelMismatch({ id }),
@@ -226,7 +226,7 @@ function Anomalies() {
   const { t, format } = useOperatorLanguage();
   const query = useAsk({
     key: ['operator', 'anomalies'],
-    ask: (steyg, signal) => steyg.console.operator.listAnomalies({ days, first: 100 }, { signal }),
+    ask: async (steyg, signal) => (await steyg.console.operator.listAnomalies({ days, first: 100 }, { signal })).nodes,
   });
   return (
     <Card title={fill(t.operator.anomalies, { days })}>
@@ -266,7 +266,7 @@ function Holds() {
   const now = useNow(5_000);
   const query = useAsk({
     key: ['operator', 'holds'],
-    ask: (steyg, signal) => steyg.console.operator.holds({ first: 100 }, { signal }),
+    ask: async (steyg, signal) => (await steyg.console.operator.holds({ first: 100 }, { signal })).nodes,
     every: 5_000,
   });
   return (
