@@ -1,7 +1,7 @@
 import { orThrow } from '@steyg/sdk';
 import { expect, it } from 'vitest';
 import { openPage } from './browser.ts';
-import { createPerson, signInOperator, transferMoney } from './people.ts';
+import { createPerson, haveAsked, signInOperator, transferMoney } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
 // The operator's workspace: where operators land, its navigation, the search over everything.
@@ -90,6 +90,21 @@ it('leads from the search to the order, the transfer and the request themselves'
   const transfers = page.getByRole('table', { name: 'Transfers' });
   await transfers.getByRole('row', { name: new RegExp(`${memo}.*matched automatically`) }).waitFor();
   await expect.poll(() => transfers.locator('tbody tr').count()).toBe(1);
+
+  const { secret } = orThrow(await person.steyg.console.keys.createKey({ input: { name: 'laptop' } }));
+  await haveAsked(app, secret ?? '', 'ping');
+  await haveAsked(app, secret ?? '', 'ping', { model: 'sim-medium' });
+  const asked = await app.ledger(person.accountId);
+  const { request_id: requestId } = asked.find(({ model }) => model === 'sim-medium') ?? {};
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search' }).fill(String(requestId));
+  await page
+    .getByRole('option')
+    .filter({ hasText: String(requestId) })
+    .click();
+  const request = page.getByRole('region', { name: 'Request', exact: true });
+  await request.getByText(String(requestId)).waitFor();
+  await request.getByRole('row', { name: /sim-medium/ }).waitFor();
   expect(unexpected()).toEqual([]);
   await page.context().close();
 });

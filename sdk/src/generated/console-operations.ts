@@ -125,6 +125,7 @@ export const consoleOperations = {
     'endAnnouncement',
     'accountOverview',
     'accountEntries*',
+    'accountEntry',
     'business',
     'search',
     'saveSeller',

@@ -8,6 +8,8 @@ import type {
   AcceptInvitationMutationVariables,
   AccountEntriesQuery,
   AccountEntriesQueryVariables,
+  AccountEntryQuery,
+  AccountEntryQueryVariables,
   AccountForOperatorQuery,
   AccountForOperatorQueryVariables,
   AccountLimitsQuery,
@@ -723,6 +725,9 @@ export type AccountOverviewAnswer = AccountOverviewQuery['operator']['account'];
 
 /** What `accountEntries` answers. */
 export type AccountEntriesAnswer = Below<AccountEntriesQuery['operator']['account'], 'ledger'>;
+
+/** What `accountEntry` answers. */
+export type AccountEntryAnswer = Below<AccountEntryQuery['operator']['account'], 'ledgerEntry'>;
 
 /** What `business` answers. */
 export type BusinessAnswer = BusinessQuery['operator']['business'];
@@ -1990,6 +1995,15 @@ export interface ConsoleOperator {
    * ```
    */
   accountEntries(variables: AccountEntriesQueryVariables, options?: RequestOptions): Paged<AccountEntriesAnswer>;
+  /**
+   * The entry of one request; null when there is none (yet). A request of an archived month is refused with a sentence.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.accountEntry({ id: id, requestId: 'requestId' });
+   * ```
+   */
+  accountEntry(variables: AccountEntryQueryVariables, options?: RequestOptions): Pending<AccountEntryAnswer>;
   /**
    * How the business is doing, and what waits for a person.
    *

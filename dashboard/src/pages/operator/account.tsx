@@ -2,7 +2,7 @@
 
 import type { AccountForOperatorAnswer } from '@steyg/sdk';
 import { useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { Button } from '../../components/button.tsx';
 import { Code, CopyValue } from '../../components/copy.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
@@ -96,6 +96,7 @@ function Details({ account }: { account: Account }) {
         </Card>
         <Invariants id={account.id} />
       </div>
+      <FoundRequest id={account.id} />
       <Timeline id={account.id} />
       <Overview id={account.id} email={account.email} />
       <Entries id={account.id} />
@@ -549,6 +550,38 @@ function RevokeDialog({ apiKey, onClose }: { apiKey: { id: string; name: string 
         />
       </Form>
     </Dialog>
+  );
+}
+
+/** The request that the search led here for (`?request=`). */
+function FoundRequest({ id }: { id: string }) {
+  const { t } = useOperatorLanguage();
+  const [search] = useSearchParams();
+  const requestId = search.get('request') ?? '';
+  const entry = useAsk({
+    key: ['operator', 'entry', id, requestId],
+    // No entry is an answer here, and must not read as something that is missing.
+    ask: async (steyg, signal) => ({
+      found: (await steyg.console.operator.accountEntry({ id, requestId }, { signal })) ?? null,
+    }),
+    when: requestId !== '',
+  });
+  if (requestId === '') return null;
+  return (
+    <Card title={t.entry.title}>
+      <p>
+        <code>{requestId}</code>
+      </p>
+      <Loaded query={entry}>
+        {({ found }) =>
+          found === null ? (
+            <Empty title={t.operator.noHits} />
+          ) : (
+            <EntryTable entries={[found]} caption={t.entry.title} linked={false} />
+          )
+        }
+      </Loaded>
+    </Card>
   );
 }
 
