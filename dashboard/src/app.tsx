@@ -1,6 +1,7 @@
 import { type ComponentType, Fragment, lazy, type ReactNode, Suspense } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { Boundary } from './components/boundary.tsx';
+import { KeptPage } from './components/kept-page.tsx';
 import { FailureNotice, LoadingSkeleton } from './components/states.tsx';
 import { OperatorLanguageProvider } from './language/language.tsx';
 import { NoAccount, NotFound } from './pages/nothing.tsx';
@@ -102,7 +103,7 @@ export function App() {
   return (
     // Another person starts with a fresh state, also in the middle of a form.
     <SessionProvider key={person.id} viewer={viewer.data} person={person}>
-      <ForPerson />
+      <KeptPage over={viewer.data.over === true} page={ForPerson} />
       {viewer.data.over === true ? (
         <Boundary>
           <Suspense fallback={null}>

@@ -12,7 +12,8 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { createContext, type ReactNode, use, useMemo } from 'react';
+import { createContext, type ReactNode, use, useMemo, useRef } from 'react';
+import { viewerKey } from './answers.ts';
 
 /** Queries and changes of the server's data, with the states that a page shows meanwhile. */
 
@@ -37,9 +38,6 @@ export function useSteyg(): Steyg {
 export function useOrigin(): string {
   return useConnection().origin;
 }
-
-/** The query key of all data of the signed-in person. */
-export const viewerKey = ['viewer'] as const;
 
 export function createQueryClient(): QueryClient {
   // An ended session, a suspended account and a lowered role show as a refusal of the next query.
@@ -70,6 +68,25 @@ export function createQueryClient(): QueryClient {
   return client;
 }
 
+const HiddenContext = createContext(false);
+
+/** `when`: what is below is out of sight. It reads no answers then, and stays as it was. */
+export function Hidden({ when, children }: { when: boolean; children: ReactNode }) {
+  return <HiddenContext value={when}>{children}</HiddenContext>;
+}
+
+export function useHidden(): boolean {
+  return use(HiddenContext);
+}
+
+/** The last value from before what is below went out of sight. */
+function useLast<T>(value: T): T {
+  const isHidden = useHidden();
+  const last = useRef(value);
+  if (!isHidden) last.current = value;
+  return last.current;
+}
+
 interface Ask<T> {
   key: QueryKey;
   ask: (steyg: Steyg, signal: AbortSignal) => Promise<T>;
@@ -82,14 +99,17 @@ interface Ask<T> {
 /** Queries data, and again when it may have changed. */
 export function useAsk<T>({ key, ask, every, when = true }: Ask<T>): UseQueryResult<T> {
   const steyg = useSteyg();
-  return useQuery<T>({
+  const isHidden = useHidden();
+  const query = useQuery<T>({
     queryKey: key,
     queryFn: ({ signal }) => ask(steyg, signal),
-    enabled: when,
+    enabled: when && !isHidden,
+    subscribed: !isHidden,
     ...(every === undefined
       ? {}
       : { refetchInterval: typeof every === 'number' ? every : (query) => every(query.state.data) }),
   });
+  return useLast(query);
 }
 
 interface PageOfList<Node> {
@@ -113,6 +133,7 @@ export function usePages<Node>({
   when?: boolean;
 }) {
   const steyg = useSteyg();
+  const isHidden = useHidden();
   const query = useInfiniteQuery({
     queryKey: order === undefined ? key : [...key, order],
     placeholderData: (before: InfiniteData<PageOfList<Node> | null, string | null> | undefined, query) =>
@@ -120,12 +141,13 @@ export function usePages<Node>({
     initialPageParam: null as string | null,
     queryFn: ({ pageParam, signal }) => ask(steyg, pageParam, signal),
     getNextPageParam: (page) => (page?.pageInfo.hasNextPage === true ? page.pageInfo.endCursor : null),
-    enabled: when,
+    enabled: when && !isHidden,
+    subscribed: !isHidden,
     ...(every === undefined ? {} : { refetchInterval: every }),
   });
   const { data, error, isPaused, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   const rows = useMemo(() => data?.pages.flatMap((page) => page?.edges.map(({ node }) => node) ?? []), [data]);
-  return { data: rows, error, isPaused, refetch, hasNextPage, isFetchingNextPage, fetchNextPage };
+  return useLast({ data: rows, error, isPaused, refetch, hasNextPage, isFetchingNextPage, fetchNextPage });
 }
 
 interface Change<Input, Result> {

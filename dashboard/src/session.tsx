@@ -3,7 +3,8 @@
 import type { MeAnswer } from '@steyg/sdk';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import { useAsk, viewerKey } from './data.tsx';
+import { viewerKey } from './answers.ts';
+import { useAsk } from './data.tsx';
 import { recall, remember } from './remembered.ts';
 import { holdsTyping, watchTyping } from './typed.ts';
 
@@ -11,7 +12,7 @@ export type Viewer = NonNullable<MeAnswer>;
 export type Person = NonNullable<Viewer['user']>;
 export type AccountSummary = Viewer['accounts'][number];
 
-/** `over`: the session has ended while its page holds what its person typed: the page stays as it is until they are back. */
+/** `over`: the session has ended while its page holds what its person typed: the page is kept, unseen, until they are back. */
 type LastViewer = Viewer & { over?: boolean };
 
 /** Null without a session. Scripts cannot read the session's cookie; only the server knows. */

@@ -16,6 +16,7 @@ export function watchTyping(): () => void {
 
 /** True: a field that a person has changed is still on the page, and not empty. */
 export function holdsTyping(): boolean {
-  for (const field of touched) if (!field.isConnected) touched.delete(field);
+  // A page out of sight keeps its fields outside of the document.
+  for (const field of touched) if (!field.isConnected && field.closest('.kept-page') === null) touched.delete(field);
   return [...touched].some((field) => (field as Field).value !== '');
 }

@@ -1,7 +1,10 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { useHidden } from '../data.tsx';
 import { useLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
+
+const fieldNames = 'input:not([type=hidden]):not(:disabled), select, textarea';
 
 /**
  * A dialog over the page, while it is rendered. The browser keeps the focus inside, makes the rest inert and gives the
@@ -26,15 +29,18 @@ export function Dialog({
 }) {
   const { t } = useLanguage();
   const dialog = useRef<HTMLDialogElement>(null);
+  const isHidden = useHidden();
   const id = useId();
   // Closed before it is removed: otherwise the browser does not return the focus.
   useLayoutEffect(() => {
     const element = dialog.current;
+    if (isHidden) return undefined;
     element?.showModal();
-    // The first field rather than the button that closes the dialog.
-    element?.querySelector<HTMLElement>('input:not([type=hidden]):not(:disabled), select, textarea')?.focus();
+    // The first field rather than the button that closes the dialog; where an answer is due, the first empty one.
+    const fields = [...(element?.querySelectorAll<HTMLInputElement>(fieldNames) ?? [])];
+    ((mustAnswer ? fields.find(({ value }) => value === '') : undefined) ?? fields[0])?.focus();
     return () => element?.close();
-  }, []);
+  }, [isHidden, mustAnswer]);
   return (
     <dialog
       ref={dialog}

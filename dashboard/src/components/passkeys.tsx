@@ -2,7 +2,8 @@
 
 import type { ListPasskeysAnswer } from '@steyg/sdk';
 import { useState } from 'react';
-import { useAsk, useChange, viewerKey } from '../data.tsx';
+import { viewerKey } from '../answers.ts';
+import { useAsk, useChange } from '../data.tsx';
 import { deviceWords } from '../device.ts';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';

@@ -108,7 +108,7 @@ export const en = {
       'Signing in did not work there. Your address must be confirmed at the service. Try again, or choose another way.',
     title: 'Sign in',
     againTitle: 'Your session has ended',
-    againLead: 'Sign in again; everything on this page stays as it is.',
+    againLead: 'Sign in again. The page is hidden until then, and what you typed is kept.',
     otherTab: 'These open in another tab. Come back to this one afterwards.',
     leave: 'Leave this page',
     action: 'Sign in',

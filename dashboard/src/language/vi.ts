@@ -111,7 +111,7 @@ export const vi: Texts = {
       'Đăng nhập ở đó không thành công. Địa chỉ của bạn phải được xác nhận tại dịch vụ đó. Hãy thử lại hoặc chọn cách khác.',
     title: 'Đăng nhập',
     againTitle: 'Phiên đăng nhập đã kết thúc',
-    againLead: 'Hãy đăng nhập lại; mọi thứ trên trang này vẫn giữ nguyên.',
+    againLead: 'Hãy đăng nhập lại. Trang được ẩn cho đến lúc đó, những gì bạn đã gõ vẫn được giữ.',
     otherTab: 'Các lựa chọn này mở ở tab khác. Sau đó hãy quay lại tab này.',
     leave: 'Rời trang này',
     action: 'Đăng nhập',

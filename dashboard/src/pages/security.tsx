@@ -2,6 +2,7 @@
 
 import type { BeginSecondFactorAnswer, ElementOf, ListAccessTokensAnswer, Success, TokenScope } from '@steyg/sdk';
 import { useMemo, useState } from 'react';
+import { viewerKey } from '../answers.ts';
 import { Button } from '../components/button.tsx';
 import { Code, CopyValue } from '../components/copy.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
@@ -17,7 +18,7 @@ import { SecretName } from '../components/secret-name.tsx';
 import { Banner, Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
-import { useAsk, useChange, viewerKey } from '../data.tsx';
+import { useAsk, useChange } from '../data.tsx';
 import { deviceWords } from '../device.ts';
 import { useExplain, useProblems } from '../explain.ts';
 import { useNow } from '../hooks.ts';

@@ -2,6 +2,7 @@
 
 import { useState } from 'react';
 import { Link } from 'wouter';
+import { viewerKey } from '../answers.ts';
 import { AccountLimitsCard } from '../components/account-limits-card.tsx';
 import { AttributionCard } from '../components/attribution-card.tsx';
 import { Button } from '../components/button.tsx';
@@ -13,7 +14,7 @@ import { OwnData } from '../components/own-data.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { Banner } from '../components/states.tsx';
 import { useSay } from '../components/toasts.tsx';
-import { useChange, viewerKey } from '../data.tsx';
+import { useChange } from '../data.tsx';
 import { useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';

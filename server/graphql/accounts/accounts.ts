@@ -62,13 +62,6 @@ builder.queryField('account', (t) =>
   }),
 );
 
-/** The accounts of these ids, for fields that lead to them. */
-export async function loadAccounts(ids: string[], { prisma }: GraphqlContext) {
-  const accounts = await prisma.account.findMany({ where: { id: { in: ids } } });
-  const byId = new Map(accounts.map((account) => [account.id, account]));
-  return ids.map((id) => byId.get(id) ?? null);
-}
-
 /** Accounts whose id or address contains or equals a text, in any case. */
 function searched(text: string) {
   if (text === '') return {};
