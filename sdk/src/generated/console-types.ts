@@ -112,7 +112,7 @@ export type AttributionMode =
   | 'OFF'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
-  /** Sessions, users and values of tags as clients send them. Every API key of the account reads those of all its keys by `GET /v1/usage`, whatever its project. */
+  /** Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account. */
   | 'PLAIN';
 
 /** What was done. */
@@ -1259,6 +1259,8 @@ export type SetupStep =
   | 'PUBLIC_ADDRESS'
   /** The operator who asks signs in with a one-time code. */
   | 'SECOND_FACTOR'
+  /** Customers read who sells, under which terms, and where they get help. */
+  | 'SELLER'
   /** Mails are sent, not written to files. */
   | 'SMTP'
   /** A model is on sale that runs at a vendor, not at the simulator. */
@@ -2094,6 +2096,8 @@ type Problem_NotAllowedError_Fragment = { code: string, message: string };
 
 type Problem_NotFoundError_Fragment = { code: string, message: string };
 
+type Problem_RequestRefusedError_Fragment = { code: string, message: string };
+
 type Problem_TooManyAttemptsError_Fragment = { retryAfterSeconds: number, code: string, message: string };
 
 export type ProblemFragment =
@@ -2106,6 +2110,7 @@ export type ProblemFragment =
   | Problem_KeyCreatedBeforeError_Fragment
   | Problem_NotAllowedError_Fragment
   | Problem_NotFoundError_Fragment
+  | Problem_RequestRefusedError_Fragment
   | Problem_TooManyAttemptsError_Fragment
 ;
 
@@ -2133,13 +2138,13 @@ export type AccountSpendFragment = { held: string, lifetime: string, thisMonth: 
 
 export type BurnLimitFragment = { amount: string, minutes: number };
 
-export type AuditEntryFragment = { action: string, actor: string, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string };
+export type AuditEntryFragment = { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null };
 
 export type BackupCodesFragment = { backupCodes: Array<string> };
 
 export type BankAccountFragment = { account: string, bin: string, name: string, demonstration: boolean };
 
-export type BankTransferFragment = { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null };
+export type BankTransferFragment = { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null };
 
 export type BrokenInvariantFragment = { invariant: string, rows: unknown };
 
@@ -2201,7 +2206,7 @@ export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: nu
 
 export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string };
 
-export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
+export type MatchableOrderFragment = { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
 
 export type OrderFragment = { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
 
@@ -2307,7 +2312,7 @@ export type WebhookEndpointFragment = { createdAt: string, description: string, 
 
 export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } };
 
-export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } };
+export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } };
 
 export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> };
 
@@ -2327,7 +2332,7 @@ export type TopUpFragment = { maxVnd: string, minVnd: string, plan: { budget: st
 
 export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
 
-export type TimelineEventFragment = { actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null };
+export type TimelineEventFragment = { actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null };
 
 export type AccountNoteFragment = { text: string };
 
@@ -2496,10 +2501,10 @@ export type EstimateQueryVariables = Exact<{
 
 
 export type EstimateQuery = { estimate:
-    | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'Estimate', hold: string, inputTokens: number, least: string, model: string, most: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'RequestRefusedError', param: string | null, reason: string, status: number, code: string, message: string }
    };
 
 export type ListEntriesQueryVariables = Exact<{
@@ -2662,7 +2667,7 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type HoldsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2861,6 +2866,11 @@ export type AddVendorMutation = { addVendor:
     | { __typename: 'Vendor', keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> }
    };
 
+export type ListOperatorsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListOperatorsQuery = { operator: { operators: Array<{ email: string, id: string, name: string, secondFactor: boolean }> } };
+
 export type SetOperatorMutationVariables = Exact<{
   email: string;
   operator: boolean;
@@ -2880,7 +2890,7 @@ export type TimelineQueryVariables = Exact<{
 }>;
 
 
-export type TimelineQuery = { operator: { timelinePage: { nodes: Array<{ actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type TimelineQuery = { operator: { timelinePage: { nodes: Array<{ actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type AddAccountNoteMutationVariables = Exact<{
   accountId: string;
@@ -3033,7 +3043,7 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3044,10 +3054,11 @@ export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   queue?: boolean | null | undefined;
+  search?: string | null | undefined;
 }>;
 
 
-export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -3057,7 +3068,7 @@ export type FindOrdersToMatchQueryVariables = Exact<{
 }>;
 
 
-export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type TransferProposalsQueryVariables = Exact<{
   transferId: string;
@@ -3068,7 +3079,7 @@ export type TransferProposalsQuery = { node:
     | { __typename: 'AccessToken' }
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
-    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
+    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
     | { __typename: 'Model' }
@@ -3087,7 +3098,7 @@ export type UndoTransferMatchMutationVariables = Exact<{
 
 
 export type UndoTransferMatchMutation = { undoTransferMatch:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3100,7 +3111,7 @@ export type CreditTransferMutationVariables = Exact<{
 
 
 export type CreditTransferMutation = { creditTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3112,7 +3123,7 @@ export type MatchTransferMutationVariables = Exact<{
 
 
 export type MatchTransferMutation = { matchTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3123,7 +3134,7 @@ export type RecordTransferMutationVariables = Exact<{
 
 
 export type RecordTransferMutation = { recordTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
 
@@ -3134,7 +3145,7 @@ export type CloseTransferReviewMutationVariables = Exact<{
 
 
 export type CloseTransferReviewMutation = { closeTransferReview:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -3242,7 +3253,7 @@ export type AccountEntryQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntryQuery = { operator: { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, pool: string, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null } };
+export type AccountEntryQuery = { operator: { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, tokenPool: TokenPool, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;

@@ -5,9 +5,9 @@ const accountNote = 'fragment AccountNote on AccountNote{text}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
 const anomaly = 'fragment Anomaly on Anomaly{account{email id name}cost createdAt model requestOutcome requestId upstream countSource}';
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}maker{isMember name}models name owner prefix project{...Project}replaces requestsPerMinute spend{...KeySpend}status}';
-const auditEntry = 'fragment AuditEntry on AuditEntry{action actor after auditAction before createdAt id subject}';
+const auditEntry = 'fragment AuditEntry on AuditEntry{account{id name}action actor actorName after auditAction before createdAt id subject}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
-const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy memo order{id}source providerId review{...TransferReview}}';
+const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy matchedByName memo order{id memo}source providerId review{...TransferReview}}';
 const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
 const brokenInvariant = 'fragment BrokenInvariant on BrokenInvariant{invariant rows}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
@@ -26,7 +26,7 @@ const hold = 'fragment Hold on Hold{account{email id name}amount heldAt key{id n
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
 const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs operator{margin upstream upstreamCost}model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}usage{...Tokens}usageSource}';
 const marginRow = 'fragment MarginRow on MarginRow{account{id name}charged margin model requests shortfall start unknownCharged unknownRequests upstream upstreamCost}';
-const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}createdAt id memo planName priceVnd receivedVnd status}';
+const matchableOrder = 'fragment MatchableOrder on Order{account{email id name}bonus budget createdAt id memo planName priceVnd receivedVnd status}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const modelMismatch = 'fragment ModelMismatch on ModelMismatch{asked closedAt closedBy count firstSeenAt id lastRequestId lastSeenAt model reported upstream}';
 const modelProbing = 'fragment ModelProbing on ModelProbing{askedMinutes askedMonthlyCost effectiveMinutes everyMinutes measured modelId monthlyBudget monthlyCost monthlyUpstreamCost}';
@@ -60,7 +60,7 @@ const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supp
 const shortfall = 'fragment Shortfall on Shortfall{account{email id name}charged cost createdAt missing model requestId}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
-const timelineEvent = 'fragment TimelineEvent on TimelineEvent{actor at kind subject text usd vnd}';
+const timelineEvent = 'fragment TimelineEvent on TimelineEvent{actor actorName at kind subject text usd vnd}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
 const topUp = 'fragment TopUp on TopUp{maxVnd minVnd plan{...Plan}}';
 const topUpSaved = 'fragment TopUpSaved on TopUpSaved{bonusSteps{...BonusStep}topUp{...TopUp}}';
@@ -108,6 +108,7 @@ export const operatorDocuments = {
   setup: { kind: 'query', path: 'operator.setup', text: 'query setup{operator{setup{done step}}}' },
   testVendorKey: { kind: 'mutation', path: 'testVendorKey', text: 'mutation testVendorKey($secret:String!$vendorId:String!){testVendorKey(input:{secret:$secret vendorId:$vendorId}){__typename ...RouteTest ...Problem}}' + problem + routeTest },
   addVendor: { kind: 'mutation', path: 'addVendor', text: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + priceClock + priceTier + priceWindow + problem + routeCosts + unitPrices + vendor + vendorModel },
+  listOperators: { kind: 'query', path: 'operator.operators', text: 'query listOperators{operator{operators{email id name secondFactor}}}' },
   setOperator: { kind: 'mutation', path: 'setOperator', text: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(input:{email:$email operator:$operator}){__typename ...on User{id email name}...Problem}}' + problem },
   timeline: { kind: 'query', path: 'operator.timelinePage', text: 'query timeline($accountId:ID!$after:String$first:Int){operator{timelinePage(accountId:$accountId after:$after first:$first){nodes{...TimelineEvent}pageInfo{...PageInfo}}}}' + pageInfo + timelineEvent },
   addAccountNote: { kind: 'mutation', path: 'addAccountNote', text: 'mutation addAccountNote($accountId:ID!$text:String!){addAccountNote(input:{accountId:$accountId text:$text}){__typename ...AccountNote ...Problem}}' + accountNote + problem },
@@ -122,9 +123,9 @@ export const operatorDocuments = {
   setUpstreamEnabled: { kind: 'mutation', path: 'setUpstreamEnabled', text: 'mutation setUpstreamEnabled($enabled:Boolean!$upstreamId:String!){setUpstreamEnabled(input:{enabled:$enabled upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
   addUpstreamKey: { kind: 'mutation', path: 'addUpstreamKey', text: 'mutation addUpstreamKey($secret:String!$upstreamId:String!){addUpstreamKey(input:{secret:$secret upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
   deleteUpstreamKey: { kind: 'mutation', path: 'deleteUpstreamKey', text: 'mutation deleteUpstreamKey($keyId:ID!$upstreamId:String!){deleteUpstreamKey(input:{keyId:$keyId upstreamId:$upstreamId}){__typename ...Upstream ...Problem}}' + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
-  searchOrders: { kind: 'query', path: 'operator.orders', text: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){operator{orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
+  searchOrders: { kind: 'query', path: 'operator.orders', text: 'query searchOrders($after:String$first:Int$memo:String$search:String$status:OrderStatus){operator{orders(after:$after first:$first memo:$memo search:$search status:$status){edges{cursor node{...Order account{email id name}}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
   listAllPlans: { kind: 'query', path: 'operator.plans', text: 'query listAllPlans{operator{plans{...Plan}}}' + plan },
-  listBankTransfers: { kind: 'query', path: 'operator.bankTransfers', text: 'query listBankTransfers($after:String$first:Int$queue:Boolean){operator{bankTransfers(after:$after first:$first queue:$queue){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}totalCount}}}' + bankTransfer + pageInfo + transferReview },
+  listBankTransfers: { kind: 'query', path: 'operator.bankTransfers', text: 'query listBankTransfers($after:String$first:Int$queue:Boolean$search:String){operator{bankTransfers(after:$after first:$first queue:$queue search:$search){edges{cursor node{...BankTransfer}}pageInfo{...PageInfo}totalCount}}}' + bankTransfer + pageInfo + transferReview },
   findOrdersToMatch: { kind: 'query', path: 'operator.orders', text: 'query findOrdersToMatch($after:String$first:Int$search:String$status:OrderStatus){operator{orders(after:$after first:$first search:$search status:$status){edges{cursor node{...MatchableOrder}}pageInfo{...PageInfo}totalCount}}}' + matchableOrder + pageInfo },
   transferProposals: { kind: 'query', path: 'node', text: 'query transferProposals($transferId:ID!){node(id:$transferId){__typename ...on BankTransfer{id proposals{...TransferProposal}}}}' + matchableOrder + transferProposal },
   undoTransferMatch: { kind: 'mutation', path: 'undoTransferMatch', text: 'mutation undoTransferMatch($transferId:ID!){undoTransferMatch(input:{transferId:$transferId}){__typename ...BankTransfer ...Problem}}' + bankTransfer + problem + transferReview },

@@ -244,8 +244,7 @@ function Anomalies() {
                 { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 {
                   head: t.operator.account,
-                  cell: ({ account }) =>
-                    account === null ? '–' : <AccountLink id={account.id} text={account.name} />,
+                  cell: ({ account }) => (account === null ? '–' : <AccountLink id={account.id} text={account.name} />),
                 },
                 { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
                 { head: t.operator.upstream, cell: ({ upstream }) => upstream },
@@ -285,8 +284,7 @@ function Holds() {
                 { head: t.operator.since, names: true, cell: ({ heldAt }) => format.ago(heldAt, now) },
                 {
                   head: t.operator.account,
-                  cell: ({ account }) =>
-                    account === null ? '–' : <AccountLink id={account.id} text={account.name} />,
+                  cell: ({ account }) => (account === null ? '–' : <AccountLink id={account.id} text={account.name} />),
                 },
                 { head: t.common.requestId, cell: ({ requestId }) => <code>{requestId}</code> },
                 { head: t.operator.amount, figure: true, cell: ({ amount }) => format.usd(amount) },

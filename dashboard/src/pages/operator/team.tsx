@@ -2,6 +2,7 @@
 
 import { type ListOperatorsAnswer, ResultError } from '@steyg/sdk';
 import { useState } from 'react';
+import { viewerKey } from '../../answers.ts';
 import { Button } from '../../components/button.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
@@ -10,7 +11,7 @@ import { Badge, Page } from '../../components/page.tsx';
 import { FailureNotice, Loaded } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
-import { useAsk, useChange, viewerKey } from '../../data.tsx';
+import { useAsk, useChange } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { useSession } from '../../session.tsx';
 
