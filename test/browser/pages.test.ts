@@ -101,7 +101,7 @@ describe.each(['nobody', 'person', 'operator'] as const)('every page for %s', (w
 function textsOf(page: Page): Promise<string[]> {
   return page.evaluate(`(() => {
     const texts = [];
-    const foreign = 'code, pre, script, noscript, style, [lang]:not(html), option';
+    const foreign = 'bdi, code, pre, script, noscript, style, [lang]:not(html), option';
     const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
       if (!node.parentElement.closest(foreign)) texts.push(node.data);

@@ -354,7 +354,7 @@ export const operatorVi: OperatorTexts = {
   noChanges: 'Không có thay đổi nào phù hợp.',
   noData: 'không có dữ liệu',
   noRequests: 'không có yêu cầu',
-  tooFewRequests: 'quá ít để đánh giá',
+  tooFewRequests: 'quá ít',
   noHolds: 'Không có yêu cầu nào đang chạy.',
   noIncidents: 'Không có sự cố.',
   noMismatches: 'Mọi upstream đều chạy đúng model được yêu cầu.',

@@ -50,7 +50,7 @@ export default function Team() {
                 names: true,
                 cell: ({ name, email }) => (
                   <>
-                    {name}
+                    <bdi>{name}</bdi>
                     <span className="note">{email}</span>
                   </>
                 ),
