@@ -95,8 +95,16 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
   /** Caps reported usage at plausible bounds. What is above is not billed; it is counted as an anomaly. */
   const believed = (call: ClientCall, target: Target, account: ReportedUsage, bounds: TokenBounds): ReportedUsage => {
     const within = withinBounds(account, bounds);
+    const { upstream, upstreamModel } = target.route;
+    // It is charged as reported, because that is what the vendor bills; a vendor that counts nothing is worth a look.
+    if (account.usage?.output === 0 && !account.partial && account.outputBytes > 0) {
+      metrics.anomaly('uncounted_output', upstream.id);
+      log.warn(
+        { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },
+        'the upstream reported no output tokens for an answer that has content',
+      );
+    }
     if (within !== account) {
-      const { upstream, upstreamModel } = target.route;
       metrics.anomaly('implausible_usage', upstream.id);
       log.warn(
         { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },

@@ -10,6 +10,6 @@ export default defineConfig({
     maxWorkers: 1,
     fileParallelism: false,
     testTimeout: 600_000,
-    hookTimeout: 300_000,
+    hookTimeout: 1_200_000,
   },
 });

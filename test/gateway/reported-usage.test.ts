@@ -62,23 +62,37 @@ describe.each(places)('$name on $model, stream: $stream', ({ protocol, model, st
   });
 });
 
+async function anomaliesOf(kind: string, upstream: string): Promise<number> {
+  const metric = await app.app.metrics.registry.getSingleMetric('gateway_anomalies_total')?.get();
+  return metric?.values.find(({ labels }) => labels['kind'] === kind && labels['upstream'] === upstream)?.value ?? 0;
+}
+
+it.each([true, false])(
+  'an answer for which no output is counted is an anomaly of its upstream (stream: %s)',
+  async (stream) => {
+    const customer = await app.customer();
+    const before = await anomaliesOf('uncounted_output', 'by-chat');
+    for (const usage of ['{"prompt_tokens":10,"completion_tokens":0}', '{"prompt_tokens":10,"completion_tokens":4}']) {
+      const text = `[[len 40]] [[usage ${usage}]]`;
+      await (
+        await send(app, protocols.chat, { secret: customer.secret, text, more: { model: 'only-chat', stream } })
+      ).text();
+    }
+    expect(await settled(app, customer)).toHaveLength(2);
+    expect(await anomaliesOf('uncounted_output', 'by-chat')).toBe(before + 1);
+  },
+);
+
 it('more than a model can take is an anomaly of its upstream, and does not empty the account', async () => {
   const customer = await app.customer({ usd: '1000' });
-  const anomalies = async (): Promise<number> => {
-    const metric = await app.app.metrics.registry.getSingleMetric('gateway_anomalies_total')?.get();
-    const found = metric?.values.find(
-      ({ labels }) => labels['kind'] === 'implausible_usage' && labels['upstream'] === 'by-messages',
-    );
-    return found?.value ?? 0;
-  };
-  const before = await anomalies();
+  const before = await anomaliesOf('implausible_usage', 'by-messages');
   const text = '[[usage {"input_tokens":1000,"cache_read_input_tokens":99000000,"output_tokens":3}]]';
   const more = { model: 'only-messages' };
   await (await send(app, protocols.messages, { secret: customer.secret, text, more })).text();
   expect(await settled(app, customer)).toMatchObject([
     { input: 1_000n, cache_hit: 400_000n, output: 3n, usage_source: 'clamped' },
   ]);
-  expect(await anomalies()).toBe(before + 1);
+  expect(await anomaliesOf('implausible_usage', 'by-messages')).toBe(before + 1);
 });
 
 it('a search at the vendor runs the model again and again: its context counts each time', async () => {
