@@ -42,7 +42,7 @@ beforeAll(async () => {
   await migrate({ url: pair.primary.url });
   await primary.query('CREATE TABLE seen (text text)');
   history = createHistory({ primary, replicaUrl: pair.standby.url, isShared: false, maxAgeMs: 20_000, log });
-}, 120_000);
+}, 1_200_000);
 afterAll(async () => {
   await history.close();
   await primary.end().catch(() => undefined);
