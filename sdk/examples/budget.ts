@@ -2,7 +2,7 @@
 import { steyg } from './client.ts';
 
 const { balance } = await steyg.usage.get();
-console.log(`${balance.free_usd} of ${balance.granted_usd} USD left`);
-for await (const row of steyg.usage.rows({ group_by: 'day,model' })) console.log(row.date, row.model, row.cost_usd);
+console.log(`${balance.freeUsd} of ${balance.grantedUsd} USD left`);
+for await (const row of steyg.usage.rows({ groupBy: 'day,model' })) console.log(row.date, row.model, row.costUsd);
 const { data: models } = await steyg.models.list();
-for (const model of models) console.log(model.id, model.price_usd_per_million.input);
+for (const model of models) console.log(model.id, model.priceUsdPerMillion.input);

@@ -5,6 +5,7 @@ import {
   type FragmentDefinitionNode,
   type GraphQLField,
   type GraphQLInputType,
+  GraphQLNonNull,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
@@ -14,6 +15,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isScalarType,
   isUnionType,
   Kind,
   type OperationDefinitionNode,
@@ -68,14 +70,33 @@ interface Operation {
 const header = '// Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.\n';
 const scalars = {
   ID: 'string',
-  UsdAmount: 'string',
-  VndAmount: 'string',
+  UsdAmount: 'UsdAmount',
+  VndAmount: 'VndAmount',
   BigInt: 'string',
   DateTime: 'string',
   Json: 'unknown',
 };
 
+/** Amounts that the schema has as plain strings and whole numbers; in TypeScript their types say the unit. */
+const amounts = [
+  ['Estimate', 'hold', 'UsdAmount'],
+  ['Estimate', 'least', 'UsdAmount'],
+  ['Estimate', 'most', 'UsdAmount'],
+  ['TimelineEvent', 'vnd', 'VndAmount'],
+] as const;
+
+function sayUnits(schema: GraphQLSchema): void {
+  for (const [owner, name, unit] of amounts) {
+    const type = schema.getType(owner);
+    const scalar = schema.getType(unit);
+    const field = isObjectType(type) ? type.getFields()[name] : undefined;
+    if (field === undefined || !isScalarType(scalar)) throw new Error(`The schema has no ${owner}.${name}.`);
+    field.type = isNonNullType(field.type) ? new GraphQLNonNull(scalar) : scalar;
+  }
+}
+
 export async function printConsole({ schema, operations: texts }: ConsoleInput): Promise<ConsoleOutput> {
+  sayUnits(schema);
   const domains = Object.keys(texts).sort();
   const documents = new Map(domains.map((domain) => [domain, parse(texts[domain] ?? '')]));
   const whole: DocumentNode = {
@@ -105,7 +126,7 @@ export async function printConsole({ schema, operations: texts }: ConsoleInput):
     pluginMap: { operations: typescriptOperations as never },
   });
   return {
-    types: `${header}\n${types.replaceAll(/[ \t]+$/gm, '').trimEnd()}\n`,
+    types: `${header}\nimport type { UsdAmount, VndAmount } from '../amounts.ts';\n\n${types.replaceAll(/[ \t]+$/gm, '').trimEnd()}\n`,
     methods: printMethods(schema, operations),
     operations: printOperations(operations),
     documents: printDocuments(

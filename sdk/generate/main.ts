@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSchema } from 'graphql';
 import { printConsole } from './console.ts';
-import { type OpenApiDocument, printRestOperations, printRestTypes } from './rest.ts';
+import { type OpenApiDocument, printRestOperations, printRestQueries, printRestTypes } from './rest.ts';
 
 /** Writes what is generated into `src/generated`. A test compares it with what is committed. */
 
@@ -27,6 +27,7 @@ export async function generate(): Promise<Record<string, string>> {
   return {
     'src/generated/rest.ts': printRestTypes(document),
     'src/generated/rest-operations.ts': printRestOperations(document),
+    'src/generated/rest-queries.ts': printRestQueries(document),
     'src/generated/console-types.ts': types,
     'src/generated/console.ts': methods,
     'src/generated/console-operations.ts': operations,

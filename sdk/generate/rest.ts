@@ -40,8 +40,35 @@ export function printRestTypes(document: OpenApiDocument): string {
   const types = Object.entries(document.components.schemas).map(
     ([name, schema]) => `${comment(schema)}export ${declaration(name, schema)}`,
   );
-  return `${[header, ...types, ...operationTypes(document)].join('\n\n')}\n`;
+  const text = [...types, ...operationTypes(document)].join('\n\n');
+  const units = ['UsdAmount', 'UsdNumber'].filter((name) => text.includes(`: ${name}`));
+  const imports = units.length === 0 ? [] : [`import type { ${units.join(', ')} } from '../amounts.ts';`];
+  return `${[header, ...imports, text].join('\n\n')}\n`;
 }
+
+/** The service's own answers, which the SDK names in camel case: the others are in the vendors' words. */
+const ownAnswers = new Set([
+  'Model',
+  'ModelList',
+  'UsageReport',
+  'LedgerEntry',
+  'UsageRequests',
+  'UsageSummary',
+  'KeyInfo',
+  'Credits',
+  'Estimate',
+]);
+
+/** Names of the query's parameters, apart: they are loaded with the first call that has some. */
+export function printRestQueries({ paths }: OpenApiDocument): string {
+  const rows = operationsOf(paths).flatMap(({ operation }) => {
+    const names = queryOf(operation).map(({ name }) => literal(name));
+    return names.length === 0 ? [] : [`  ${operation.operationId}: [${names.join(', ')}],`];
+  });
+  return `${header}\n\n/** The parameters of each operation that takes some. */\nexport const operationQueries = {\n${rows.join('\n')}\n} as const;\n`;
+}
+
+const queryOf = ({ parameters = [] }: OpenApiOperation) => parameters.filter((parameter) => parameter.in === 'query');
 
 export function printRestOperations({ paths }: OpenApiDocument): string {
   const rows = operationsOf(paths).map(
@@ -55,48 +82,56 @@ const header = '// Generated from openapi.json by `npm run generate:sdk`. Do not
 
 function declaration(name: string, schema: JsonSchema): string {
   const isPlainObject = schema.type === 'object' && schema.anyOf === undefined && schema.oneOf === undefined;
-  return isPlainObject ? `interface ${name} ${typeOf(schema, '')}` : `type ${name} = ${typeOf(schema, '')};`;
+  const type = typeOf(schema, { indent: '', own: ownAnswers.has(name) });
+  return isPlainObject ? `interface ${name} ${type}` : `type ${name} = ${type};`;
 }
 
-function typeOf(schema: JsonSchema, indent: string): string {
+/** `own`: members in snake case stand under their names in camel case too. */
+interface Place {
+  indent: string;
+  own: boolean;
+}
+
+function typeOf(schema: JsonSchema, place: Place): string {
   const unknown = Object.keys(schema).filter((key) => !understood.has(key));
   if (unknown.length > 0) throw new Error(`This printer does not know what ${unknown.join(', ')} means for a type.`);
   if (schema.$ref !== undefined) return schema.$ref.slice('#/components/schemas/'.length);
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices !== undefined) return unique(choices.map((choice) => typeOf(choice, indent))).join(' | ');
+  if (choices !== undefined) return unique(choices.map((choice) => typeOf(choice, place))).join(' | ');
   if ('const' in schema) return literal(schema.const);
   if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
   if (schema.type === undefined) return 'unknown';
-  return unique([schema.type].flat().map((type) => ofKind(type, schema, indent))).join(' | ');
+  return unique([schema.type].flat().map((type) => ofKind(type, schema, place))).join(' | ');
 }
 
-function ofKind(type: string, schema: JsonSchema, indent: string): string {
+function ofKind(type: string, schema: JsonSchema, place: Place): string {
   switch (type) {
     case 'string':
+      return schema['format'] === 'usd' ? 'UsdAmount' : type;
     case 'boolean':
     case 'null':
       return type;
     case 'integer':
     case 'number':
-      return 'number';
+      return schema['format'] === 'usd' ? 'UsdNumber' : 'number';
     case 'array': {
-      const item = typeOf(schema.items ?? {}, indent);
+      const item = typeOf(schema.items ?? {}, place);
       return /[|\s]/.test(item) && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
     }
     case 'object':
-      return objectType(schema, indent);
+      return objectType(schema, place);
     default:
       throw new Error(`This printer does not know the type ${type}.`);
   }
 }
 
-function objectType(schema: JsonSchema, indent: string): string {
+function objectType(schema: JsonSchema, { indent, own }: Place): string {
   const inner = `${indent}  `;
   const required = new Set(schema.required);
-  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
-    const type = typeOf(member, inner);
+  const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+    const type = typeOf(member, { indent: inner, own });
     const optional = required.has(name) ? `: ${type}` : `?: ${type === 'unknown' ? type : `${type} | undefined`}`;
-    return `${comment(member, inner)}${inner}${key(name)}${optional};`;
+    return named({ name, own, type: `${optional};`, comment: member, indent: inner });
   });
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== false) {
     members.push(`${inner}[member: string]: unknown;`);
@@ -104,14 +139,37 @@ function objectType(schema: JsonSchema, indent: string): string {
   return members.length === 0 ? 'object' : `{\n${members.join('\n')}\n${indent}}`;
 }
 
+interface Member {
+  name: string;
+  own: boolean;
+  /** What follows the name. */
+  type: string;
+  comment: JsonSchema;
+  indent: string;
+}
+
+/** A member; where it is the service's own and in snake case, under both names. */
+function named({ name, own, type, comment: about, indent }: Member): string[] {
+  const camel = own ? name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) : name;
+  const member = `${comment(about, indent)}${indent}${key(camel)}${type}`;
+  if (camel === name) return [member];
+  const unit = about['format'] === 'usd' ? ' In USD.' : '';
+  return [member, `${indent}/** @deprecated Use \`${camel}\`.${unit} */\n${indent}${key(name)}${type}`];
+}
+
 /** The query of each operation that takes one. */
 function operationTypes({ paths }: OpenApiDocument): string[] {
   return operationsOf(paths).flatMap(({ operation }) => {
-    const query = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query');
+    const query = queryOf(operation);
     if (query.length === 0) return [];
-    const members = query.map(
-      ({ name, description, schema }) =>
-        `${comment(description === undefined ? {} : { description }, '  ')}  ${key(name)}?: ${typeOf(schema, '  ')} | undefined;`,
+    const place = { indent: '  ', own: true };
+    const members = query.flatMap(({ name, description, schema }) =>
+      named({
+        ...place,
+        name,
+        type: `?: ${typeOf(schema, place)} | undefined;`,
+        comment: description === undefined ? {} : { description },
+      }),
     );
     const name = `${operation.operationId.slice(0, 1).toUpperCase()}${operation.operationId.slice(1)}Query`;
     return [

@@ -21,7 +21,7 @@ import type { CallCost } from './streams.ts';
  *
  * @example
  * ```ts
- * for (const model of (await steyg.models.list()).data) console.log(model.id, model.price_usd_per_million.input);
+ * for (const model of (await steyg.models.list()).data) console.log(model.id, model.priceUsdPerMillion.input);
  * ```
  */
 export interface Models {
@@ -39,14 +39,14 @@ export interface Models {
    *
    * @example
    * ```ts
-   * const { context_length } = await steyg.models.retrieve('sim-large');
+   * const { contextLength } = await steyg.models.retrieve('sim-large');
    * ```
    */
   retrieve(id: string, options?: RequestOptions): Pending<Model>;
 }
 
 /** Filters of a usage report: days, grouping, page. */
-export type UsageFilter = Omit<GetUsageQuery, 'request_id' | 'session' | 'user' | 'tag'>;
+export type UsageFilter = Omit<GetUsageQuery, 'requestId' | 'request_id' | 'session' | 'user' | 'tag'>;
 
 /** A session, an end user or a tag (`name=value`), as requests name it. Only one of them counts. */
 export type UsageSubject = Pick<GetUsageQuery, 'session' | 'user' | 'tag' | 'from' | 'to'>;
@@ -60,7 +60,7 @@ export type UsageRow = UsageReport['data'][number];
  * @example
  * ```ts
  * const { balance } = await steyg.usage.get();
- * console.log(`${balance.free_usd} of ${balance.granted_usd} USD left`);
+ * console.log(`${balance.freeUsd} of ${balance.grantedUsd} USD left`);
  * ```
  */
 export interface Usage {
@@ -69,7 +69,7 @@ export interface Usage {
    *
    * @example
    * ```ts
-   * const report = await steyg.usage.get({ from: '2026-11-01', group_by: 'model' });
+   * const report = await steyg.usage.get({ from: '2026-11-01', groupBy: 'model' });
    * ```
    */
   get(query?: UsageFilter, options?: RequestOptions): Pending<UsageReport>;
@@ -78,7 +78,7 @@ export interface Usage {
    *
    * @example
    * ```ts
-   * for await (const { date, model, cost_usd } of steyg.usage.rows({ group_by: 'day,model' })) console.log(date, model, cost_usd);
+   * for await (const { date, model, costUsd } of steyg.usage.rows({ groupBy: 'day,model' })) console.log(date, model, costUsd);
    * ```
    */
   rows(query?: UsageFilter, options?: RequestOptions): AsyncIterable<UsageRow>;
@@ -97,7 +97,7 @@ export interface Usage {
    *
    * @example
    * ```ts
-   * const { cost_usd } = await steyg.usage.of({ session: 'the-session-of-a-client' });
+   * const { costUsd } = await steyg.usage.of({ session: 'the-session-of-a-client' });
    * ```
    */
   of(subject: UsageSubject, options?: RequestOptions): Pending<UsageSummary>;
@@ -109,7 +109,7 @@ export interface Usage {
  * @example
  * ```ts
  * const { data } = await steyg.key.get();
- * console.log(data.label, data.limit_remaining);
+ * console.log(data.label, data.limitRemaining);
  * ```
  */
 export interface Key {
@@ -122,7 +122,7 @@ export interface Key {
  * @example
  * ```ts
  * const { data } = await steyg.credits.get();
- * console.log(data.total_credits - data.total_usage);
+ * console.log(data.totalCredits - data.totalUsage); // USD
  * ```
  */
 export interface CreditsOverview {
@@ -145,11 +145,11 @@ export function createUsage(plane: DataPlaneClient): Usage {
       for (let cursor = query?.cursor; ; ) {
         const page: UsageReport = await usage.get({ ...query, cursor }, options);
         yield* page.data;
-        if (!page.has_more || page.next_cursor === null) return;
-        cursor = page.next_cursor;
+        if (!page.hasMore || page.nextCursor === null) return;
+        cursor = page.nextCursor;
       }
     },
-    entry: (requestId, options) => plane.get({ operation: 'getUsage', query: { request_id: requestId } }, options),
+    entry: (requestId, options) => plane.get({ operation: 'getUsage', query: { requestId } }, options),
     of: (query, options) => plane.get({ operation: 'getUsage', query }, options),
   };
   return usage;
@@ -173,12 +173,12 @@ export async function findCost(usage: Usage, requestId: string): Promise<CallCos
   for (const waitMs of settlementWaitsMs) {
     try {
       const entry = await usage.entry(requestId);
-      return { requestId, costUsd: entry.cost_usd, entry };
+      return { requestId, costUsd: entry.costUsd, entry };
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
   const entry = await usage.entry(requestId);
-  return { requestId, costUsd: entry.cost_usd, entry };
+  return { requestId, costUsd: entry.costUsd, entry };
 }

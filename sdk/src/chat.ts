@@ -60,7 +60,7 @@ export interface ChatCompletions {
    *
    * @example
    * ```ts
-   * const { hold_usd, most_usd } = await steyg.chat.completions.estimate(request);
+   * const { holdUsd, mostUsd } = await steyg.chat.completions.estimate(request);
    * ```
    */
   estimate(request: ChatCompletionRequest, options?: RequestOptions): Pending<Estimate>;
@@ -78,7 +78,7 @@ export function createChat(plane: DataPlaneClient): Chat {
     completions: {
       create: create as ChatCompletions['create'],
       stream: (request, options) => stream({ stream_options: { include_usage: true }, ...request }, options),
-      estimate: (body, options) => plane.post({ operation: 'estimateChatCompletion', body }, options),
+      estimate: (body, options) => plane.estimate({ operation: 'estimateChatCompletion', body }, options),
     },
   };
 }

@@ -18,7 +18,8 @@ import type { Console } from './generated/console.ts';
 import { createGraphql, type Graphql, runDocument, subscribeDocument, type TypedDocument } from './graphql.ts';
 import { apiRoot } from './internal/address.ts';
 import { createDataPlaneClient } from './internal/data-plane.ts';
-import { createSend } from './internal/http.ts';
+import { createSend, requestOptions } from './internal/http.ts';
+import { checkNames } from './internal/names.ts';
 import type { Pending } from './internal/pending.ts';
 import { createMessages, type Messages } from './messages.ts';
 import type { RequestOptions, SteygOptions } from './options.ts';
@@ -70,7 +71,8 @@ export class Steyg {
   readonly #apiKey: string | undefined;
 
   /**
-   * Throws a `ConfigurationError` when `baseUrl` cannot be the API root, a credential cannot be one, or a number is none.
+   * Throws a `ConfigurationError` when `baseUrl` cannot be the API root, a credential cannot be one, a number is none, or an
+   * option has a name that there is not.
    *
    * @example
    * ```ts
@@ -78,6 +80,7 @@ export class Steyg {
    * ```
    */
   constructor(options: SteygOptions) {
+    checkNames('option', options, clientOptions);
     const baseUrl = apiRoot(options.baseUrl);
     checkCredential('apiKey', options.apiKey);
     checkCredential('accessToken', options.accessToken);
@@ -187,6 +190,16 @@ export class Steyg {
     return this.#apiKey;
   }
 }
+
+const clientOptions: readonly string[] = [
+  'baseUrl',
+  'apiKey',
+  'accessToken',
+  'graphqlUrl',
+  'fetch',
+  'onEvent',
+  ...requestOptions.slice(1),
+] satisfies (keyof SteygOptions | keyof RequestOptions)[];
 
 /**
  * What cannot stand in a header, `fetch` refuses with a message that has the whole header in it: a key that brought

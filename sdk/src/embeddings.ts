@@ -27,7 +27,7 @@ export interface Embeddings {
    *
    * @example
    * ```ts
-   * const { hold_usd, most_usd } = await steyg.embeddings.estimate(request);
+   * const { holdUsd, mostUsd } = await steyg.embeddings.estimate(request);
    * ```
    */
   estimate(request: EmbeddingsRequest, options?: RequestOptions): Pending<Estimate>;
@@ -41,6 +41,6 @@ export function createEmbeddings(plane: DataPlaneClient): Embeddings {
   const { create } = plane.model<never, EmbeddingsResponse>({ operation: 'createEmbeddings', createReader });
   return {
     create: create as Embeddings['create'],
-    estimate: (body, options) => plane.post({ operation: 'estimateEmbeddings', body }, options),
+    estimate: (body, options) => plane.estimate({ operation: 'estimateEmbeddings', body }, options),
   };
 }

@@ -1,3 +1,5 @@
+import type { UsdAmount } from './amounts.ts';
+
 /**
  * What can go wrong, as classes: one per status, so that `instanceof` decides what to do. Every error of this package
  * is a `SteygError`; none carries a credential or the text of a request.
@@ -21,7 +23,8 @@ export class SteygError extends Error {
 }
 
 /**
- * The client was set up wrongly: a base address that cannot be right, or a call whose credential is missing.
+ * The client was set up wrongly: a base address that cannot be right, a call whose credential is missing, or an option or
+ * argument whose name there is not (the message says which one may have been meant).
  *
  * @example
  * ```ts
@@ -118,6 +121,8 @@ export interface ApiErrorFacts {
   headers: Headers;
   /** The parsed body, or its text when it was no JSON. */
   body: unknown;
+  /** What was asked. */
+  url?: string | undefined;
 }
 
 /**
@@ -139,12 +144,17 @@ export class ApiError extends SteygError {
   readonly code: string;
   /** Error type in the words of the protocol, e.g. `billing_error`. */
   readonly type: string | null;
-  /** The field at fault, where the protocol names it. */
+  /**
+   * The member of the request at fault, where one is: `messages[1].role` in OpenAI's spelling, `messages.1.role` in Anthropic's,
+   * whose answers say it at the beginning of the message.
+   */
   readonly param: string | null;
   /** Quote it to support; the ledger entry has the same. */
   readonly requestId: string | null;
   /** When another try makes sense, as the server said. */
   readonly retryAfterMs: number | null;
+  /** The service's reference of what was asked; null on the control plane and in streams. */
+  readonly docs: string | null;
   readonly headers: Headers;
   /** The parsed body, or its text when it was no JSON. */
   readonly body: unknown;
@@ -155,7 +165,9 @@ export class ApiError extends SteygError {
     this.status = facts.status;
     this.type = text(error['type']);
     this.code = text(error['code']) ?? text(codeOf(error)) ?? this.type ?? `http_${facts.status}`;
-    this.param = text(error['param']);
+    this.param = text(error['param'] === undefined && facts.status < 500 ? pathOf(this.message) : error['param']);
+    const [root, ...asked] = facts.url?.split('/v1/') ?? [];
+    this.docs = asked.length === 0 ? null : `${root}/docs/`;
     this.requestId = requestIdOf(facts.headers) ?? text((facts.body as { request_id?: unknown } | null)?.request_id);
     this.retryAfterMs = retryAfterMs(facts.headers);
     this.headers = facts.headers;
@@ -163,14 +175,14 @@ export class ApiError extends SteygError {
   }
 }
 
-/** The figures that make a refusal for lack of budget something to act on. USD as decimal strings. */
+/** The figures that make a refusal for lack of budget something to act on. */
 export interface BudgetFigures {
   /** What is left of the budget, reserved amounts not counted. */
-  readonly balanceUsd: string | null;
+  readonly balanceUsd: UsdAmount | null;
   /** What running requests of this account have reserved. */
-  readonly heldUsd: string | null;
+  readonly heldUsd: UsdAmount | null;
   /** What this request needs at least. */
-  readonly requiredUsd: string | null;
+  readonly requiredUsd: UsdAmount | null;
   /** The `max_tokens` with which it would have fitted. */
   readonly affordableMaxTokens: number | null;
 }
@@ -179,10 +191,10 @@ export interface BudgetFigures {
 export interface KeyLimitFigures {
   /** `day`, `week`, `month`, `lifetime`, or `burn` for what may be spent within minutes. */
   readonly period: string;
-  readonly limitUsd: string;
-  readonly spentUsd: string;
+  readonly limitUsd: UsdAmount;
+  readonly spentUsd: UsdAmount;
   /** What the limit leaves; running requests hold the rest. Null: the server is older than this client. */
-  readonly leftUsd: string | null;
+  readonly leftUsd: UsdAmount | null;
   /** When the request fits again if nothing else is spent (RFC 3339); null: not by itself. */
   readonly returnsAt: string | null;
 }
@@ -222,9 +234,9 @@ export class AuthenticationError extends ApiError {
  */
 export class BudgetError extends ApiError implements BudgetFigures {
   override name = 'BudgetError';
-  declare readonly balanceUsd: string | null;
-  declare readonly heldUsd: string | null;
-  declare readonly requiredUsd: string | null;
+  declare readonly balanceUsd: UsdAmount | null;
+  declare readonly heldUsd: UsdAmount | null;
+  declare readonly requiredUsd: UsdAmount | null;
   declare readonly affordableMaxTokens: number | null;
   /** Set when a spending limit of the key or the account was reached; `code` says which. */
   readonly keyLimit: KeyLimitFigures | null;
@@ -331,9 +343,9 @@ export class UnprocessableError extends ApiError {
  */
 export class RateLimitError extends ApiError implements BudgetFigures {
   override name = 'RateLimitError';
-  declare readonly balanceUsd: string | null;
-  declare readonly heldUsd: string | null;
-  declare readonly requiredUsd: string | null;
+  declare readonly balanceUsd: UsdAmount | null;
+  declare readonly heldUsd: UsdAmount | null;
+  declare readonly requiredUsd: UsdAmount | null;
   declare readonly affordableMaxTokens: number | null;
 
   constructor(facts: ApiErrorFacts) {
@@ -513,6 +525,11 @@ function errorObject(body: unknown): Members {
     return { message: first?.message, code: first?.extensions?.code };
   }
   return body as Members;
+}
+
+/** Sentences of the messages protocol begin with the path of the member that they are about. */
+function pathOf(message: string): unknown {
+  return /^([a-z][\w.-]*): /.exec(message)?.[1];
 }
 
 /** On the messages protocol the vendor's code hides in the details. */

@@ -1,6 +1,7 @@
 import type { Subscription } from './console.ts';
 import { ConfigurationError, ConnectionError, SteygError } from './errors.ts';
 import { backoffMs, type Call, type Reply, type Send, sleep } from './internal/http.ts';
+import { checkNames } from './internal/names.ts';
 import { createPending, type Pending, type WithResponse } from './internal/pending.ts';
 import { readEvents } from './internal/sse.ts';
 import type { RequestOptions } from './options.ts';
@@ -89,6 +90,9 @@ export interface GraphqlParts {
 export function createGraphql({ url, send, reconnections }: GraphqlParts): Graphql {
   const callOf = ({ document, variables, repeatable }: GraphqlOperation): Call => {
     const operation = operationName(document);
+    // The service leaves variables out that a document does not declare.
+    const declared = [...document.matchAll(/\$(\w+)\s*:/g)].map(([, name = '']) => name);
+    checkNames(`variable of ${operation ?? 'the document'}`, variables, declared);
     return {
       method: 'POST',
       url,

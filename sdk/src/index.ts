@@ -5,6 +5,7 @@
  */
 
 export type { CreditsOverview, Key, Models, Usage, UsageFilter, UsageRow, UsageSubject } from './account.ts';
+export type * from './amounts.ts';
 export type { Chat, ChatCompletions, ChatStream } from './chat.ts';
 export { Steyg } from './client.ts';
 export {

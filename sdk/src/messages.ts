@@ -71,7 +71,7 @@ export interface Messages {
    *
    * @example
    * ```ts
-   * const { hold_usd, most_usd } = await steyg.messages.estimate(request);
+   * const { holdUsd, mostUsd } = await steyg.messages.estimate(request);
    * ```
    */
   estimate(request: MessagesRequest, options?: RequestOptions): Pending<Estimate>;
@@ -91,7 +91,7 @@ export function createMessages(plane: DataPlaneClient): Messages {
     create: create as Messages['create'],
     stream,
     countTokens: (body, options) => plane.post({ operation: 'countTokens', body, headers: version }, options),
-    estimate: (body, options) => plane.post({ operation: 'estimateMessage', body, headers: version }, options),
+    estimate: (body, options) => plane.estimate({ operation: 'estimateMessage', body, headers: version }, options),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { UsdAmount } from './amounts.ts';
 import type { LedgerEntry } from './generated/rest.ts';
 import { formatPico, parseDecimal } from './internal/usd.ts';
 
@@ -10,25 +11,32 @@ import { formatPico, parseDecimal } from './internal/usd.ts';
 /** The part of a ledger entry that its cost follows from. Token counts may be strings. */
 export interface Receipt {
   usage: Record<`${Pool}_tokens`, Count>;
-  prices: Record<Pool, string>;
+  /** USD per 1,000,000 tokens. */
+  prices: Record<Pool, UsdAmount>;
   /** What was charged by the piece. */
-  units?: readonly { unit: string; count: Count; price_usd: string; amount_usd: string }[];
+  units?: readonly { unit: string; count: Count; price_usd: UsdAmount; amount_usd: UsdAmount }[];
   /** The prompt lengths that the prices are for, of a model whose price depends on them. */
   tier?: { above_prompt_tokens: number | null; up_to_prompt_tokens: number | null } | null;
   /** When the request was accepted and the hours that its prices are for, of a model whose price depends on the clock. */
   clock?: { priced_at: string; window: { days: readonly string[]; period: string; time_zone: string } | null } | null;
-  cost_usd: string;
-  charged_usd: string;
+  cost_usd: UsdAmount;
+  charged_usd: UsdAmount;
 }
 
 /** The same of the control plane's ledger entries: a line for each kind of token. Older names are taken as well. */
 export interface ReceiptWithLines {
-  receipt: readonly { tokenPool?: string; pool?: string; tokens: Count; pricePerMillion: string; amount: string }[];
-  units?: readonly { chargedUnit?: string; unit?: string; count: Count; price: string; amount: string }[];
+  receipt: readonly {
+    tokenPool?: string;
+    pool?: string;
+    tokens: Count;
+    pricePerMillion: UsdAmount;
+    amount: UsdAmount;
+  }[];
+  units?: readonly { chargedUnit?: string; unit?: string; count: Count; price: UsdAmount; amount: UsdAmount }[];
   tier?: { abovePromptTokens: number | null; upToPromptTokens: number | null } | null;
   clock?: { pricedAt: string; window: PriceHours | null } | null;
-  cost: string;
-  charged: string;
+  cost: UsdAmount;
+  charged: UsdAmount;
 }
 
 /** Hours of the week that have prices of their own. */
@@ -55,8 +63,8 @@ const poolNames = ['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'
 export interface ReceiptCheck {
   /** True when the cost is what tokens and prices make, at the prices for a prompt of this length, and no more was charged. */
   matches: boolean;
-  /** The recomputed cost, USD as a decimal string. */
-  costUsd: string;
+  /** The recomputed cost in USD. */
+  costUsd: UsdAmount;
   /** The recomputed cost in whole pico-USD. */
   costPico: bigint;
   /** The entry's own cost in whole pico-USD. */
@@ -75,7 +83,8 @@ export interface ReceiptCheck {
 }
 
 /**
- * Recomputes what a request cost, to the last pico-USD, from an entry of either plane. Throws a `RangeError` on an amount
+ * Recomputes what a request cost, to the last pico-USD, from an entry of either plane; of the data plane's, from the names in snake
+ * case. Throws a `RangeError` on an amount
  * or count that is none.
  *
  * @example

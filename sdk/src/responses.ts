@@ -50,7 +50,7 @@ export interface Responses {
    *
    * @example
    * ```ts
-   * const { hold_usd, most_usd } = await steyg.responses.estimate(request);
+   * const { holdUsd, mostUsd } = await steyg.responses.estimate(request);
    * ```
    */
   estimate(request: ResponsesRequest, options?: RequestOptions): Pending<Estimate>;
@@ -62,7 +62,7 @@ export function createResponses(plane: DataPlaneClient): Responses {
   return {
     create: create as Responses['create'],
     stream,
-    estimate: (body, options) => plane.post({ operation: 'estimateResponse', body }, options),
+    estimate: (body, options) => plane.estimate({ operation: 'estimateResponse', body }, options),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { UsdAmount } from './amounts.ts';
 import { AbortedError, InvalidAnswerError, SteygError, StreamInterruptedError, streamError } from './errors.ts';
 import type { LedgerEntry } from './generated/rest.ts';
 import type { Reply } from './internal/http.ts';
@@ -46,13 +47,13 @@ export interface ModelStream<Event, Final> extends AsyncIterable<Event> {
  * @example
  * ```ts
  * const { costUsd, entry } = await stream.cost();
- * console.log(costUsd, entry.usage.output_tokens, verifyReceipt(entry).matches);
+ * console.log(costUsd, entry.usage.outputTokens, verifyReceipt(entry).matches);
  * ```
  */
 export interface CallCost {
   requestId: string;
-  /** USD as a decimal string, exact. */
-  costUsd: string;
+  /** In USD, exact. */
+  costUsd: UsdAmount;
   /** The whole ledger entry: tokens, frozen prices, latency. */
   entry: LedgerEntry;
 }

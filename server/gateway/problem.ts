@@ -1,6 +1,8 @@
 import type { CatalogModel } from '../catalog/catalog.ts';
 import { heldBytesPerToken } from '../core/tokens.ts';
 import { mediaTokens } from '../metering/estimate.ts';
+import { closest } from '../shared/closest.ts';
+import { type BodyKind, membersOf } from '../wire/members.ts';
 import type { RequestFacts, WireProblem } from '../wire/protocol.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
@@ -27,6 +29,14 @@ export function shutGate(
     (gate) => !model.allow.has(gate.name) && !(translated && gate.translationDrops === true),
   );
   return shut?.problem ?? (model.unknownMembers === 'refuse' ? unknownMember(facts, model.allow) : null);
+}
+
+/** A refusal of a member that no table has, with the member that may have been meant. */
+export function withGuess(problem: WireProblem, { unknownMembers }: RequestFacts, body: BodyKind): WireProblem {
+  const { message, param } = problem;
+  if (param === null || !unknownMembers.includes(param)) return problem;
+  const meant = closest(param, Object.keys(membersOf(body).members));
+  return meant === null ? problem : { ...problem, message: `${message} Did you mean ${meant}?` };
 }
 
 function unknownMember({ unknownMembers }: RequestFacts, allow: ReadonlySet<string>): WireProblem | null {

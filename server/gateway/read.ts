@@ -7,7 +7,7 @@ import { embeddingsWire, wireFor } from '../wire/wires.ts';
 import { attributionOf, rememberDigests } from './attribution.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
 import { createCpuShares } from './cpu-shares.ts';
-import { longPromptProblem, problemRefusal, shutGate, withoutLongPromptBeta } from './problem.ts';
+import { longPromptProblem, problemRefusal, shutGate, withGuess, withoutLongPromptBeta } from './problem.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 import type { Standing } from './standing.ts';
 import { stickiness } from './stickiness.ts';
@@ -136,7 +136,10 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     turns?.end();
     if (candidates === null || first === null)
       return standing.unlessExhausted(principal, refusals.upstreamUnavailable());
-    if ('message' in first) return standing.unlessExhausted(principal, fromProblem(first));
+    if ('message' in first) {
+      const guessed = withGuess(first, facts, call.asks === 'embedding' ? 'embeddings' : call.protocol);
+      return standing.unlessExhausted(principal, fromProblem(guessed));
+    }
     call.rawHeaders = withoutLongPromptBeta(call.rawHeaders, facts, model);
     return {
       facts,

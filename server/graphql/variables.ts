@@ -18,6 +18,7 @@ import {
   type ValidationRule,
   ValuesOfCorrectTypeRule,
 } from 'graphql';
+import { closest } from '../shared/closest.ts';
 
 /**
  * Checks variables before the library does, whose messages quote values: a password of the wrong type would be in the
@@ -99,9 +100,12 @@ function check(value: unknown, type: GraphQLInputType, place: string, checking: 
     const fields = type.getFields();
     for (const name of Object.keys(value)) {
       if (Object.hasOwn(fields, name)) continue;
+      // Told in production too: the names of inputs stand in the SDK, which is public.
+      const meant = closest(name, Object.keys(fields));
+      const question = meant === null ? '' : ` Did you mean ${meant}?`;
       problems.push({
         place,
-        message: `has the member ${JSON.stringify(name.slice(0, 64))}, which ${type.name} has not.`,
+        message: `has the member ${JSON.stringify(name.slice(0, 64))}, which ${type.name} has not.${question}`,
       });
     }
     for (const field of Object.values(fields)) {

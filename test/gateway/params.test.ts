@@ -68,6 +68,15 @@ describe.each(Object.keys(addresses) as Text[])('%s', (protocol) => {
   });
 });
 
+test('a mistyped member is told what may have been meant', async () => {
+  const body = { model: 'only-messages', messages: [{ role: 'user', content: 'Hi' }], temperatur: 1 };
+  const { param, message } = await refusalOf('/v1/chat/completions', body);
+  expect(param).toBe('temperatur');
+  expect(message).toMatch(/Did you mean temperature\?$/);
+  const unlike = await refusalOf('/v1/chat/completions', { ...body, temperatur: undefined, rainbow: 1 });
+  expect(unlike.message).toMatch(/no equivalent$/);
+});
+
 test('the count of tokens names what is wrong', async () => {
   const body = { model: 'only-chat', messages: [{ role: 'user', content: 'Hi' }, { role: 7 }] };
   expect((await refusalOf('/v1/messages/count_tokens', body)).param).toBe('messages.1.role');

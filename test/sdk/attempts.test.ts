@@ -342,7 +342,9 @@ describe('the hook', () => {
       onEvent: (event) => heard.push(event),
     });
     await steyg.usage.entry('request-1');
-    await steyg.graphql('query whoAmI { me { user { email } } }', { secret: 'canary' }).catch(() => undefined);
+    await steyg
+      .graphql('query whoAmI($secret: String) { me { user { email } } }', { secret: 'canary' })
+      .catch(() => undefined);
     await steyg.messages.create({ ...ping, messages: [{ role: 'user', content: 'canary' }] });
     expect(heard.map(({ type, attempt }) => [type, attempt]).slice(0, 8)).toEqual([
       ['request', 0],

@@ -6,6 +6,7 @@
  */
 
 import { ConfigurationError } from '../errors.ts';
+import { checkNames, question } from '../internal/names.ts';
 import type { Connection, ConnectRequest, ToolName } from './connection.ts';
 import { aider } from './tools/aider.ts';
 import { claudeCode } from './tools/claude-code.ts';
@@ -40,6 +41,8 @@ const makers: Record<ToolName, (parts: Parts) => Connection> = {
   curl,
 };
 
+const requestMembers: readonly (keyof ConnectRequest)[] = ['tool', 'baseUrl', 'apiKey', 'models', 'catalog', 'scope'];
+
 /**
  * The names of the tools whose settings are known.
  *
@@ -52,7 +55,7 @@ export const tools = Object.keys(makers) as readonly ToolName[];
 
 /**
  * What connects a tool to the gateway. Throws a `ConfigurationError` for an address that cannot be right, a model that
- * the catalog does not have, or a scope that the tool does not know.
+ * the catalog does not have, a scope that the tool does not know, or a member that a request does not have.
  *
  * @example
  * ```ts
@@ -68,24 +71,12 @@ export const tools = Object.keys(makers) as readonly ToolName[];
  * ```
  */
 export function connect(request: ConnectRequest): Connection {
+  checkNames('member of the request', request, requestMembers);
   const make = Object.hasOwn(makers, request.tool) ? makers[request.tool] : undefined;
   if (make === undefined) {
-    const meant = tools.find((tool) => isNear(request.tool, tool));
-    const question = meant === undefined ? '' : ` Did you mean ${meant}?`;
-    throw new ConfigurationError(`${request.tool} is no known tool; these are: ${tools.join(', ')}.${question}`);
+    throw new ConfigurationError(
+      `${request.tool} is no known tool; these are: ${tools.join(', ')}.${question(request.tool, tools)}`,
+    );
   }
   return make(partsOf(request));
 }
-
-/** Whether one letter too many, too few, or wrong, or two that changed places, are all that differs. */
-function isNear(written: string, name: string): boolean {
-  if (Math.abs(written.length - name.length) > 1) return false;
-  const meant = shortened(name);
-  return shortened(written).some((each) => meant.includes(each));
-}
-
-/** A name, and the name without each of its letters. */
-const shortened = (name: string) => [
-  name,
-  ...Array.from(name, (_letter, at) => name.slice(0, at) + name.slice(at + 1)),
-];

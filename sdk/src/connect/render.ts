@@ -1,3 +1,4 @@
+import { checkNames } from '../internal/names.ts';
 import type { Connection } from './connection.ts';
 
 /**
@@ -8,7 +9,9 @@ import type { Connection } from './connection.ts';
  * console.log(renderConnection(connect(request)));
  * ```
  */
-export function renderConnection(connection: Connection, { showKey = false }: { showKey?: boolean } = {}): string {
+export function renderConnection(connection: Connection, options: { showKey?: boolean } = {}): string {
+  checkNames('option', options, ['showKey']);
+  const { showKey = false } = options;
   const { title, baseUrl, files, environment, commands, code, steps, notes } = connection;
   const sections = [
     `${title}\n${'='.repeat(title.length)}\nBase address: ${baseUrl}`,

@@ -72,11 +72,11 @@ export async function checkBudget(steyg: Steyg, now: () => number): Promise<Find
   } catch (cause) {
     return [error('budget', messageOf(cause), remedyFor(cause))];
   }
-  const free = report.balance.free_usd;
+  const free = report.balance.freeUsd;
   const topUp = 'Buy budget in the console; the same key goes on working.';
   const ending = report.grants
-    .filter(({ expires_at, free_usd }) => expires_at !== null && Number(free_usd) > 0)
-    .map(({ expires_at }) => Date.parse(expires_at ?? ''))
+    .filter(({ expiresAt, freeUsd }) => expiresAt !== null && Number(freeUsd) > 0)
+    .map(({ expiresAt }) => Date.parse(expiresAt ?? ''))
     .filter((time) => time - now() < soonMs);
   if (Number(free) === 0) return [error('budget', 'The budget is used up, or has expired.', topUp)];
   return [
@@ -93,7 +93,7 @@ export async function checkBudget(steyg: Steyg, now: () => number): Promise<Find
 async function checkKeyLimit(steyg: Steyg): Promise<Finding[]> {
   try {
     const { data } = await steyg.key.get();
-    if (data.limit === null || data.limit_remaining === null || data.limit_remaining > 0) return [];
+    if (data.limit === null || data.limitRemaining === null || data.limitRemaining > 0) return [];
     const remedy = 'Raise the limit of the key in the console, or use another key.';
     return [error('budget', `The key has reached its own limit of ${data.limit} USD.`, remedy)];
   } catch {

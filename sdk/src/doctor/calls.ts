@@ -1,4 +1,5 @@
 import { findCost } from '../account.ts';
+import type { UsdAmount } from '../amounts.ts';
 import type { Steyg } from '../client.ts';
 import {
   ApiError,
@@ -19,7 +20,7 @@ import { type CheckName, error, type Finding, passed, warning } from './finding.
 
 export interface CallFinding {
   finding: Finding;
-  costUsd: string | null;
+  costUsd: UsdAmount | null;
 }
 
 const ping = [{ role: 'user' as const, content: 'ping' }];

@@ -1,3 +1,5 @@
+import type { UsdAmount } from '../amounts.ts';
+
 /** What the doctor looks at, and what it says. */
 
 /** What was looked at. */
@@ -30,7 +32,7 @@ export interface Diagnosis {
   healthy: boolean;
   findings: Finding[];
   /** What the test requests cost, USD as a decimal string; null when none was answered. */
-  costUsd: string | null;
+  costUsd: UsdAmount | null;
 }
 
 export const passed = (check: CheckName, message: string): Finding => ({ check, level: 'ok', message, remedy: null });

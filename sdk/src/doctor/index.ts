@@ -9,6 +9,7 @@ import { Steyg } from '../client.ts';
 import { chooseModels } from '../connect/choose.ts';
 import type { ModelChoice } from '../connect/connection.ts';
 import { SteygError } from '../errors.ts';
+import { checkNames } from '../internal/names.ts';
 import { formatPico, parseDecimal } from '../internal/usd.ts';
 import type { Fetch } from '../options.ts';
 import { checkBudget, checkKey, checkKeyText } from './account.ts';
@@ -42,8 +43,21 @@ export interface DoctorRequest {
   now?: (() => number) | undefined;
 }
 
+const requestMembers: readonly (keyof DoctorRequest)[] = [
+  'baseUrl',
+  'apiKey',
+  'models',
+  'environment',
+  'settings',
+  'signedIn',
+  'spend',
+  'fetch',
+  'timeoutMs',
+  'now',
+];
+
 /**
- * Examines a set-up. Never throws: what fails is a finding.
+ * Examines a set-up. What fails is a finding; only a member that a request does not have is a `ConfigurationError`.
  *
  * @example
  * ```ts
@@ -53,6 +67,7 @@ export interface DoctorRequest {
  * ```
  */
 export async function doctor(request: DoctorRequest): Promise<Diagnosis> {
+  checkNames('member of the request', request, requestMembers);
   const findings: Finding[] = [];
   const costs: string[] = [];
   try {

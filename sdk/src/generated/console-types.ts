@@ -1,5 +1,7 @@
 // Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.
 
+import type { UsdAmount, VndAmount } from '../amounts.ts';
+
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
@@ -26,8 +28,6 @@ export type AccountLimitsInput = {
 export type AccountStatus =
   /** Requests are taken. */
   | 'ACTIVE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** An operator has stopped the account. */
   | 'SUSPENDED';
 
@@ -84,9 +84,7 @@ export type AnnouncementKind =
   /** Something to know. */
   | 'INFO'
   /** Planned work. */
-  | 'MAINTENANCE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER';
+  | 'MAINTENANCE';
 
 /** Which rows come first. */
 export type AttributedUsageOrder =
@@ -110,174 +108,21 @@ export type AttributionMode =
   | 'DIGESTS'
   /** Nothing. */
   | 'OFF'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account. */
+  /** Sessions, users and values of tags as clients send them. Every API key of the account reads those of all its keys by `GET /v1/usage`, whatever its project. */
   | 'PLAIN';
-
-/** What was done. */
-export type AuditAction =
-  /** An access token was made. */
-  | 'ACCESS_TOKEN_CREATE'
-  /** An access token was deleted. */
-  | 'ACCESS_TOKEN_DELETE'
-  /** Somebody became the owner of an account. */
-  | 'ACCOUNT_ADD_OWNER'
-  /** What an account has stored of whom its requests are for. */
-  | 'ACCOUNT_ATTRIBUTION'
-  /** The e-mail address of an account was changed. */
-  | 'ACCOUNT_CHANGE_ADDRESS'
-  /** The company that an account buys for was changed. */
-  | 'ACCOUNT_COMPANY'
-  /** An account was opened. */
-  | 'ACCOUNT_CREATE'
-  /** An account was erased. */
-  | 'ACCOUNT_ERASE'
-  /** The limits that an account sets itself were changed. */
-  | 'ACCOUNT_LIMITS'
-  /** An operator wrote a note about an account. */
-  | 'ACCOUNT_NOTE'
-  /** A suspended account was let go on. */
-  | 'ACCOUNT_RESUME'
-  /** An account was suspended. */
-  | 'ACCOUNT_SUSPEND'
-  /** An operator looked at an account as its readers do. */
-  | 'ACCOUNT_VIEW'
-  /** Something was announced. */
-  | 'ANNOUNCEMENT_CREATE'
-  /** An announcement was ended. */
-  | 'ANNOUNCEMENT_END'
-  /** The end of an announcement was moved. */
-  | 'ANNOUNCEMENT_MOVE_END'
-  /** The steps of bonuses were changed. */
-  | 'BONUS_SAVE'
-  /** A month was closed. */
-  | 'BOOKS_CLOSE'
-  /** A vendor’s bill was imported. */
-  | 'BOOKS_IMPORT'
-  /** Redemption codes were made. */
-  | 'CODES_CREATE'
-  /** Redemption codes were revoked. */
-  | 'CODES_REVOKE'
-  /** A redemption code was used. */
-  | 'CODE_REDEEM'
-  /** Budget was given by hand. */
-  | 'GRANT_ADD'
-  /** A grant was ended. */
-  | 'GRANT_END'
-  /** Somebody was invited to an account. */
-  | 'INVITATION_CREATE'
-  /** An invitation was revoked. */
-  | 'INVITATION_REVOKE'
-  /** An e-invoice was tried again. */
-  | 'INVOICE_RETRY'
-  /** An API key was changed. */
-  | 'KEY_CHANGE'
-  /** An API key was made. */
-  | 'KEY_CREATE'
-  /** An API key was deleted. */
-  | 'KEY_DELETE'
-  /** An operator deleted a customer’s API key. */
-  | 'KEY_REVOKE'
-  /** An API key was replaced by a new one. */
-  | 'KEY_ROTATE'
-  /** A month of the ledger was archived. */
-  | 'LEDGER_ARCHIVE'
-  /** An archived month was put back. */
-  | 'LEDGER_RESTORE'
-  /** The role of a member was changed. */
-  | 'MEMBER_CHANGE'
-  /** Somebody joined an account. */
-  | 'MEMBER_JOIN'
-  /** The monthly budget of a member was changed. */
-  | 'MEMBER_LIMIT'
-  /** A member was removed from an account. */
-  | 'MEMBER_REMOVE'
-  /** A model of the catalog was changed. */
-  | 'MODEL_CHANGE'
-  /** A model was added to the catalog. */
-  | 'MODEL_CREATE'
-  /** An answer by another model was dealt with. */
-  | 'MODEL_MISMATCH_CLOSE'
-  /** A channel of notices was changed. */
-  | 'NOTICE_CHANNEL_CHANGE'
-  /** A channel of notices was added. */
-  | 'NOTICE_CHANNEL_CREATE'
-  /** A channel of notices was removed. */
-  | 'NOTICE_CHANNEL_DELETE'
-  /** The settings of notices were changed. */
-  | 'NOTICE_SETTINGS_CHANGE'
-  /** Somebody was made an operator. */
-  | 'OPERATOR_CREATE'
-  /** Somebody is no operator any more. */
-  | 'OPERATOR_REMOVE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** A plan was changed. */
-  | 'PLAN_CHANGE'
-  /** A plan was added. */
-  | 'PLAN_CREATE'
-  /** A model got new prices. */
-  | 'PRICE_ADD'
-  /** A machine that measures was added. */
-  | 'PROBE_AGENT_CREATE'
-  /** A machine that measures was revoked. */
-  | 'PROBE_AGENT_REVOKE'
-  /** The pace or the budget of probes was changed. */
-  | 'PROBING_SAVE'
-  /** A project was changed. */
-  | 'PROJECT_CHANGE'
-  /** A project was made. */
-  | 'PROJECT_CREATE'
-  /** Where a model runs was changed. */
-  | 'ROUTE_CHANGE'
-  /** The seller that receipts name was changed. */
-  | 'SELLER_SAVE'
-  /** Something was said about an incident or an announcement. */
-  | 'STATUS_UPDATE_CREATE'
-  /** The terms of free amounts were changed. */
-  | 'TOP_UP_SAVE'
-  /** The review of a transfer was closed. */
-  | 'TRANSFER_CLOSE'
-  /** A transfer was credited to an account without an order. */
-  | 'TRANSFER_CREDIT'
-  /** A transfer was matched with an order by hand. */
-  | 'TRANSFER_MATCH'
-  /** A transfer was recorded by hand. */
-  | 'TRANSFER_RECORD'
-  /** The match of a transfer was undone. */
-  | 'TRANSFER_UNDO'
-  /** An upstream got another key. */
-  | 'UPSTREAM_ADD_KEY'
-  /** An upstream was changed. */
-  | 'UPSTREAM_CHANGE'
-  /** An upstream was added. */
-  | 'UPSTREAM_CREATE'
-  /** A key of an upstream was deleted. */
-  | 'UPSTREAM_DELETE_KEY'
-  /** An upstream got a key in place of those it had. */
-  | 'UPSTREAM_SET_KEY'
-  /** A webhook endpoint was changed. */
-  | 'WEBHOOK_CHANGE'
-  /** A webhook endpoint was added. */
-  | 'WEBHOOK_CREATE'
-  /** A webhook endpoint was removed. */
-  | 'WEBHOOK_DELETE'
-  /** A webhook endpoint got a new secret. */
-  | 'WEBHOOK_ROTATE';
 
 /** A step of bonuses. */
 export type BonusStepInput = {
   /** How much of the budget, in hundredths of a percent. */
   basisPoints: number;
   /** From which price on. */
-  fromVnd: string;
+  fromVnd: VndAmount;
 };
 
 /** The most that a key may spend within any so many minutes. */
 export type BurnLimitInput = {
   /** The most. */
-  amount: string;
+  amount: UsdAmount;
   /** The length of the window, 1 to 1440. */
   minutes: number;
 };
@@ -299,7 +144,7 @@ export type BusinessNoticeSettingsInput = {
   /** Minute of the day from which it is sent again, as one summary. */
   quietTo?: number | null | undefined;
   /** A shortfall of an hour above it is told. */
-  shortfall?: string | null | undefined;
+  shortfall?: UsdAmount | null | undefined;
   /** Zone of the quiet hours, e.g. `Asia/Ho_Chi_Minh`. */
   timeZone?: string | null | undefined;
 };
@@ -308,23 +153,10 @@ export type BusinessNoticeSettingsInput = {
 export type CachedTokensPlace =
   /** Beside it. */
   | 'BESIDE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Read and written within, even where the same tokens are in both. */
   | 'OVERLAPPING'
   /** Within the prompt’s count. */
   | 'WITHIN';
-
-/** Something that is charged by the piece. */
-export type ChargedUnit =
-  /** An image. */
-  | 'IMAGE'
-  /** A minute; begun ones count whole. */
-  | 'MINUTE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** A search that the vendor makes. */
-  | 'SEARCH';
 
 /** Prices by the clock, in USD per 1M tokens: outside of all windows the ordinary prices count. */
 export type ClockPricesInput = {
@@ -361,7 +193,7 @@ export type CreateAccessTokenInput = {
 /** Redemption codes to make. Either an amount or a plan is given. */
 export type CreateCodesInput = {
   /** What each redemption gives. */
-  amount?: string | null | undefined;
+  amount?: UsdAmount | null | undefined;
   /** How many codes, at most 1000. */
   count: number;
   /** Until when they can be redeemed; left out: no end. */
@@ -414,12 +246,7 @@ export type CreateNoticeChannelInput = {
   kind: NoticeChannelKind;
   /** What is sent there; empty: everything. */
   kinds?: Array<NoticeKind> | null | undefined;
-  /** Language of the messages; left out: `EN`. */
-  language?: Language | null | undefined;
-  /**
-   * Language of the messages: `en` (default) or `vi`.
-   * @deprecated Use `language`.
-   */
+  /** Language of the messages: `en` (default) or `vi`. */
   locale?: string | null | undefined;
   /** What people call it. */
   name: string;
@@ -438,9 +265,9 @@ export type CreateOrderInput = {
   /** For which account; left out: your only or oldest one. */
   accountId?: string | null | undefined;
   /** A free amount, as its budget in whole cents; within `topUp`. */
-  amountUsd?: string | null | undefined;
+  amountUsd?: UsdAmount | null | undefined;
   /** A free amount, as its price; within `topUp`. */
-  amountVnd?: string | null | undefined;
+  amountVnd?: VndAmount | null | undefined;
   /** The account that gets the budget, by id or e-mail address; left out: the buyer’s. Whether there is such an account is not told: the gift waits 30 days for it, and then goes to the buyer. */
   giftTo?: string | null | undefined;
   /** Asking again with the same key and input gives the same order. */
@@ -475,15 +302,10 @@ export type CreateWebhookEndpointInput = {
   accountId?: string | null | undefined;
   /** What people call it. */
   description?: string | null | undefined;
-  /**
-   * Names of events that it is to hear of; left out: all.
-   * @deprecated Use `webhookEvents`.
-   */
+  /** Names of events that it is to hear of; left out: all. */
   events?: Array<string> | null | undefined;
   /** A public https address. */
   url: string;
-  /** What it is to hear of; left out or empty: everything. */
-  webhookEvents?: Array<WebhookEvent> | null | undefined;
 };
 
 /** Which models take an effort. */
@@ -521,7 +343,7 @@ export type GiveGrantInput = {
   /** To which account. */
   accountId: string;
   /** How much. */
-  amount: string;
+  amount: UsdAmount;
   /** When it ends; left out: never. */
   expiresAt?: string | null | undefined;
   /** Asking again with the same key gives nothing more. */
@@ -538,8 +360,6 @@ export type GrantKind =
   | 'BONUS'
   /** Given for a redemption code. */
   | 'CODE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Bought with a plan. */
   | 'PURCHASE'
   /** Given back. */
@@ -557,8 +377,6 @@ export type ImportVendorUsageInput = {
 
 /** Why probes of a model failed, where it was not the model. */
 export type IncidentCause =
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** The service itself was away or could not be reached. */
   | 'SERVICE';
 
@@ -566,8 +384,6 @@ export type IncidentCause =
 export type IncidentImpact =
   /** All ways to reach it. */
   | 'MAJOR'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Some ways to reach it. */
   | 'PARTIAL';
 
@@ -577,8 +393,6 @@ export type InvitedRole =
   | 'ADMIN'
   /** Looks at everything and handles keys. */
   | 'MEMBER'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Looks at everything. */
   | 'VIEWER';
 
@@ -590,8 +404,6 @@ export type InvoiceState =
   | 'FAILED'
   /** It was issued. */
   | 'ISSUED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** The payment was undone afterwards: the operator cancels it. */
   | 'TO_CANCEL'
   /** The payment was undone before it was requested. */
@@ -602,9 +414,7 @@ export type KeyOwner =
   /** The account: it goes on when the person who made it leaves. */
   | 'ACCOUNT'
   /** The person who made it: it ends when that person leaves the account. */
-  | 'MEMBER'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER';
+  | 'MEMBER';
 
 /** Whether a key opens anything. */
 export type KeyStatus =
@@ -619,8 +429,6 @@ export type KeyStatus =
 export type Language =
   /** English. */
   | 'EN'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Vietnamese. */
   | 'VI';
 
@@ -673,46 +481,31 @@ export type MaxTokensField =
   /** `max_completion_tokens`. */
   | 'MAX_COMPLETION_TOKENS'
   /** `max_tokens`. */
-  | 'MAX_TOKENS'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER';
-
-/** Something that a model can do and that programs may rely on. */
-export type ModelCapability =
-  /** Reads context from a cache, at a price of its own. */
-  | 'CACHING'
-  /** Reasons before it answers. */
-  | 'THINKING'
-  /** Calls tools. */
-  | 'TOOLS'
-  /** Sees images. */
-  | 'VISION';
+  | 'MAX_TOKENS';
 
 /** What a model makes of its input. Further kinds may follow. */
 export type ModelKind =
   /** Vectors: POST /api/v1/embeddings */
   | 'EMBEDDING'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Text and calls of tools: messages, chat completions and responses. */
   | 'TEXT';
 
 /** Prices of a model in USD per 1M tokens, with at most 6 decimals. */
 export type ModelPricesInput = {
   /** Context from the cache; lower than `input`. */
-  cacheHit: string;
+  cacheHit: UsdAmount;
   /** Written to the one-hour cache; left out: as new context. */
-  cacheWrite1h?: string | null | undefined;
+  cacheWrite1h?: UsdAmount | null | undefined;
   /** Written to the five-minute cache; left out: as new context. */
-  cacheWrite5m?: string | null | undefined;
+  cacheWrite5m?: UsdAmount | null | undefined;
   /** Other prices for hours of the week; left out: none. */
   clock?: ClockPricesInput | null | undefined;
   /** New context. */
-  input: string;
+  input: UsdAmount;
   /** The longest prompt that these prices are for. A request whose prompt may be longer, by its bytes, is refused; left out: whatever the upstream takes. */
   maxPromptTokens?: number | null | undefined;
   /** What the model writes. */
-  output: string;
+  output: UsdAmount;
   /** What is charged by the piece; left out: nothing. */
   perUnit?: PiecePricesInput | null | undefined;
   /** Other prices for longer prompts; left out: none. */
@@ -723,8 +516,6 @@ export type ModelPricesInput = {
 export type NoticeChannelKind =
   /** A channel, by a webhook. */
   | 'DISCORD'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** A channel, by an incoming webhook. */
   | 'SLACK'
   /** A chat, by a bot of your own. */
@@ -740,8 +531,6 @@ export type NoticeDeliveryState =
   | 'DELIVERED'
   /** Given up. */
   | 'FAILED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** It will be sent (again). */
   | 'PENDING'
   /** It is being sent. */
@@ -771,8 +560,6 @@ export type NoticeKind =
   | 'MODEL_INCIDENT'
   /** Somebody signed in from a browser that was not used before. */
   | 'NEW_SIGN_IN'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** The price of a model that the account uses changes. */
   | 'PRICE_CHANGED'
   /** A state that a notice told of is over. */
@@ -791,13 +578,13 @@ export type NoticeSettingsInput = {
   /** Which account; left out: your only or oldest one. */
   accountId?: string | null | undefined;
   /** More than this spent within `burnMinutes` is told; zero: never. */
-  burnAmount?: string | null | undefined;
+  burnAmount?: UsdAmount | null | undefined;
   /** The time of the burn rate: 1 to 1440 minutes. */
   burnMinutes?: number | null | undefined;
   /** A limit of a key, a member, a project or the account that is used to this percentage is told; zero: never. */
   keyPercent?: number | null | undefined;
   /** A balance below it is low; zero: never. */
-  lowBalance: string;
+  lowBalance: UsdAmount;
   /** Whether notices go out by mail. */
   mail: boolean;
   /** Kinds that are not wanted. */
@@ -820,7 +607,7 @@ export type OnDisconnect =
 /** An account that an operator opens for somebody. */
 export type OpenAccountInput = {
   /** Its first budget, without an end; left out: none. */
-  budget?: string | null | undefined;
+  budget?: UsdAmount | null | undefined;
   /** Where notices go; who signs up with this address owns it. */
   email: string;
   /** What the account is called; left out: the part of the address before the @. */
@@ -840,8 +627,6 @@ export type OrderStatus =
   | 'CANCELLED'
   /** The money did not arrive in time. */
   | 'EXPIRED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Paid: its budget can be used. */
   | 'PAID'
   /** Some money has arrived; the rest is missing. */
@@ -849,60 +634,14 @@ export type OrderStatus =
   /** No money has arrived. */
   | 'PENDING';
 
-/** What translation may use at an upstream; what is left out has the vendor’s or the protocol’s default. */
-export type OwnFeaturesInput = {
-  /** Where cached tokens are counted. */
-  cachedTokens?: CachedTokensPlace | null | undefined;
-  /** Wants the signatures of tool calls back. */
-  callSignatures?: boolean | null | undefined;
-  /** Takes an effort. */
-  effort?: boolean | null | undefined;
-  /** Takes a pseudonym of the end user. */
-  endUser?: boolean | null | undefined;
-  /** Takes documents. */
-  files?: boolean | null | undefined;
-  /** Takes images by address. */
-  imageUrls?: boolean | null | undefined;
-  /** Takes a request for any JSON object. */
-  jsonObject?: boolean | null | undefined;
-  /** Takes a schema of the answer. */
-  jsonSchema?: boolean | null | undefined;
-  /** The one name of the output cap that it takes. */
-  maxTokensField?: MaxTokensField | null | undefined;
-  /** The smallest cap on the output that it takes. */
-  minOutputTokens?: number | null | undefined;
-  /** Takes `parallel_tool_calls`. */
-  parallelCalls?: boolean | null | undefined;
-  /** Takes earlier reasoning back. */
-  reasoningHistory?: boolean | null | undefined;
-  /** Takes temperature and the like. */
-  sampling?: boolean | null | undefined;
-  /** Wants ids of tool calls with nine letters or digits. */
-  shortCallIds?: boolean | null | undefined;
-  /** Takes stop sequences. */
-  stop?: boolean | null | undefined;
-  /** Keeps questions and answers unless it is told not to; it is told then. */
-  store?: boolean | null | undefined;
-  /** How a system message in mid-conversation is sent. */
-  systemRole?: SystemRole | null | undefined;
-  /** Thinks unless told not to, and then takes no forced tool choice. */
-  thinkingSwitch?: boolean | null | undefined;
-  /** The strongest tool choice that binds. */
-  toolChoice?: ToolChoiceSupport | null | undefined;
-  /** Is handed the trace of each request. */
-  traceContext?: boolean | null | undefined;
-  /** Takes `stream_options`. */
-  usageOption?: boolean | null | undefined;
-};
-
 /** What is charged by the piece, in USD for one; what is left out has no price. */
 export type PiecePricesInput = {
   /** One image. */
-  image?: string | null | undefined;
+  image?: UsdAmount | null | undefined;
   /** One minute; begun ones count whole. */
-  minute?: string | null | undefined;
+  minute?: UsdAmount | null | undefined;
   /** One search that the vendor makes. */
-  search?: string | null | undefined;
+  search?: UsdAmount | null | undefined;
 };
 
 /** Prices by the clock, in USD per 1M tokens: outside of all windows the ordinary prices count. */
@@ -975,8 +714,6 @@ export type PricesInput = {
 
 /** How a probe asks for its answer. */
 export type ProbeMode =
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** In one piece. */
   | 'PLAIN'
   /** As a stream. */
@@ -988,17 +725,15 @@ export type ProbeOutcome =
   | 'DOWN'
   /** The probe’s own key, budget or limits stood in the way. */
   | 'NO_DATA'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** A whole, well-formed answer. */
   | 'UP';
 
 /** What the keys of a project may spend together; left out or null: no limit. */
 export type ProjectLimitsInput = {
   /** In all. */
-  lifetime?: string | null | undefined;
+  lifetime?: UsdAmount | null | undefined;
   /** In a calendar month, in the time zone of the account. */
-  month?: string | null | undefined;
+  month?: UsdAmount | null | undefined;
 };
 
 /** A wire protocol. */
@@ -1007,34 +742,13 @@ export type Protocol =
   | 'CHAT_COMPLETIONS'
   /** POST /api/v1/messages */
   | 'MESSAGES'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** POST /api/v1/responses */
   | 'RESPONSES';
-
-/** How much a request asks a model to reason. */
-export type ReasoningEffort =
-  /** Much. */
-  | 'HIGH'
-  /** Little. */
-  | 'LOW'
-  /** As much as it can. */
-  | 'MAX'
-  /** As much as is usual. */
-  | 'MEDIUM'
-  /** As little as it can. */
-  | 'MINIMAL'
-  /** Not at all. */
-  | 'NONE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** Very much. */
-  | 'XHIGH';
 
 /** A transfer that an operator read off a bank statement. */
 export type RecordTransferInput = {
   /** How much arrived. */
-  amountVnd: string;
+  amountVnd: VndAmount;
   /** The bank’s reference: the same one is recorded once. */
   bankReference: string;
   /** When the bank booked it. */
@@ -1051,8 +765,6 @@ export type RequestOutcome =
   | 'CLIENT_CLOSED'
   /** Answered to the end. */
   | 'COMPLETED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** The service ended it: the server was stopped, or could not check the budget. */
   | 'SHUTDOWN'
   /** The model took too long. */
@@ -1068,8 +780,6 @@ export type Role =
   | 'ADMIN'
   /** Looks at everything and handles keys. */
   | 'MEMBER'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Everything, owners included. */
   | 'OWNER'
   /** Looks at everything. */
@@ -1100,16 +810,13 @@ export type RouteInput = {
 export type SaveModelInput = {
   /** Fields and betas that are open for it. */
   allow?: Array<string> | null | undefined;
-  /** What it can do: `tools`, `vision`, `thinking`, `caching`, and whatever people are to read. */
+  /** What it can do. */
   capabilities?: Array<string> | null | undefined;
   /** Most tokens of a request and its answer. */
   contextWindow: number;
   /** What people read. */
   displayName: string;
-  /**
-   * Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said.
-   * @deprecated Use `reasoningEfforts`.
-   */
+  /** Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said. */
   efforts?: Array<string> | null | undefined;
   /** Whether it can be called. */
   enabled?: boolean | null | undefined;
@@ -1121,23 +828,16 @@ export type SaveModelInput = {
   maxOutputTokens: number;
   /** Catalog id: lower case; what clients write in `model`. */
   modelId: string;
-  /** What becomes of a request with a top-level member that the gateway does not know. Translation refuses it in any case. Left out: `PASS`. */
-  onUnknownMembers?: UnknownMembers | null | undefined;
-  /** Reasoning efforts that it knows; `NONE` alone: it takes no effort; empty: not said. */
-  reasoningEfforts?: Array<ReasoningEffort> | null | undefined;
   /** Tokens a second that its hidden reasoning never falls below: silence of a stream counts so, and a stream that was left is charged so. Zero: it shows all its reasoning. Null: not said; silence of a model that reasons then counts as 80 tokens a second while it streams, and nobody is charged for it. */
   reasoningTokensPerSecond?: number | null | undefined;
-  /**
-   * What becomes of a request with a top-level member that the gateway does not know: `pass` or `refuse`. Translation refuses it in any case.
-   * @deprecated Use `onUnknownMembers`.
-   */
+  /** What becomes of a request with a top-level member that the gateway does not know: `pass` or `refuse`. Translation refuses it in any case. */
   unknownMembers?: string | null | undefined;
 };
 
 /** A plan. Orders that were made before keep their price and budget. */
 export type SavePlanInput = {
   /** The budget that it buys. */
-  budget: string;
+  budget: UsdAmount;
   /** What people read. */
   name: string;
   /** Whether it can be ordered. */
@@ -1145,7 +845,7 @@ export type SavePlanInput = {
   /** Lower-case letters, digits and hyphens; an existing one is changed. */
   planId: string;
   /** What it costs. */
-  priceVnd: string;
+  priceVnd: VndAmount;
   /** Days until the bought budget expires; left out: never. */
   validDays?: number | null | undefined;
 };
@@ -1157,7 +857,7 @@ export type SaveProbingInput = {
   /** Catalog id; left out: all models without settings of their own. */
   modelId?: string | null | undefined;
   /** What a month may cost. Of a model: null: it has no budget of its own. */
-  monthlyBudget?: string | null | undefined;
+  monthlyBudget?: UsdAmount | null | undefined;
 };
 
 /** An upstream, new or known. */
@@ -1166,15 +866,10 @@ export type SaveUpstreamInput = {
   baseUrl: string;
   /** Whether it is used. */
   enabled?: boolean | null | undefined;
-  /**
-   * What differs from the vendor.
-   * @deprecated Use `ownFeatures`, whose members are enums where they are words.
-   */
+  /** What differs from the vendor. */
   features?: UpstreamFeaturesInput | null | undefined;
   /** When the client leaves. */
   onDisconnect?: OnDisconnect | null | undefined;
-  /** What differs from the vendor. */
-  ownFeatures?: OwnFeaturesInput | null | undefined;
   /** The vendor, one of `vendorProfiles`; null: none of them; left out: as it was. */
   profile?: string | null | undefined;
   /** What it speaks. */
@@ -1244,7 +939,7 @@ export type SetMemberBudgetInput = {
   /** Whose: the id of a member, or a `memberId`. */
   id: string;
   /** In a calendar month; left out or null: no limit. */
-  month?: string | null | undefined;
+  month?: UsdAmount | null | undefined;
 };
 
 /** A step of setting the service up. */
@@ -1259,8 +954,6 @@ export type SetupStep =
   | 'PUBLIC_ADDRESS'
   /** The operator who asks signs in with a one-time code. */
   | 'SECOND_FACTOR'
-  /** Customers read who sells, under which terms, and where they get help. */
-  | 'SELLER'
   /** Mails are sent, not written to files. */
   | 'SMTP'
   /** A model is on sale that runs at a vendor, not at the simulator. */
@@ -1270,12 +963,7 @@ export type SetupStep =
 export type SignUpInput = {
   /** E-mail address; a link is sent to it. */
   email: string;
-  /** Language of mails; left out: `EN`. */
-  language?: Language | null | undefined;
-  /**
-   * Language of mails: `en` (usual) or `vi`.
-   * @deprecated Use `language`.
-   */
+  /** Language of mails: `en` (usual) or `vi`. */
   locale?: string | null | undefined;
   /** What the person is called. */
   name: string;
@@ -1286,13 +974,13 @@ export type SignUpInput = {
 /** What a key or an account may spend by itself, in the time zone of the account; left out or null: no limit but the budget. */
 export type SpendLimitsInput = {
   /** In one day. */
-  day?: string | null | undefined;
+  day?: UsdAmount | null | undefined;
   /** In all. */
-  lifetime?: string | null | undefined;
+  lifetime?: UsdAmount | null | undefined;
   /** In one calendar month. */
-  month?: string | null | undefined;
+  month?: UsdAmount | null | undefined;
   /** In one week, from Monday. Left out, it stays as it is. */
-  week?: string | null | undefined;
+  week?: UsdAmount | null | undefined;
 };
 
 /** How far an incident, or maintenance, has come. */
@@ -1307,8 +995,6 @@ export type StatusUpdateState =
   | 'IN_PROGRESS'
   /** Of an incident: it is mended, and watched. */
   | 'MONITORING'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Of an incident: it is over. Ends an announced one. */
   | 'RESOLVED'
   /** Of maintenance: its result is checked. */
@@ -1320,8 +1006,6 @@ export type SystemRole =
   | 'HOIST'
   /** Where it stands. */
   | 'KEEP'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** As a message of the user. */
   | 'USER';
 
@@ -1330,15 +1014,15 @@ export type TierPricesInput = {
   /** For prompts of more tokens than this, all pools together. */
   abovePromptTokens: number;
   /** Context from the cache; lower than `input`. */
-  cacheHit: string;
+  cacheHit: UsdAmount;
   /** Written to the one-hour cache; left out: as new context. */
-  cacheWrite1h?: string | null | undefined;
+  cacheWrite1h?: UsdAmount | null | undefined;
   /** Written to the five-minute cache; left out: as new context. */
-  cacheWrite5m?: string | null | undefined;
+  cacheWrite5m?: UsdAmount | null | undefined;
   /** New context. */
-  input: string;
+  input: UsdAmount;
   /** What the model writes. */
-  output: string;
+  output: UsdAmount;
 };
 
 /** What happened. */
@@ -1366,19 +1050,6 @@ export type TimelineKind =
   /** The account was suspended. */
   | 'SUSPENDED';
 
-/** One of the five kinds of tokens that have prices. */
-export type TokenPool =
-  /** Context read from the cache. */
-  | 'CACHE_HIT'
-  /** Context written to the one-hour cache. */
-  | 'CACHE_WRITE_1H'
-  /** Context written to the five-minute cache. */
-  | 'CACHE_WRITE_5M'
-  /** New context. */
-  | 'INPUT'
-  /** What the model wrote, reasoning included. */
-  | 'OUTPUT';
-
 /** What an access token may do. */
 export type TokenScope =
   /** Make orders. */
@@ -1387,8 +1058,6 @@ export type TokenScope =
   | 'KEYS'
   /** Operate the service; only operators can give it. */
   | 'OPERATOR'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Look at the account. */
   | 'READ';
 
@@ -1398,17 +1067,15 @@ export type ToolChoiceSupport =
   | 'AUTO'
   /** A named tool. */
   | 'NAMED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Any tool. */
   | 'REQUIRED';
 
 /** Free amounts to offer. */
 export type TopUpInput = {
   /** The largest amount. */
-  maxVnd: string;
+  maxVnd: VndAmount;
   /** The least amount. */
-  minVnd: string;
+  minVnd: VndAmount;
   /** The plan whose price of a USD and validity count. */
   planId: string;
 };
@@ -1417,8 +1084,6 @@ export type TopUpInput = {
 export type TransferDirection =
   /** To us. */
   | 'IN'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Away from us. */
   | 'OUT';
 
@@ -1441,8 +1106,6 @@ export type TransferReviewReason =
   | 'ORDER_CANCELLED'
   /** The order was paid already. */
   | 'ORDER_PAID'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** It went to an account that is not ours. */
   | 'OTHER_ACCOUNT'
   /** Money went away from us. */
@@ -1458,19 +1121,6 @@ export type TransferReviewReason =
   /** Its memo code is of no order. */
   | 'UNKNOWN_MEMO';
 
-/** Who told of a transfer. */
-export type TransferSource =
-  /** Casso. */
-  | 'CASSO'
-  /** An operator, by hand. */
-  | 'OPERATOR'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** payOS. */
-  | 'PAYOS'
-  /** SePay. */
-  | 'SEPAY';
-
 /** What is charged by the piece, in USD for one as decimal strings; what is left out has no price. */
 export type UnitPricesInput = {
   /** One image. */
@@ -1480,15 +1130,6 @@ export type UnitPricesInput = {
   /** One search that the vendor makes. */
   search?: string | null | undefined;
 };
-
-/** What becomes of members that the gateway does not know. */
-export type UnknownMembers =
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** They are passed on. */
-  | 'PASS'
-  /** The request is refused. */
-  | 'REFUSE';
 
 /** What is to change about a key; what is left out stays. */
 export type UpdateKeyInput = {
@@ -1526,12 +1167,7 @@ export type UpdateNoticeChannelInput = {
   id: string;
   /** What is sent there; empty: everything. */
   kinds?: Array<NoticeKind> | null | undefined;
-  /** Language of the messages. */
-  language?: Language | null | undefined;
-  /**
-   * Language of the messages: `en` or `vi`.
-   * @deprecated Use `language`.
-   */
+  /** Language of the messages: `en` or `vi`. */
   locale?: string | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
@@ -1563,17 +1199,12 @@ export type UpdateWebhookEndpointInput = {
   description?: string | null | undefined;
   /** Whether anything is sent there. */
   enabled?: boolean | null | undefined;
-  /**
-   * Names of events that it is to hear of; empty: all.
-   * @deprecated Use `webhookEvents`.
-   */
+  /** Names of events that it is to hear of; empty: all. */
   events?: Array<string> | null | undefined;
   /** Which endpoint. */
   id: string;
   /** A public https address. */
   url?: string | null | undefined;
-  /** What it is to hear of; empty: everything. */
-  webhookEvents?: Array<WebhookEvent> | null | undefined;
 };
 
 /** What translation may use at an upstream; what is left out has the protocol’s default. */
@@ -1657,8 +1288,6 @@ export type UsageSource =
   | 'ESTIMATED'
   /** There are none: the request failed before any. */
   | 'NONE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Reported up to where the answer ended, the rest estimated. */
   | 'PARTIAL'
   /** The model reported them. */
@@ -1667,17 +1296,17 @@ export type UsageSource =
 /** What the operator pays, in USD per 1M tokens with at most 6 decimals. */
 export type VendorPricesInput = {
   /** Context from the cache; lower than `input`. */
-  cacheHit: string;
+  cacheHit: UsdAmount;
   /** Written to the one-hour cache; left out: as new context. */
-  cacheWrite1h?: string | null | undefined;
+  cacheWrite1h?: UsdAmount | null | undefined;
   /** Written to the five-minute cache; left out: as new context. */
-  cacheWrite5m?: string | null | undefined;
+  cacheWrite5m?: UsdAmount | null | undefined;
   /** Other prices for hours of the week; left out: none. */
   clock?: ClockPricesInput | null | undefined;
   /** New context. */
-  input: string;
+  input: UsdAmount;
   /** What the model writes. */
-  output: string;
+  output: UsdAmount;
   /** What is charged by the piece; left out: nothing. */
   perUnit?: PiecePricesInput | null | undefined;
   /** Other prices for longer prompts; left out: none. */
@@ -1690,80 +1319,27 @@ export type WebhookDeliveryStatus =
   | 'DELIVERED'
   /** Given up. */
   | 'FAILED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** It will be tried (again). */
   | 'PENDING';
-
-/** What webhooks tell of. */
-export type WebhookEvent =
-  /** Nothing is left of the budget. */
-  | 'BALANCE_EXHAUSTED'
-  /** The budget went below the threshold. */
-  | 'BALANCE_LOW'
-  /** Budget ends soon. */
-  | 'GRANT_EXPIRING'
-  /** A limit of a key, a member, a project or the account is nearly reached. */
-  | 'KEY_LIMIT_NEAR'
-  /** A model that the account uses fails, or is back. */
-  | 'MODEL_INCIDENT'
-  /** An order was paid. */
-  | 'ORDER_PAID'
-  /** A part of an order’s price has arrived. */
-  | 'ORDER_PARTIAL'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** The price of a model that the account uses changes. */
-  | 'PRICE_CHANGED'
-  /** Somebody signed in from a new device. */
-  | 'SIGN_IN_NEW'
-  /** More is spent in a while than is wanted. */
-  | 'SPEND_BURN_RATE'
-  /** The budget of the trial is nearly used. */
-  | 'TRIAL_ENDING'
-  /** A test. */
-  | 'WEBHOOK_TEST';
-
-/** A day of the week. */
-export type Weekday =
-  /** Friday. */
-  | 'FRI'
-  /** Monday. */
-  | 'MON'
-  /** Saturday. */
-  | 'SAT'
-  /** Sunday. */
-  | 'SUN'
-  /** Thursday. */
-  | 'THU'
-  /** Tuesday. */
-  | 'TUE'
-  /** Wednesday. */
-  | 'WED';
 
 /** Prices for hours of the week: a request that is accepted in them is charged wholly at these. */
 export type WindowPricesInput = {
   /** Context from the cache; lower than `input`. */
-  cacheHit: string;
+  cacheHit: UsdAmount;
   /** Written to the one-hour cache; left out: as new context. */
-  cacheWrite1h?: string | null | undefined;
+  cacheWrite1h?: UsdAmount | null | undefined;
   /** Written to the five-minute cache; left out: as new context. */
-  cacheWrite5m?: string | null | undefined;
-  /**
-   * `mon` to `sun`: the days on which the hours begin.
-   * @deprecated Use `weekdays`.
-   */
-  days?: Array<string> | null | undefined;
+  cacheWrite5m?: UsdAmount | null | undefined;
+  /** `mon` to `sun`: the days on which the hours begin. */
+  days: Array<string>;
   /** Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day. */
   hours: Array<string>;
   /** New context. */
-  input: string;
+  input: UsdAmount;
   /** What the model writes. */
-  output: string;
+  output: UsdAmount;
   /** Prices of the window for longer prompts, with the bounds of the ordinary ones. */
   tiers?: Array<TierPricesInput> | null | undefined;
-  /** The days on which the hours begin. They are needed. */
-  weekdays?: Array<Weekday> | null | undefined;
 };
 
 export type AccountQueryVariables = Exact<{
@@ -1771,14 +1347,14 @@ export type AccountQueryVariables = Exact<{
 }>;
 
 
-export type AccountQuery = { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } | null };
+export type AccountQuery = { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } } | null };
 
 export type AccountLimitsQueryVariables = Exact<{
   id?: string | null | undefined;
 }>;
 
 
-export type AccountLimitsQuery = { account: { limits: { addresses: Array<string>, maxConcurrent: number | null, requestsPerMinute: number | null, tokensPerMinute: number | null, timeZone: string, spend: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spent: { held: string, lifetime: string, thisMonth: string, thisWeek: string, today: string } | null } } | null };
+export type AccountLimitsQuery = { account: { limits: { addresses: Array<string>, maxConcurrent: number | null, requestsPerMinute: number | null, tokensPerMinute: number | null, timeZone: string, spend: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, spent: { held: UsdAmount, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } | null } } | null };
 
 export type SetAccountLimitsMutationVariables = Exact<{
   input: AccountLimitsInput;
@@ -1786,7 +1362,7 @@ export type SetAccountLimitsMutationVariables = Exact<{
 
 
 export type SetAccountLimitsMutation = { setAccountLimits:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -1805,7 +1381,7 @@ export type SetAttributionModeMutationVariables = Exact<{
 
 
 export type SetAttributionModeMutation = { setAttributionMode:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -1869,7 +1445,7 @@ export type AcceptInvitationMutationVariables = Exact<{
 
 
 export type AcceptInvitationMutation = { acceptInvitation:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'InvalidTokenError', code: string, message: string }
    };
 
@@ -1925,7 +1501,7 @@ export type NoticeSettingsQueryVariables = Exact<{
 }>;
 
 
-export type NoticeSettingsQuery = { account: { noticeSettings: { burnAmount: string, burnMinutes: number, keyPercent: number, lowBalance: string, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string } } | null };
+export type NoticeSettingsQuery = { account: { noticeSettings: { burnAmount: UsdAmount, burnMinutes: number, keyPercent: number, lowBalance: UsdAmount, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string } } | null };
 
 export type UpdateNoticeSettingsMutationVariables = Exact<{
   input: NoticeSettingsInput;
@@ -1936,7 +1512,7 @@ export type UpdateNoticeSettingsMutation = { updateNoticeSettings:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeSettings', burnAmount: string, burnMinutes: number, keyPercent: number, lowBalance: string, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string }
+    | { __typename: 'NoticeSettings', burnAmount: UsdAmount, burnMinutes: number, keyPercent: number, lowBalance: UsdAmount, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string }
    };
 
 export type ListNoticeChannelsQueryVariables = Exact<{
@@ -2022,8 +1598,8 @@ export type DeleteAccessTokenMutationVariables = Exact<{
 }>;
 
 
-export type DeleteAccessTokenMutation = { revokeAccessToken:
-    | { __typename: 'AccessToken', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> }
+export type DeleteAccessTokenMutation = { deleteAccessToken:
+    | { __typename: 'Done', ok: boolean }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2069,14 +1645,14 @@ export type OperatorViewsQuery = { account: { operatorViews: Array<{ at: string,
 export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ModelsQuery = { models: Array<{ agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, perUnit: { image: string | null, minute: string | null, search: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } }> }> };
+export type ModelsQuery = { models: Array<{ agentStepsFor5Usd: number | null, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> };
 
 export type ModelQueryVariables = Exact<{
   modelId: string;
 }>;
 
 
-export type ModelQuery = { model: { agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, perUnit: { image: string | null, minute: string | null, search: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } }> } | null };
+export type ModelQuery = { model: { agentStepsFor5Usd: number | null, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> } | null };
 
 type Problem_BusyError_Fragment = { retryAfterSeconds: number, code: string, message: string };
 
@@ -2096,8 +1672,6 @@ type Problem_NotAllowedError_Fragment = { code: string, message: string };
 
 type Problem_NotFoundError_Fragment = { code: string, message: string };
 
-type Problem_RequestRefusedError_Fragment = { code: string, message: string };
-
 type Problem_TooManyAttemptsError_Fragment = { retryAfterSeconds: number, code: string, message: string };
 
 export type ProblemFragment =
@@ -2110,85 +1684,84 @@ export type ProblemFragment =
   | Problem_KeyCreatedBeforeError_Fragment
   | Problem_NotAllowedError_Fragment
   | Problem_NotFoundError_Fragment
-  | Problem_RequestRefusedError_Fragment
   | Problem_TooManyAttemptsError_Fragment
 ;
 
 export type AccessTokenFragment = { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> };
 
-export type AccountFragment = { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } };
+export type AccountFragment = { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } };
 
 export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type AnomalyFragment = { cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null };
+export type AnomalyFragment = { accountId: string, cost: UsdAmount, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource };
 
-export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } };
+export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } };
 
-export type MemberSpendFragment = { held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> };
+export type MemberSpendFragment = { held: UsdAmount, isMember: boolean, keys: number, lifetime: UsdAmount, memberId: string, monthlyBudget: UsdAmount | null, name: string | null, personalKeys: number, thisMonth: UsdAmount, months: Array<{ charged: UsdAmount, month: string }> };
 
-export type MonthSpendFragment = { charged: string, month: string };
+export type MonthSpendFragment = { charged: UsdAmount, month: string };
 
-export type ProjectSpendFragment = { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } };
+export type ProjectSpendFragment = { held: UsdAmount, keys: number, lifetime: UsdAmount, thisMonth: UsdAmount, limits: { lifetime: UsdAmount | null, month: UsdAmount | null } };
 
 export type ProjectFragment = { archivedAt: string | null, createdAt: string, id: string, name: string };
 
-export type AccountLimitsFragment = { addresses: Array<string>, maxConcurrent: number | null, requestsPerMinute: number | null, tokensPerMinute: number | null, timeZone: string, spend: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, spent: { held: string, lifetime: string, thisMonth: string, thisWeek: string, today: string } | null };
+export type AccountLimitsFragment = { addresses: Array<string>, maxConcurrent: number | null, requestsPerMinute: number | null, tokensPerMinute: number | null, timeZone: string, spend: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, spent: { held: UsdAmount, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } | null };
 
-export type AccountSpendFragment = { held: string, lifetime: string, thisMonth: string, thisWeek: string, today: string };
+export type AccountSpendFragment = { held: UsdAmount, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount };
 
-export type BurnLimitFragment = { amount: string, minutes: number };
+export type BurnLimitFragment = { amount: UsdAmount, minutes: number };
 
-export type AuditEntryFragment = { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null };
+export type AuditEntryFragment = { action: string, actor: string, after: unknown, before: unknown, createdAt: string, id: string, subject: string };
 
 export type BackupCodesFragment = { backupCodes: Array<string> };
 
 export type BankAccountFragment = { account: string, bin: string, name: string, demonstration: boolean };
 
-export type BankTransferFragment = { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null };
+export type BankTransferFragment = { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null };
 
 export type BrokenInvariantFragment = { invariant: string, rows: unknown };
 
-export type BudgetFragment = { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> };
+export type BudgetFragment = { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> };
 
-export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, maxPromptTokens: number | null, output: string, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
 
-export type NewApiKeyFragment = { secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } };
+export type NewApiKeyFragment = { secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } };
 
 export type DoneFragment = { ok: boolean };
 
 export type DownloadFragment = { expiresAt: string, url: string };
 
-export type GrantFragment = { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string };
+export type GrantFragment = { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount };
 
-export type GrantEndedFragment = { held: string, taken: string, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null };
+export type GrantEndedFragment = { held: UsdAmount, taken: UsdAmount, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount } | null };
 
-export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null };
+export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount } | null };
 
-export type HoldFragment = { amount: string, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null };
+export type HoldFragment = { accountId: string, amount: UsdAmount, heldAt: string, keyId: string, requestId: string };
 
-export type IncidentFragment = { cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
+export type IncidentFragment = { affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
 export type InvitationFragment = { createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole };
 
-export type KeySpendFragment = { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string };
+export type KeySpendFragment = { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount };
 
-export type LedgerEntryFragment = { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, tokenPool: TokenPool, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
-export type ModelFragment = { agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, perUnit: { image: string | null, minute: string | null, search: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } }> };
+export type ModelFragment = { agentStepsFor5Usd: number | null, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> };
 
 export type ModelMismatchFragment = { asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string };
 
 export type ModelStatusFragment = { displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> };
 
-export type ModelProbingFragment = { askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null };
+export type ModelProbingFragment = { askedMinutes: number, askedMonthlyCost: UsdAmount, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: UsdAmount | null, monthlyCost: UsdAmount, monthlyUpstreamCost: UsdAmount | null };
 
 export type ProbeAgentFragment = { createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null };
 
-export type ProbingFragment = { everyMinutes: number, monthlyBudget: string, observers: number, serviceProbes: boolean, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> };
+export type ProbingFragment = { everyMinutes: number, monthlyBudget: UsdAmount, observers: number, serviceProbes: boolean, spentThisMonth: UsdAmount, models: Array<{ askedMinutes: number, askedMonthlyCost: UsdAmount, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: UsdAmount | null, monthlyCost: UsdAmount, monthlyUpstreamCost: UsdAmount | null }> };
 
 export type RequestShareFragment = { count: number | null, protocol: Protocol, succeeded: number | null };
 
@@ -2200,63 +1773,63 @@ export type UptimeObserverFragment = { agent: boolean, measuredAt: string, name:
 
 export type NoticeFragment = { clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> };
 
-export type NoticeSettingsFragment = { burnAmount: string, burnMinutes: number, keyPercent: number, lowBalance: string, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string };
+export type NoticeSettingsFragment = { burnAmount: UsdAmount, burnMinutes: number, keyPercent: number, lowBalance: UsdAmount, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string };
 
-export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string };
+export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: UsdAmount, timeZone: string };
 
 export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string };
 
-export type MatchableOrderFragment = { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } };
+export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } };
 
-export type OrderFragment = { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
+export type OrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
 
 export type OrderInvoiceFragment = { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null };
 
-export type OrderPaymentFragment = { amountVnd: string, bankReference: string | null, bookedAt: string };
+export type OrderPaymentFragment = { amountVnd: VndAmount, bankReference: string | null, bookedAt: string };
 
 export type PageInfoFragment = { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null };
 
-export type PaymentInstructionsFragment = { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } };
+export type PaymentInstructionsFragment = { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } };
 
-export type PlanFragment = { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string };
+export type PlanFragment = { budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount };
 
-export type ModelPriceTierFragment = { abovePromptTokens: number, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } };
+export type ModelPriceTierFragment = { abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } };
 
-export type PriceTierFragment = { abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string };
+export type PriceTierFragment = { abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount };
 
-export type PriceVersionFragment = { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, maxPromptTokens: number | null, output: string, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> };
+export type PriceVersionFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
 
-export type PriceClockFragment = { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> };
+export type PriceClockFragment = { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> };
 
-export type PriceWindowFragment = { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> };
+export type PriceWindowFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
 
-export type PriceMomentFragment = { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null };
+export type PriceMomentFragment = { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null };
 
-export type PriceHoursFragment = { weekdays: Array<Weekday>, period: string, timeZone: string };
+export type PriceHoursFragment = { days: Array<string>, period: string, timeZone: string };
 
-export type ModelPriceClockFragment = { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } }> }> };
+export type ModelPriceClockFragment = { exceptDates: Array<string>, timeZone: string, windows: Array<{ days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> };
 
-export type ModelPriceWindowFragment = { weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite1h: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, cacheWrite5m: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, input: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null }, output: { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null } }> };
+export type ModelPriceWindowFragment = { days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> };
 
 export type PromptTierFragment = { abovePromptTokens: number | null, upToPromptTokens: number | null };
 
 export type ProbedWayFragment = { checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null };
 
-export type ReceiptFragment = { accountEmail: string, accountName: string, budget: string, issuedAt: string, number: string, planName: string, priceVnd: string, receivedVnd: string, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> };
+export type ReceiptFragment = { accountEmail: string, accountName: string, budget: UsdAmount, issuedAt: string, number: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }> };
 
-export type ReceiptLineFragment = { amount: string, tokenPool: TokenPool, pricePerMillion: string, tokens: string };
+export type ReceiptLineFragment = { amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string };
 
-export type MarginRowFragment = { charged: string, margin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstream: string | null, upstreamCost: string | null, account: { id: string, name: string } | null };
+export type MarginRowFragment = { charged: UsdAmount, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstream: string | null, upstreamCost: UsdAmount | null, account: { id: string, name: string } | null };
 
-export type RevenueRowFragment = { charged: string, cost: string, failures: string, knownMargin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type RevenueRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: string, knownMargin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
-export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } };
+export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } };
 
-export type RouteCostsFragment = { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> };
+export type RouteCostsFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
 
 export type RouteTestFragment = { latencyMs: number, ok: boolean, problem: string | null, status: number | null };
 
-export type EstimateFragment = { hold: string, inputTokens: number, least: string, model: string, most: string };
+export type EstimateFragment = { hold: UsdAmount, inputTokens: number, least: UsdAmount, model: string, most: UsdAmount };
 
 export type PasskeyFragment = { backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string };
 
@@ -2264,27 +1837,27 @@ export type PasskeyOptionsFragment = { json: string };
 
 export type SecondFactorSetupFragment = { backupCodes: Array<string>, uri: string };
 
-export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
+export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
 
 export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null };
 
-export type ShortfallFragment = { charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { email: string, id: string, name: string } | null };
+export type ShortfallFragment = { accountId: string, charged: UsdAmount, cost: UsdAmount, createdAt: string, missing: UsdAmount, model: string, requestId: string };
 
 export type SignedInFragment = { secondFactorRequired: boolean };
 
-export type SpendLimitsFragment = { day: string | null, lifetime: string | null, month: string | null, week: string | null };
+export type SpendLimitsFragment = { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null };
 
-export type TokenPriceFragment = { usdPerMillion: string, vndPerMillionAtBest: string | null, vndPerMillionAtStarter: string | null };
+export type TokenPriceFragment = { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null };
 
-export type UnitLineFragment = { amount: string, count: number, price: string, chargedUnit: ChargedUnit };
+export type UnitLineFragment = { amount: UsdAmount, count: number, price: UsdAmount, unit: string };
 
-export type UnitPricesFragment = { image: string | null, minute: string | null, search: string | null };
+export type UnitPricesFragment = { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null };
 
 export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string };
 
-export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null };
+export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null };
 
-export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boolean, restingKeys: number };
 
@@ -2296,7 +1869,7 @@ export type UptimeDayFragment = { date: string, uptime: { down: number, latencyM
 
 export type UptimePointFragment = { at: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } };
 
-export type UsageRowFragment = { charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type UsageRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean };
 
@@ -2306,49 +1879,49 @@ export type VendorProfileFragment = { displayName: string, keyVariable: string |
 
 export type WebhookAttemptFragment = { createdAt: string, durationMs: number, problem: string | null, status: number | null };
 
-export type WebhookDeliveryFragment = { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> };
+export type WebhookDeliveryFragment = { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> };
 
-export type WebhookEndpointFragment = { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string };
+export type WebhookEndpointFragment = { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string };
 
-export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } };
+export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } };
 
-export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } };
+export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } };
 
-export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> };
+export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> };
 
-export type VendorModelFragment = { contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } };
+export type VendorModelFragment = { contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } };
 
 export type SellerFragment = { address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string };
 
-export type StatementFragment = { charged: string, closing: string, expired: string, granted: string, month: string, opening: string, url: string };
+export type StatementFragment = { charged: UsdAmount, closing: UsdAmount, expired: UsdAmount, granted: UsdAmount, month: string, opening: UsdAmount, url: string };
 
-export type BonusStepFragment = { basisPoints: number, fromVnd: string };
+export type BonusStepFragment = { basisPoints: number, fromVnd: VndAmount };
 
-export type CodeBatchFragment = { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null };
+export type CodeBatchFragment = { amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null };
 
-export type CodeRedemptionFragment = { last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null };
+export type CodeRedemptionFragment = { accountEmail: string, accountId: string, last4: string, redeemedAt: string };
 
-export type TopUpFragment = { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } };
+export type TopUpFragment = { maxVnd: VndAmount, minVnd: VndAmount, plan: { budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount } };
 
-export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
+export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: VndAmount }>, topUp: { maxVnd: VndAmount, minVnd: VndAmount, plan: { budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount } } | null };
 
-export type TimelineEventFragment = { actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null };
+export type TimelineEventFragment = { actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: UsdAmount | null, vnd: VndAmount | null };
 
 export type AccountNoteFragment = { text: string };
 
-export type ComparedUsageFragment = { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null };
+export type ComparedUsageFragment = { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null };
 
-export type VendorComparisonFragment = { apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null };
+export type VendorComparisonFragment = { apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null };
 
 export type VendorBillsFragment = { firstDay: string | null, importedAt: string | null, lastDay: string | null, missingDays: Array<string>, upstream: string };
 
-export type MonthPreviewFragment = { expired: string, isOver: boolean, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string };
+export type MonthPreviewFragment = { expired: UsdAmount, isOver: boolean, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount };
 
-export type ClosedMonthFragment = { closedAt: string, closedBy: string, expired: string, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string };
+export type ClosedMonthFragment = { closedAt: string, closedBy: string, expired: UsdAmount, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount };
 
 export type RequestAttributionFragment = { session: string | null, tags: Array<string>, user: string | null };
 
-export type AttributedUsageFragment = { charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type AttributedUsageFragment = { charged: UsdAmount, cost: UsdAmount, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type UpstreamFeaturesFragment = { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null };
 
@@ -2360,7 +1933,7 @@ export type ListKeysQueryVariables = Exact<{
 }>;
 
 
-export type ListKeysQuery = { account: { keys: { totalCount: number, edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListKeysQuery = { account: { keys: { totalCount: number, edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateKeyMutationVariables = Exact<{
   input: CreateKeyInput;
@@ -2370,8 +1943,8 @@ export type CreateKeyMutationVariables = Exact<{
 export type CreateKeyMutation = { createApiKey:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'KeyCreatedBeforeError', code: string, message: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
-    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
+    | { __typename: 'KeyCreatedBeforeError', code: string, message: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
+    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2382,7 +1955,7 @@ export type UpdateKeyMutationVariables = Exact<{
 
 
 export type UpdateKeyMutation = { updateKey:
-    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -2398,7 +1971,7 @@ export type RotateKeyMutationVariables = Exact<{
 export type RotateKeyMutation = { rotateApiKey:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }
+    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2409,7 +1982,7 @@ export type DeleteKeyMutationVariables = Exact<{
 
 
 export type DeleteKeyMutation = { deleteKey:
-    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -2422,7 +1995,7 @@ export type ListProjectsQueryVariables = Exact<{
 }>;
 
 
-export type ListProjectsQuery = { account: { projects: Array<{ archivedAt: string | null, createdAt: string, id: string, name: string, spend: { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } } }> } | null };
+export type ListProjectsQuery = { account: { projects: Array<{ archivedAt: string | null, createdAt: string, id: string, name: string, spend: { held: UsdAmount, keys: number, lifetime: UsdAmount, thisMonth: UsdAmount, limits: { lifetime: UsdAmount | null, month: UsdAmount | null } } }> } | null };
 
 export type ProjectQueryVariables = Exact<{
   id: string;
@@ -2440,7 +2013,7 @@ export type ProjectQuery = { node:
     | { __typename: 'Model' }
     | { __typename: 'Order' }
     | { __typename: 'Plan' }
-    | { __typename: 'Project', archivedAt: string | null, createdAt: string, id: string, name: string, months: Array<{ charged: string, month: string }>, spend: { held: string, keys: number, lifetime: string, thisMonth: string, limits: { lifetime: string | null, month: string | null } } }
+    | { __typename: 'Project', archivedAt: string | null, createdAt: string, id: string, name: string, months: Array<{ charged: UsdAmount, month: string }>, spend: { held: UsdAmount, keys: number, lifetime: UsdAmount, thisMonth: UsdAmount, limits: { lifetime: UsdAmount | null, month: UsdAmount | null } } }
     | { __typename: 'Route' }
     | { __typename: 'Upstream' }
     | { __typename: 'User' }
@@ -2453,7 +2026,7 @@ export type MemberSpendQueryVariables = Exact<{
 }>;
 
 
-export type MemberSpendQuery = { account: { memberSpend: Array<{ held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> }> } | null };
+export type MemberSpendQuery = { account: { memberSpend: Array<{ held: UsdAmount, isMember: boolean, keys: number, lifetime: UsdAmount, memberId: string, monthlyBudget: UsdAmount | null, name: string | null, personalKeys: number, thisMonth: UsdAmount, months: Array<{ charged: UsdAmount, month: string }> }> } | null };
 
 export type SetMemberBudgetMutationVariables = Exact<{
   input: SetMemberBudgetInput;
@@ -2462,7 +2035,7 @@ export type SetMemberBudgetMutationVariables = Exact<{
 
 export type SetMemberBudgetMutation = { setMemberBudget:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'MemberSpend', held: string, isMember: boolean, keys: number, lifetime: string, memberId: string, monthlyBudget: string | null, name: string | null, personalKeys: number, thisMonth: string, months: Array<{ charged: string, month: string }> }
+    | { __typename: 'MemberSpend', held: UsdAmount, isMember: boolean, keys: number, lifetime: UsdAmount, memberId: string, monthlyBudget: UsdAmount | null, name: string | null, personalKeys: number, thisMonth: UsdAmount, months: Array<{ charged: UsdAmount, month: string }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2501,10 +2074,10 @@ export type EstimateQueryVariables = Exact<{
 
 
 export type EstimateQuery = { estimate:
-    | { __typename: 'Estimate', hold: string, inputTokens: number, least: string, model: string, most: string }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'Estimate', hold: UsdAmount, inputTokens: number, least: UsdAmount, model: string, most: UsdAmount }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'RequestRefusedError', param: string | null, reason: string, status: number, code: string, message: string }
    };
 
 export type ListEntriesQueryVariables = Exact<{
@@ -2516,7 +2089,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, tokenPool: TokenPool, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2524,7 +2097,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, tokenPool: TokenPool, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2541,7 +2114,7 @@ export type UsageQueryVariables = Exact<{
 }>;
 
 
-export type UsageQuery = { account: { usage: { nodes: Array<{ charged: string, cost: string, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
 
 export type AttributedUsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2557,14 +2130,14 @@ export type AttributedUsageQueryVariables = Exact<{
 }>;
 
 
-export type AttributedUsageQuery = { account: { attributedUsage: { nodes: Array<{ charged: string, cost: string, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type AttributedUsageQuery = { account: { attributedUsage: { next: string | null, rows: Array<{ charged: UsdAmount, cost: UsdAmount, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
 
 export type BudgetQueryVariables = Exact<{
   accountId?: string | null | undefined;
 }>;
 
 
-export type BudgetQuery = { account: { budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } | null };
+export type BudgetQuery = { account: { budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } } | null };
 
 export type CacheSavingsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2572,7 +2145,7 @@ export type CacheSavingsQueryVariables = Exact<{
 }>;
 
 
-export type CacheSavingsQuery = { account: { cacheSavings: string | null } | null };
+export type CacheSavingsQuery = { account: { cacheSavings: UsdAmount | null } | null };
 
 export type CreateLedgerDownloadMutationVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2592,14 +2165,14 @@ export type BudgetChangedSubscriptionVariables = Exact<{
 }>;
 
 
-export type BudgetChangedSubscription = { budgetChanged: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } };
+export type BudgetChangedSubscription = { budgetChanged: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } };
 
 export type LedgerAppendedSubscriptionVariables = Exact<{
   accountId?: string | null | undefined;
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, tokenPool: TokenPool, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
 
 export type ArchivedMonthsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2615,7 +2188,7 @@ export type AccountForOperatorQueryVariables = Exact<{
 }>;
 
 
-export type AccountForOperatorQuery = { operator: { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } | null } };
+export type AccountForOperatorQuery = { operator: { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } } | null } };
 
 export type ListAccountsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2625,7 +2198,7 @@ export type ListAccountsQueryVariables = Exact<{
 }>;
 
 
-export type ListAccountsQuery = { operator: { accounts: { edges: Array<{ cursor: string, node: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListAccountsQuery = { operator: { accounts: { edges: Array<{ cursor: string, node: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAnomaliesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2634,16 +2207,15 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalyPage: { nodes: Array<{ cost: string, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: UsdAmount, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource }> } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
-  after?: string | null | undefined;
   first?: number | null | undefined;
   open?: boolean | null | undefined;
 }>;
 
 
-export type ListModelMismatchesQuery = { operator: { modelMismatchPage: { nodes: Array<{ asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListModelMismatchesQuery = { operator: { modelMismatches: Array<{ asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }> } };
 
 export type CloseModelMismatchMutationVariables = Exact<{
   id: string;
@@ -2657,7 +2229,6 @@ export type CloseModelMismatchMutation = { closeModelMismatch:
    };
 
 export type AuditLogQueryVariables = Exact<{
-  actions?: Array<AuditAction> | AuditAction | null | undefined;
   actor?: string | null | undefined;
   after?: string | null | undefined;
   first?: number | null | undefined;
@@ -2667,15 +2238,14 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, after: unknown, before: unknown, createdAt: string, id: string, subject: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type HoldsQueryVariables = Exact<{
-  after?: string | null | undefined;
   first?: number | null | undefined;
 }>;
 
 
-export type HoldsQuery = { operator: { holdPage: { nodes: Array<{ amount: string, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type HoldsQuery = { operator: { holds: Array<{ accountId: string, amount: UsdAmount, heldAt: string, keyId: string, requestId: string }> } };
 
 export type InvariantsQueryVariables = Exact<{
   accountId: string;
@@ -2687,7 +2257,7 @@ export type InvariantsQuery = { operator: { invariants: Array<{ invariant: strin
 export type CatalogQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, maxPromptTokens: number | null, output: string, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type MarginsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2704,7 +2274,7 @@ export type MarginsQueryVariables = Exact<{
 }>;
 
 
-export type MarginsQuery = { operator: { margins: { nodes: Array<{ charged: string, margin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstream: string | null, upstreamCost: string | null, account: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type MarginsQuery = { operator: { margins: { next: string | null, rows: Array<{ charged: UsdAmount, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstream: string | null, upstreamCost: UsdAmount | null, account: { id: string, name: string } | null }> } } };
 
 export type RevenueQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2717,7 +2287,7 @@ export type RevenueQueryVariables = Exact<{
 }>;
 
 
-export type RevenueQuery = { operator: { revenue: { nodes: Array<{ charged: string, cost: string, failures: string, knownMargin: string | null, model: string | null, requests: string, shortfall: string, start: string | null, unknownCharged: string, unknownRequests: string, upstreamCost: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type RevenueQuery = { operator: { revenue: { next: string | null, rows: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, knownMargin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } };
 
 export type ShortfallsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2726,7 +2296,7 @@ export type ShortfallsQueryVariables = Exact<{
 }>;
 
 
-export type ShortfallsQuery = { operator: { shortfallPage: { nodes: Array<{ charged: string, cost: string, createdAt: string, missing: string, model: string, requestId: string, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ShortfallsQuery = { operator: { shortfalls: Array<{ accountId: string, charged: UsdAmount, cost: UsdAmount, createdAt: string, missing: UsdAmount, model: string, requestId: string }> } };
 
 export type CompareVendorUsageQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2738,7 +2308,7 @@ export type CompareVendorUsageQueryVariables = Exact<{
 }>;
 
 
-export type CompareVendorUsageQuery = { operator: { vendorComparison: { compared: number, differing: number, nodes: Array<{ apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: string | null, input: string, output: string, requests: string | null } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type CompareVendorUsageQuery = { operator: { vendorComparison: { next: string | null, compared: number, differing: number, rows: Array<{ apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null }> } } };
 
 export type VendorBillsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2751,12 +2321,12 @@ export type NextMonthToCloseQueryVariables = Exact<{
 }>;
 
 
-export type NextMonthToCloseQuery = { operator: { nextMonthToClose: { expired: string, isOver: boolean, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string } } };
+export type NextMonthToCloseQuery = { operator: { nextMonthToClose: { expired: UsdAmount, isOver: boolean, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount } } };
 
 export type ClosedMonthsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ClosedMonthsQuery = { operator: { closedMonths: Array<{ closedAt: string, closedBy: string, expired: string, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string }> } };
+export type ClosedMonthsQuery = { operator: { closedMonths: Array<{ closedAt: string, closedBy: string, expired: UsdAmount, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount }> } };
 
 export type ImportVendorUsageMutationVariables = Exact<{
   input: ImportVendorUsageInput;
@@ -2776,7 +2346,7 @@ export type CloseMonthMutationVariables = Exact<{
 
 
 export type CloseMonthMutation = { closeMonth:
-    | { __typename: 'ClosedMonth', closedAt: string, closedBy: string, expired: string, margin: string, month: string, revenueVnd: string, shortfall: string, timeZone: string, unknownCharged: string, unused: string, upstreamCost: string, used: string, usedOfGiven: string, usedOfPurchases: string, usedOfTrials: string }
+    | { __typename: 'ClosedMonth', closedAt: string, closedBy: string, expired: UsdAmount, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
@@ -2784,10 +2354,7 @@ export type CloseMonthMutation = { closeMonth:
 export type CreateBooksDownloadMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CreateBooksDownloadMutation = { createClosedMonthsDownload:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Download', expiresAt: string, url: string }
-   };
+export type CreateBooksDownloadMutation = { createBooksDownload: { expiresAt: string, url: string } };
 
 export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2797,7 +2364,7 @@ export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayN
 export type UpstreamsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type GiveGrantMutationVariables = Exact<{
   input: GiveGrantInput;
@@ -2806,7 +2373,7 @@ export type GiveGrantMutationVariables = Exact<{
 
 export type GiveGrantMutation = { giveGrant:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'GrantGiven', givenBefore: boolean, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null }
+    | { __typename: 'GrantGiven', givenBefore: boolean, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2818,7 +2385,7 @@ export type EndGrantMutationVariables = Exact<{
 
 export type EndGrantMutation = { endGrant:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'GrantEnded', held: string, taken: string, grant: { amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string } | null }
+    | { __typename: 'GrantEnded', held: UsdAmount, taken: UsdAmount, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2829,7 +2396,7 @@ export type OpenAccountMutationVariables = Exact<{
 
 
 export type OpenAccountMutation = { openAccount:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
@@ -2837,7 +2404,7 @@ export type OpenAccountMutation = { openAccount:
 export type VendorsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type VendorsQuery = { operator: { vendors: Array<{ keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> }> } };
+export type VendorsQuery = { operator: { vendors: Array<{ keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> }> } };
 
 export type SetupQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2863,13 +2430,8 @@ export type AddVendorMutationVariables = Exact<{
 export type AddVendorMutation = { addVendor:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Vendor', keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } }> }
+    | { __typename: 'Vendor', keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> }
    };
-
-export type ListOperatorsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type ListOperatorsQuery = { operator: { operators: Array<{ email: string, id: string, name: string, secondFactor: boolean }> } };
 
 export type SetOperatorMutationVariables = Exact<{
   email: string;
@@ -2885,12 +2447,12 @@ export type SetOperatorMutation = { setOperator:
 
 export type TimelineQueryVariables = Exact<{
   accountId: string;
-  after?: string | null | undefined;
+  before?: string | null | undefined;
   first?: number | null | undefined;
 }>;
 
 
-export type TimelineQuery = { operator: { timelinePage: { nodes: Array<{ actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: string | null, vnd: string | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type TimelineQuery = { operator: { timeline: Array<{ actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: UsdAmount | null, vnd: VndAmount | null }> } };
 
 export type AddAccountNoteMutationVariables = Exact<{
   accountId: string;
@@ -2911,7 +2473,7 @@ export type RevokeKeyMutationVariables = Exact<{
 
 
 export type RevokeKeyMutation = { revokeKey:
-    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2924,7 +2486,7 @@ export type SetAccountStatusMutationVariables = Exact<{
 
 
 export type SetAccountStatusMutation = { setAccountStatus:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: string, expired: string, free: string, granted: string, held: string, grants: Array<{ amount: string, createdAt: string, expired: string, expiresAt: string | null, free: string, held: string, id: string, kind: GrantKind, reason: string | null, spent: string }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2935,7 +2497,7 @@ export type SaveModelMutationVariables = Exact<{
 
 
 export type SaveModelMutation = { saveModel:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, maxPromptTokens: number | null, output: string, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2947,7 +2509,7 @@ export type SetModelEnabledMutationVariables = Exact<{
 
 
 export type SetModelEnabledMutation = { setModelEnabled:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, maxPromptTokens: number | null, output: string, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2960,7 +2522,7 @@ export type SetPricesMutationVariables = Exact<{
 
 
 export type SetPricesMutation = { savePrices:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, maxPromptTokens: number | null, output: string, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2972,7 +2534,7 @@ export type SetRoutesMutationVariables = Exact<{
 
 
 export type SetRoutesMutation = { setRoutes:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, createdAt: string, id: string, input: string, maxPromptTokens: number | null, output: string, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2995,7 +2557,7 @@ export type SaveUpstreamMutationVariables = Exact<{
 export type SaveUpstreamMutation = { saveUpstream:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SetUpstreamEnabledMutationVariables = Exact<{
@@ -3007,7 +2569,7 @@ export type SetUpstreamEnabledMutationVariables = Exact<{
 export type SetUpstreamEnabledMutation = { setUpstreamEnabled:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type AddUpstreamKeyMutationVariables = Exact<{
@@ -3019,7 +2581,7 @@ export type AddUpstreamKeyMutationVariables = Exact<{
 export type AddUpstreamKeyMutation = { addUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type DeleteUpstreamKeyMutationVariables = Exact<{
@@ -3031,7 +2593,7 @@ export type DeleteUpstreamKeyMutationVariables = Exact<{
 export type DeleteUpstreamKeyMutation = { deleteUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: string, cacheWrite1h: string | null, cacheWrite5m: string | null, input: string, output: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, weekdays: Array<Weekday>, hours: Array<string>, input: string, output: string, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> }> } | null, perUnit: { image: string | null, minute: string | null, search: string | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SearchOrdersQueryVariables = Exact<{
@@ -3043,22 +2605,21 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListAllPlansQuery = { operator: { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> } };
+export type ListAllPlansQuery = { operator: { plans: Array<{ budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount }> } };
 
 export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   queue?: boolean | null | undefined;
-  search?: string | null | undefined;
 }>;
 
 
-export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -3068,7 +2629,7 @@ export type FindOrdersToMatchQueryVariables = Exact<{
 }>;
 
 
-export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type TransferProposalsQueryVariables = Exact<{
   transferId: string;
@@ -3079,7 +2640,7 @@ export type TransferProposalsQuery = { node:
     | { __typename: 'AccessToken' }
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
-    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { bonus: string, budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, receivedVnd: string, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
+    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
     | { __typename: 'Model' }
@@ -3098,7 +2659,7 @@ export type UndoTransferMatchMutationVariables = Exact<{
 
 
 export type UndoTransferMatchMutation = { undoTransferMatch:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3111,7 +2672,7 @@ export type CreditTransferMutationVariables = Exact<{
 
 
 export type CreditTransferMutation = { creditTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3123,7 +2684,7 @@ export type MatchTransferMutationVariables = Exact<{
 
 
 export type MatchTransferMutation = { matchTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3134,7 +2695,7 @@ export type RecordTransferMutationVariables = Exact<{
 
 
 export type RecordTransferMutation = { recordTransfer:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
 
@@ -3145,7 +2706,7 @@ export type CloseTransferReviewMutationVariables = Exact<{
 
 
 export type CloseTransferReviewMutation = { closeTransferReview:
-    | { __typename: 'BankTransfer', amountVnd: string, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: string | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -3158,13 +2719,13 @@ export type SavePlanMutationVariables = Exact<{
 
 export type SavePlanMutation = { savePlan:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'Plan', budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }
+    | { __typename: 'Plan', budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount }
    };
 
 export type ProbingQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ProbingQuery = { operator: { probeAgents: Array<{ createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null }>, probing: { everyMinutes: number, monthlyBudget: string, observers: number, serviceProbes: boolean, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> } } };
+export type ProbingQuery = { operator: { probeAgents: Array<{ createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null }>, probing: { everyMinutes: number, monthlyBudget: UsdAmount, observers: number, serviceProbes: boolean, spentThisMonth: UsdAmount, models: Array<{ askedMinutes: number, askedMonthlyCost: UsdAmount, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: UsdAmount | null, monthlyCost: UsdAmount, monthlyUpstreamCost: UsdAmount | null }> } } };
 
 export type CreateProbeAgentMutationVariables = Exact<{
   input: CreateProbeAgentInput;
@@ -3194,7 +2755,7 @@ export type SaveProbingMutationVariables = Exact<{
 export type SaveProbingMutation = { saveProbing:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Probing', everyMinutes: number, monthlyBudget: string, observers: number, serviceProbes: boolean, spentThisMonth: string, models: Array<{ askedMinutes: number, askedMonthlyCost: string, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: string | null, monthlyCost: string, monthlyUpstreamCost: string | null }> }
+    | { __typename: 'Probing', everyMinutes: number, monthlyBudget: UsdAmount, observers: number, serviceProbes: boolean, spentThisMonth: UsdAmount, models: Array<{ askedMinutes: number, askedMonthlyCost: UsdAmount, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: UsdAmount | null, monthlyCost: UsdAmount, monthlyUpstreamCost: UsdAmount | null }> }
    };
 
 export type AddStatusUpdateMutationVariables = Exact<{
@@ -3235,7 +2796,7 @@ export type AccountOverviewQueryVariables = Exact<{
 }>;
 
 
-export type AccountOverviewQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }>, keys: { edges: Array<{ node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } }> }, orders: { edges: Array<{ node: { budget: string, createdAt: string, id: string, memo: string, planName: string, priceVnd: string, status: OrderStatus } }> } } | null } };
+export type AccountOverviewQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }>, keys: { edges: Array<{ node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }> }, orders: { edges: Array<{ node: { budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, status: OrderStatus } }> } } | null } };
 
 export type AccountEntriesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -3245,22 +2806,14 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, tokenPool: TokenPool, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
-
-export type AccountEntryQueryVariables = Exact<{
-  id: string;
-  requestId: string;
-}>;
-
-
-export type AccountEntryQuery = { operator: { account: { ledgerEntry: { charged: string, cost: string, createdAt: string, freeAfter: string, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: string, minutes: number } | null, limits: { day: string | null, lifetime: string | null, month: string | null, week: string | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: string, lastUsedAt: string | null, lifetime: string, thisMonth: string, thisWeek: string, today: string } } | null, operator: { margin: string | null, upstream: string | null, upstreamCost: string | null } | null, receipt: Array<{ amount: string, tokenPool: TokenPool, pricePerMillion: string, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: string, count: number, price: string, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;
 }>;
 
 
-export type BusinessQuery = { operator: { business: { modelMismatches: number, newAccounts: number, openIncidents: number, vndThisMonth: string, vndToday: string, waitingSince: string | null, waitingTransfers: number, failingUpstreams: Array<{ id: string, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null }> } } };
+export type BusinessQuery = { operator: { business: { modelMismatches: number, newAccounts: number, openIncidents: number, vndThisMonth: VndAmount, vndToday: VndAmount, waitingSince: string | null, waitingTransfers: number, failingUpstreams: Array<{ id: string, upstreamId: string, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null }> } } };
 
 export type SearchQueryVariables = Exact<{
   text: string;
@@ -3287,7 +2840,7 @@ export type ListBusinessNoticesQuery = { operator: { notices: Array<{ clearedAt:
 export type BusinessNoticeSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type BusinessNoticeSettingsQuery = { operator: { noticeSettings: { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string } } };
+export type BusinessNoticeSettingsQuery = { operator: { noticeSettings: { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: UsdAmount, timeZone: string } } };
 
 export type UpdateBusinessNoticeSettingsMutationVariables = Exact<{
   input: BusinessNoticeSettingsInput;
@@ -3295,7 +2848,7 @@ export type UpdateBusinessNoticeSettingsMutationVariables = Exact<{
 
 
 export type UpdateBusinessNoticeSettingsMutation = { updateBusinessNoticeSettings:
-    | { __typename: 'BusinessNoticeSettings', billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: string, timeZone: string }
+    | { __typename: 'BusinessNoticeSettings', billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: UsdAmount, timeZone: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
 
@@ -3373,14 +2926,14 @@ export type RetryInvoiceMutation = { retryInvoice:
 export type CodeBatchesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }> } };
+export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }> } };
 
 export type CodeRedemptionsQueryVariables = Exact<{
   batchId: string;
 }>;
 
 
-export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null }> | null } };
+export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ accountEmail: string, accountId: string, last4: string, redeemedAt: string }> | null } };
 
 export type CreateCodesMutationVariables = Exact<{
   input: CreateCodesInput;
@@ -3388,7 +2941,7 @@ export type CreateCodesMutationVariables = Exact<{
 
 
 export type CreateCodesMutation = { createCodes:
-    | { __typename: 'CodesCreated', codes: Array<string>, batch: { amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null } }
+    | { __typename: 'CodesCreated', codes: Array<string>, batch: { amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3399,7 +2952,7 @@ export type RevokeCodesMutationVariables = Exact<{
 
 
 export type RevokeCodesMutation = { revokeCodes:
-    | { __typename: 'CodeBatch', amount: string, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }
+    | { __typename: 'CodeBatch', amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
@@ -3411,7 +2964,7 @@ export type SaveTopUpMutationVariables = Exact<{
 export type SaveTopUpMutation = { saveTopUp:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'TopUpSaved', bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null }
+    | { __typename: 'TopUpSaved', bonusSteps: Array<{ basisPoints: number, fromVnd: VndAmount }>, topUp: { maxVnd: VndAmount, minVnd: VndAmount, plan: { budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount } } | null }
    };
 
 export type SaveBonusStepsMutationVariables = Exact<{
@@ -3421,7 +2974,7 @@ export type SaveBonusStepsMutationVariables = Exact<{
 
 export type SaveBonusStepsMutation = { saveBonusSteps:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'TopUpSaved', bonusSteps: Array<{ basisPoints: number, fromVnd: string }>, topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null }
+    | { __typename: 'TopUpSaved', bonusSteps: Array<{ basisPoints: number, fromVnd: VndAmount }>, topUp: { maxVnd: VndAmount, minVnd: VndAmount, plan: { budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount } } | null }
    };
 
 export type BeginAccountViewMutationVariables = Exact<{
@@ -3442,21 +2995,21 @@ export type ShopQuery = { shop: { open: boolean, demonstration: boolean } };
 export type PlansQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type PlansQuery = { plans: Array<{ budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string }> };
+export type PlansQuery = { plans: Array<{ budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount }> };
 
 export type OrderQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type OrderQuery = { order: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } | null };
+export type OrderQuery = { order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } | null };
 
 export type ReceiptQueryVariables = Exact<{
   orderId: string;
 }>;
 
 
-export type ReceiptQuery = { receipt: { accountEmail: string, accountName: string, budget: string, issuedAt: string, number: string, planName: string, priceVnd: string, receivedVnd: string, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }> } | null };
+export type ReceiptQuery = { receipt: { accountEmail: string, accountName: string, budget: UsdAmount, issuedAt: string, number: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }> } | null };
 
 export type ListOrdersQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3465,7 +3018,7 @@ export type ListOrdersQueryVariables = Exact<{
 }>;
 
 
-export type ListOrdersQuery = { account: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListOrdersQuery = { account: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateOrderMutationVariables = Exact<{
   input: CreateOrderInput;
@@ -3477,7 +3030,7 @@ export type CreateOrderMutation = { createOrder:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
+    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -3490,7 +3043,7 @@ export type CancelOrderMutation = { cancelOrder:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
+    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
    };
 
 export type OrderStatusSubscriptionVariables = Exact<{
@@ -3498,7 +3051,7 @@ export type OrderStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrderStatusSubscription = { orderStatus: { bonus: string, budget: string, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: string, receiptUrl: string | null, receivedVnd: string, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: string, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: string, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } };
+export type OrderStatusSubscription = { orderStatus: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } };
 
 export type SellerQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3531,7 +3084,7 @@ export type StatementsQueryVariables = Exact<{
 }>;
 
 
-export type StatementsQuery = { account: { id: string, statements: Array<{ charged: string, closing: string, expired: string, granted: string, month: string, opening: string, url: string }> } | null };
+export type StatementsQuery = { account: { id: string, statements: Array<{ charged: UsdAmount, closing: UsdAmount, expired: UsdAmount, granted: UsdAmount, month: string, opening: UsdAmount, url: string }> } | null };
 
 export type StatementQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3539,17 +3092,17 @@ export type StatementQueryVariables = Exact<{
 }>;
 
 
-export type StatementQuery = { account: { id: string, statement: { charged: string, closing: string, expired: string, granted: string, month: string, opening: string, url: string } | null } | null };
+export type StatementQuery = { account: { id: string, statement: { charged: UsdAmount, closing: UsdAmount, expired: UsdAmount, granted: UsdAmount, month: string, opening: UsdAmount, url: string } | null } | null };
 
 export type BonusStepsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type BonusStepsQuery = { bonusSteps: Array<{ basisPoints: number, fromVnd: string }> };
+export type BonusStepsQuery = { bonusSteps: Array<{ basisPoints: number, fromVnd: VndAmount }> };
 
 export type TopUpQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TopUpQuery = { topUp: { maxVnd: string, minVnd: string, plan: { budget: string, id: string, name: string, onSale: boolean, planId: string, priceVnd: string, validDays: number | null, vndPerUsd: string } } | null };
+export type TopUpQuery = { topUp: { maxVnd: VndAmount, minVnd: VndAmount, plan: { budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount } } | null };
 
 export type RedeemCodeMutationVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3558,7 +3111,7 @@ export type RedeemCodeMutationVariables = Exact<{
 
 
 export type RedeemCodeMutation = { redeemCode:
-    | { __typename: 'CodeRedeemed', again: boolean, amount: string, grantId: string }
+    | { __typename: 'CodeRedeemed', again: boolean, amount: UsdAmount, grantId: string }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -3672,10 +3225,7 @@ export type SignInWithPasskeyMutation = { signInWithPasskey:
 export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SignOutMutation = { endSession:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
-   };
+export type SignOutMutation = { signOut: { ok: boolean } };
 
 export type RequestPasswordResetMutationVariables = Exact<{
   email: string;
@@ -3734,7 +3284,7 @@ export type ChangeEmailMutation = { changeEmail:
    };
 
 export type UpdateProfileMutationVariables = Exact<{
-  language?: Language | null | undefined;
+  locale?: string | null | undefined;
   name?: string | null | undefined;
 }>;
 
@@ -3815,10 +3365,7 @@ export type RevokeSessionMutation = { revokeSession:
 export type RevokeOtherSessionsMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RevokeOtherSessionsMutation = { endOtherSessions:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'SessionsEnded', count: number }
-   };
+export type RevokeOtherSessionsMutation = { revokeOtherSessions: number };
 
 export type ListPasskeysQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3889,7 +3436,7 @@ export type RemovePasskeyMutation = { removePasskey:
 export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServiceStatusQuery = { status: { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> } };
+export type ServiceStatusQuery = { status: { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> } };
 
 export type UptimeQueryVariables = Exact<{
   by: UptimeUnit;
@@ -3910,19 +3457,19 @@ export type ListIncidentsQueryVariables = Exact<{
 }>;
 
 
-export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, node: { cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, node: { affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type WebhookEventsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type WebhookEventsQuery = { webhookEventNames: Array<{ name: string, webhookEvent: WebhookEvent }> };
+export type WebhookEventsQuery = { webhookEvents: Array<string> };
 
 export type ListEndpointsQueryVariables = Exact<{
   accountId?: string | null | undefined;
 }>;
 
 
-export type ListEndpointsQuery = { account: { webhookEndpoints: Array<{ createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string }> } | null };
+export type ListEndpointsQuery = { account: { webhookEndpoints: Array<{ createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string }> } | null };
 
 export type CreateWebhookEndpointMutationVariables = Exact<{
   input: CreateWebhookEndpointInput;
@@ -3934,7 +3481,7 @@ export type CreateWebhookEndpointMutation = { createWebhookEndpoint:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } }
+    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } }
    };
 
 export type UpdateWebhookEndpointMutationVariables = Exact<{
@@ -3947,7 +3494,7 @@ export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string }
+    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string }
    };
 
 export type DeleteWebhookEndpointMutationVariables = Exact<{
@@ -3958,7 +3505,7 @@ export type DeleteWebhookEndpointMutationVariables = Exact<{
 export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string }
+    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string }
    };
 
 export type RotateWebhookSecretMutationVariables = Exact<{
@@ -3969,7 +3516,7 @@ export type RotateWebhookSecretMutationVariables = Exact<{
 export type RotateWebhookSecretMutation = { rotateWebhookSecret:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } }
+    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } }
    };
 
 export type SendTestWebhookMutationVariables = Exact<{
@@ -3982,7 +3529,7 @@ export type SendTestWebhookMutation = { sendTestWebhook:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
    };
 
 export type ReplayWebhookDeliveryMutationVariables = Exact<{
@@ -3995,7 +3542,7 @@ export type ReplayWebhookDeliveryMutation = { replayWebhookDelivery:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
    };
 
 export type ListDeliveriesQueryVariables = Exact<{
@@ -4006,6 +3553,6 @@ export type ListDeliveriesQueryVariables = Exact<{
 
 
 export type ListDeliveriesQuery = { node:
-    | { deliveries: { edges: Array<{ cursor: string, node: { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } }
+    | { deliveries: { edges: Array<{ cursor: string, node: { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } }
     | Record<PropertyKey, never>
    | null };

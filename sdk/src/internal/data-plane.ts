@@ -1,3 +1,5 @@
+import type { UsdAmount } from '../amounts.ts';
+import type { Estimate } from '../generated/rest.ts';
 import { operations } from '../generated/rest-operations.ts';
 import type { RequestOptions } from '../options.ts';
 import { type CallCost, createStream, type ModelStream, type Reader } from '../streams.ts';
@@ -17,8 +19,8 @@ import { createPending, type Pending, type WithResponse } from './pending.ts';
 export interface CallFacts {
   /** Id of the request: the ledger entry has the same. */
   requestId: string | null;
-  /** USD as a decimal string, exact. Null for the answer of a stream: ask `stream.cost()`. */
-  costUsd: string | null;
+  /** In USD, exact. Null for the answer of a stream: ask `stream.cost()`. */
+  costUsd: UsdAmount | null;
 }
 
 /** A vendor's answer as it came, with the facts of the call in `steyg`, which is not enumerable: copies lack it. */
@@ -44,14 +46,23 @@ interface ModelMethods<Event, Final extends object> {
 /** Calls of the data plane. */
 export interface DataPlaneClient {
   model<Event, Final extends object>(operation: ModelOperation<Event, Final>): ModelMethods<Event, Final>;
-  post<T>(
-    call: { operation: OperationName; body: object; headers?: Record<string, string> },
-    options?: RequestOptions,
-  ): Pending<T>;
-  get<T>(
-    call: { operation: OperationName; path?: Record<string, string>; query?: object | undefined },
-    options?: RequestOptions,
-  ): Pending<T>;
+  post<T>(call: PostCall, options?: RequestOptions): Pending<T>;
+  /** An estimate, with its members in camel case too. */
+  estimate(call: PostCall, options?: RequestOptions): Pending<Estimate>;
+  /** An answer about the account, with its members in camel case too. */
+  get<T>(call: GetCall, options?: RequestOptions): Pending<T>;
+}
+
+interface PostCall {
+  operation: OperationName;
+  body: object;
+  headers?: Record<string, string>;
+}
+
+interface GetCall {
+  operation: OperationName;
+  path?: Record<string, string>;
+  query?: object | undefined;
 }
 
 export function createDataPlaneClient(parts: {
@@ -62,10 +73,17 @@ export function createDataPlaneClient(parts: {
 }): DataPlaneClient {
   const { baseUrl, send, cost } = parts;
   const address = (operation: OperationName) => `${baseUrl}${operations[operation].path}`;
-  const read = <T>(call: Omit<Call, 'credential'>, options: RequestOptions | undefined): Pending<T> =>
-    createPending(
-      send({ ...call, credential: 'apiKey' }, options).then((reply) => ({ ...from(reply), data: reply.json as T })),
-    );
+  // What an answer is, the caller's type says.
+  const read = async (call: Omit<Call, 'credential'>, options: RequestOptions | undefined) => {
+    const reply = await send({ ...call, credential: 'apiKey' }, options);
+    return { ...from(reply), data: reply.json as never };
+  };
+  /** An answer in the service's own words, and not in a vendor's. */
+  const own = async <T>(work: Promise<WithResponse<T>>) => {
+    const answer = await work;
+    (await import('./camel.ts')).withCamelNames(answer.data);
+    return answer;
+  };
 
   return {
     model<Event, Final extends object>({ operation, headers = {}, createReader }: ModelOperation<Event, Final>) {
@@ -93,12 +111,18 @@ export function createDataPlaneClient(parts: {
       };
     },
     post: ({ operation, body, headers = {} }, options) =>
-      read({ method: 'POST', url: address(operation), headers, body }, options),
-    get: ({ operation, path = {}, query = {} }, options) => {
+      createPending(read({ method: 'POST', url: address(operation), headers, body }, options)),
+    estimate: ({ operation, body, headers = {} }, options) =>
+      createPending(own(read({ method: 'POST', url: address(operation), headers, body }, options))),
+    get({ operation, path = {}, query = {} }, options) {
       const filled = address(operation).replace(/\{(\w+)\}/g, (_, name: string) =>
         encodeURIComponent(path[name] ?? ''),
       );
-      return read({ method: 'GET', url: `${filled}${queryString(query)}` }, options);
+      const ask = async () => {
+        const { queryOf } = await import('./camel.ts');
+        return read({ method: 'GET', url: `${filled}${queryString(queryOf(operation, query))}` }, options);
+      };
+      return createPending(own(ask()));
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   SteygError,
 } from '../errors.ts';
 import type { Fetch, RequestOptions, SteygEvent } from '../options.ts';
+import { checkNames } from './names.ts';
 
 /**
  * One exchange with the server, with its attempts. Time-outs, retries and the mapping of failures to errors happen
@@ -80,9 +81,18 @@ export function isWorthRetrying(status: number, headers: Headers): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
+export const requestOptions: readonly (keyof RequestOptions)[] = [
+  'signal',
+  'timeoutMs',
+  'idleTimeoutMs',
+  'maxRetries',
+  'headers',
+];
+
 export function createSend(settings: HttpSettings): Send {
   checkNumbers(settings);
   return async (call, options = {}) => {
+    checkNames('option', options, requestOptions);
     checkNumbers(options);
     const maxRetries = options.maxRetries ?? settings.maxRetries;
     const path = new URL(call.url).pathname;
@@ -177,7 +187,7 @@ async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<
     const text = await response.text().catch(() => '');
     deadline.clear();
     const { status, headers: answered } = response;
-    const error = apiError({ status, headers: answered, body: parse(text) ?? text });
+    const error = apiError({ status, headers: answered, body: parse(text) ?? text, url: call.url });
     const repeatable = call.repeatable !== false || status === 429;
     return { error, retry: repeatable && isWorthRetrying(status, answered), retryAfterMs: retryAfterMs(answered) };
   }

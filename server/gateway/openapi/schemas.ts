@@ -422,7 +422,16 @@ export const responsesEvent = z
       'One `data:` of the stream, which ends with response.completed, response.incomplete or response.failed. Further types may appear.',
   });
 
-const usd = z.string().meta({ description: 'USD as a decimal string, at most 12 decimals.', examples: ['4.805'] });
+/** The format is this service's own: it says the unit to generators of clients. */
+const usd = z.string().meta({
+  format: 'usd',
+  description: 'USD as a decimal string, at most 12 decimals.',
+  examples: ['4.805'],
+});
+/** As OpenRouter's clients read it. */
+const usdNumber = z
+  .number()
+  .meta({ format: 'usd', description: 'USD as a number; `/v1/usage` has the exact strings.' });
 
 /** Held money may be in an escrow: see `billing/ESCROW.md`. */
 const heldUsd = usd.meta({
@@ -652,12 +661,12 @@ export const usageSummary = open({
 export const keyInfo = open({
   data: open({
     label: text,
-    usage: z.number(),
-    usage_daily: z.number(),
-    usage_weekly: z.number(),
-    usage_monthly: z.number(),
-    limit: z.number().nullable(),
-    limit_remaining: z.number().nullable(),
+    usage: usdNumber,
+    usage_daily: usdNumber,
+    usage_weekly: usdNumber,
+    usage_monthly: usdNumber,
+    limit: usdNumber.nullable(),
+    limit_remaining: usdNumber.nullable(),
     limit_reset: text.nullable(),
     is_free_tier: z.boolean(),
     expires_at: z.iso.datetime().nullable(),
@@ -683,7 +692,7 @@ export const embeddingsResponse = open({
   usage: open({ prompt_tokens: z.int(), total_tokens: z.int() }),
 }).meta({ id: 'EmbeddingsResponse' });
 
-export const credits = open({ data: open({ total_credits: z.number(), total_usage: z.number() }) }).meta({
+export const credits = open({ data: open({ total_credits: usdNumber, total_usage: usdNumber }) }).meta({
   id: 'Credits',
   description: "The account's budget, in the shape that OpenRouter's clients read.",
 });
