@@ -162,10 +162,12 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
     [userId, `passkey of ${email}`],
   );
   const key = await send(browser, 'mutation { createKey(input: {}) { ... on CreatedKey { key { id } } } }');
-  const token = await send(
-    browser,
-    `mutation { createAccessToken(input: { name: "t", scopes: [READ] }) { ... on CreatedAccessToken { accessToken { id } } } }`,
-  );
+  const makeToken = () =>
+    send(
+      browser,
+      `mutation { createAccessToken(input: { name: "t", scopes: [READ] }) { ... on CreatedAccessToken { accessToken { id } } } }`,
+    );
+  const [token, secondToken] = [await makeToken(), await makeToken()];
   const invitation = await send(
     browser,
     `mutation { inviteMember(email: "guest@example.com", role: VIEWER) { ... on Invitation { id } } }`,
@@ -197,6 +199,7 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
     ApiKey: keyId,
     Project: project['createProject']?.['id'] ?? '',
     AccessToken: (token['createAccessToken'] as unknown as { accessToken: { id: string } }).accessToken.id,
+    SecondAccessToken: (secondToken['createAccessToken'] as unknown as { accessToken: { id: string } }).accessToken.id,
     Session: sessionId,
     Passkey: passkey[0].id,
     Member: encodeId('Member', `${accountId}/${second[0].id}`),
@@ -221,12 +224,15 @@ async function finishRequest(accountId: string, keyId: string): Promise<string> 
   }
 }
 
+/** Further ids of a kind: some mutations use theirs up. */
+const sameKind: Record<string, string> = { PaidOrder: 'Order', SecondAccessToken: 'AccessToken' };
+
 /** The same kind of id, of nothing. */
 function missing(type: string): string {
   if (type === 'Session' || type === 'Passkey') return randomUUID();
   if (type === 'Member') return encodeId(type, `${randomUUID()}/${randomUUID()}`);
   if (type === 'LedgerEntry') return encodeId(type, `${randomUUID()}/${uuidv7()}`);
-  return encodeId(type === 'PaidOrder' ? 'Order' : type, randomUUID());
+  return encodeId(sameKind[type] ?? type, randomUUID());
 }
 
 async function answerTo(browser: Browser, swept: SweptField, id: string): Promise<string> {
@@ -337,7 +343,7 @@ const subjects: Record<string, string> = {
   'Mutation.createOrder': 'Account',
   'Mutation.createProject': 'Account',
   'Mutation.createWebhookEndpoint': 'Account',
-  'Mutation.deleteAccessToken': 'AccessToken',
+  'Mutation.deleteAccessToken': 'SecondAccessToken',
   'Mutation.deleteKey': 'ApiKey',
   'Mutation.deleteNoticeChannel': 'NoticeChannel',
   'Mutation.deleteWebhookEndpoint': 'WebhookEndpoint',
