@@ -112,7 +112,7 @@ describe('a variable that cannot be used', () => {
 
   it('is named with its place and what is expected there, every problem at once', async () => {
     expect(await told(signUp, { input: { email: 1, password: [secret], nam: 'X' } })).toEqual([
-      ['Variable $input has the member "nam", which SignUpInput has not.', 'BAD_USER_INPUT'],
+      ['Variable $input has the member "nam", which SignUpInput has not. Did you mean name?', 'BAD_USER_INPUT'],
       ['Variable $input.email must be of type String.', 'BAD_USER_INPUT'],
       ['Variable $input.password must be of type String.', 'BAD_USER_INPUT'],
       ['Variable $input.name is required: String!.', 'BAD_USER_INPUT'],
