@@ -353,7 +353,7 @@ export const operatorVi: OperatorTexts = {
   noAnomalies: 'Không có số đáng ngờ.',
   noChanges: 'Không có thay đổi nào phù hợp.',
   noData: 'không có dữ liệu',
-  noRequests: 'không có yêu cầu',
+  noRequests: 'chưa có',
   tooFewRequests: 'quá ít',
   noHolds: 'Không có yêu cầu nào đang chạy.',
   noIncidents: 'Không có sự cố.',
