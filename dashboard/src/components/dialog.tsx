@@ -1,3 +1,5 @@
+/** Dialogs over a page, and the one that asks before what cannot be undone. */
+
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useHidden } from '../data.tsx';
 import { useLanguage } from '../language/language.tsx';

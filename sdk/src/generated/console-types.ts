@@ -28,6 +28,8 @@ export type AccountLimitsInput = {
 export type AccountStatus =
   /** Requests are taken. */
   | 'ACTIVE'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** An operator has stopped the account. */
   | 'SUSPENDED';
 
@@ -84,7 +86,9 @@ export type AnnouncementKind =
   /** Something to know. */
   | 'INFO'
   /** Planned work. */
-  | 'MAINTENANCE';
+  | 'MAINTENANCE'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER';
 
 /** Which rows come first. */
 export type AttributedUsageOrder =
@@ -108,8 +112,161 @@ export type AttributionMode =
   | 'DIGESTS'
   /** Nothing. */
   | 'OFF'
-  /** Sessions, users and values of tags as clients send them. Every API key of the account reads those of all its keys by `GET /v1/usage`, whatever its project. */
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account. */
   | 'PLAIN';
+
+/** What was done. */
+export type AuditAction =
+  /** An access token was made. */
+  | 'ACCESS_TOKEN_CREATE'
+  /** An access token was deleted. */
+  | 'ACCESS_TOKEN_DELETE'
+  /** Somebody became the owner of an account. */
+  | 'ACCOUNT_ADD_OWNER'
+  /** What an account has stored of whom its requests are for. */
+  | 'ACCOUNT_ATTRIBUTION'
+  /** The e-mail address of an account was changed. */
+  | 'ACCOUNT_CHANGE_ADDRESS'
+  /** The company that an account buys for was changed. */
+  | 'ACCOUNT_COMPANY'
+  /** An account was opened. */
+  | 'ACCOUNT_CREATE'
+  /** An account was erased. */
+  | 'ACCOUNT_ERASE'
+  /** The limits that an account sets itself were changed. */
+  | 'ACCOUNT_LIMITS'
+  /** An operator wrote a note about an account. */
+  | 'ACCOUNT_NOTE'
+  /** A suspended account was let go on. */
+  | 'ACCOUNT_RESUME'
+  /** An account was suspended. */
+  | 'ACCOUNT_SUSPEND'
+  /** An operator looked at an account as its readers do. */
+  | 'ACCOUNT_VIEW'
+  /** Something was announced. */
+  | 'ANNOUNCEMENT_CREATE'
+  /** An announcement was ended. */
+  | 'ANNOUNCEMENT_END'
+  /** The end of an announcement was moved. */
+  | 'ANNOUNCEMENT_MOVE_END'
+  /** The steps of bonuses were changed. */
+  | 'BONUS_SAVE'
+  /** A month was closed. */
+  | 'BOOKS_CLOSE'
+  /** A vendor’s bill was imported. */
+  | 'BOOKS_IMPORT'
+  /** Redemption codes were made. */
+  | 'CODES_CREATE'
+  /** Redemption codes were revoked. */
+  | 'CODES_REVOKE'
+  /** A redemption code was used. */
+  | 'CODE_REDEEM'
+  /** Budget was given by hand. */
+  | 'GRANT_ADD'
+  /** A grant was ended. */
+  | 'GRANT_END'
+  /** Somebody was invited to an account. */
+  | 'INVITATION_CREATE'
+  /** An invitation was revoked. */
+  | 'INVITATION_REVOKE'
+  /** An e-invoice was tried again. */
+  | 'INVOICE_RETRY'
+  /** An API key was changed. */
+  | 'KEY_CHANGE'
+  /** An API key was made. */
+  | 'KEY_CREATE'
+  /** An API key was deleted. */
+  | 'KEY_DELETE'
+  /** An operator deleted a customer’s API key. */
+  | 'KEY_REVOKE'
+  /** An API key was replaced by a new one. */
+  | 'KEY_ROTATE'
+  /** A month of the ledger was archived. */
+  | 'LEDGER_ARCHIVE'
+  /** An archived month was put back. */
+  | 'LEDGER_RESTORE'
+  /** The role of a member was changed. */
+  | 'MEMBER_CHANGE'
+  /** Somebody joined an account. */
+  | 'MEMBER_JOIN'
+  /** The monthly budget of a member was changed. */
+  | 'MEMBER_LIMIT'
+  /** A member was removed from an account. */
+  | 'MEMBER_REMOVE'
+  /** A model of the catalog was changed. */
+  | 'MODEL_CHANGE'
+  /** A model was added to the catalog. */
+  | 'MODEL_CREATE'
+  /** An answer by another model was dealt with. */
+  | 'MODEL_MISMATCH_CLOSE'
+  /** A channel of notices was changed. */
+  | 'NOTICE_CHANNEL_CHANGE'
+  /** A channel of notices was added. */
+  | 'NOTICE_CHANNEL_CREATE'
+  /** A channel of notices was removed. */
+  | 'NOTICE_CHANNEL_DELETE'
+  /** The settings of notices were changed. */
+  | 'NOTICE_SETTINGS_CHANGE'
+  /** Somebody was made an operator. */
+  | 'OPERATOR_CREATE'
+  /** Somebody is no operator any more. */
+  | 'OPERATOR_REMOVE'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** A plan was changed. */
+  | 'PLAN_CHANGE'
+  /** A plan was added. */
+  | 'PLAN_CREATE'
+  /** A model got new prices. */
+  | 'PRICE_ADD'
+  /** A machine that measures was added. */
+  | 'PROBE_AGENT_CREATE'
+  /** A machine that measures was revoked. */
+  | 'PROBE_AGENT_REVOKE'
+  /** The pace or the budget of probes was changed. */
+  | 'PROBING_SAVE'
+  /** A project was changed. */
+  | 'PROJECT_CHANGE'
+  /** A project was made. */
+  | 'PROJECT_CREATE'
+  /** Where a model runs was changed. */
+  | 'ROUTE_CHANGE'
+  /** The seller that receipts name was changed. */
+  | 'SELLER_SAVE'
+  /** Something was said about an incident or an announcement. */
+  | 'STATUS_UPDATE_CREATE'
+  /** The terms of free amounts were changed. */
+  | 'TOP_UP_SAVE'
+  /** The review of a transfer was closed. */
+  | 'TRANSFER_CLOSE'
+  /** A transfer was credited to an account without an order. */
+  | 'TRANSFER_CREDIT'
+  /** A transfer was matched with an order by hand. */
+  | 'TRANSFER_MATCH'
+  /** A transfer was recorded by hand. */
+  | 'TRANSFER_RECORD'
+  /** The match of a transfer was undone. */
+  | 'TRANSFER_UNDO'
+  /** An upstream got another key. */
+  | 'UPSTREAM_ADD_KEY'
+  /** An upstream was changed. */
+  | 'UPSTREAM_CHANGE'
+  /** An upstream was added. */
+  | 'UPSTREAM_CREATE'
+  /** A key of an upstream was deleted. */
+  | 'UPSTREAM_DELETE_KEY'
+  /** An upstream got a key in place of those it had. */
+  | 'UPSTREAM_SET_KEY'
+  /** A webhook endpoint was changed. */
+  | 'WEBHOOK_CHANGE'
+  /** A webhook endpoint was added. */
+  | 'WEBHOOK_CREATE'
+  /** A webhook endpoint was removed. */
+  | 'WEBHOOK_DELETE'
+  /** A webhook endpoint got a new secret. */
+  | 'WEBHOOK_ROTATE';
 
 /** A step of bonuses. */
 export type BonusStepInput = {
@@ -153,10 +310,23 @@ export type BusinessNoticeSettingsInput = {
 export type CachedTokensPlace =
   /** Beside it. */
   | 'BESIDE'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Read and written within, even where the same tokens are in both. */
   | 'OVERLAPPING'
   /** Within the prompt’s count. */
   | 'WITHIN';
+
+/** Something that is charged by the piece. */
+export type ChargedUnit =
+  /** An image. */
+  | 'IMAGE'
+  /** A minute; begun ones count whole. */
+  | 'MINUTE'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** A search that the vendor makes. */
+  | 'SEARCH';
 
 /** Prices by the clock, in USD per 1M tokens: outside of all windows the ordinary prices count. */
 export type ClockPricesInput = {
@@ -246,7 +416,12 @@ export type CreateNoticeChannelInput = {
   kind: NoticeChannelKind;
   /** What is sent there; empty: everything. */
   kinds?: Array<NoticeKind> | null | undefined;
-  /** Language of the messages: `en` (default) or `vi`. */
+  /** Language of the messages; left out: `EN`. */
+  language?: Language | null | undefined;
+  /**
+   * Language of the messages: `en` (default) or `vi`.
+   * @deprecated Use `language`.
+   */
   locale?: string | null | undefined;
   /** What people call it. */
   name: string;
@@ -302,10 +477,15 @@ export type CreateWebhookEndpointInput = {
   accountId?: string | null | undefined;
   /** What people call it. */
   description?: string | null | undefined;
-  /** Names of events that it is to hear of; left out: all. */
+  /**
+   * Names of events that it is to hear of; left out: all.
+   * @deprecated Use `webhookEvents`.
+   */
   events?: Array<string> | null | undefined;
   /** A public https address. */
   url: string;
+  /** What it is to hear of; left out or empty: everything. */
+  webhookEvents?: Array<WebhookEvent> | null | undefined;
 };
 
 /** Which models take an effort. */
@@ -360,6 +540,8 @@ export type GrantKind =
   | 'BONUS'
   /** Given for a redemption code. */
   | 'CODE'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Bought with a plan. */
   | 'PURCHASE'
   /** Given back. */
@@ -377,6 +559,8 @@ export type ImportVendorUsageInput = {
 
 /** Why probes of a model failed, where it was not the model. */
 export type IncidentCause =
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** The service itself was away or could not be reached. */
   | 'SERVICE';
 
@@ -384,6 +568,8 @@ export type IncidentCause =
 export type IncidentImpact =
   /** All ways to reach it. */
   | 'MAJOR'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Some ways to reach it. */
   | 'PARTIAL';
 
@@ -393,6 +579,8 @@ export type InvitedRole =
   | 'ADMIN'
   /** Looks at everything and handles keys. */
   | 'MEMBER'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Looks at everything. */
   | 'VIEWER';
 
@@ -404,6 +592,8 @@ export type InvoiceState =
   | 'FAILED'
   /** It was issued. */
   | 'ISSUED'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** The payment was undone afterwards: the operator cancels it. */
   | 'TO_CANCEL'
   /** The payment was undone before it was requested. */
@@ -414,7 +604,9 @@ export type KeyOwner =
   /** The account: it goes on when the person who made it leaves. */
   | 'ACCOUNT'
   /** The person who made it: it ends when that person leaves the account. */
-  | 'MEMBER';
+  | 'MEMBER'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER';
 
 /** Whether a key opens anything. */
 export type KeyStatus =
@@ -429,6 +621,8 @@ export type KeyStatus =
 export type Language =
   /** English. */
   | 'EN'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Vietnamese. */
   | 'VI';
 
@@ -481,12 +675,27 @@ export type MaxTokensField =
   /** `max_completion_tokens`. */
   | 'MAX_COMPLETION_TOKENS'
   /** `max_tokens`. */
-  | 'MAX_TOKENS';
+  | 'MAX_TOKENS'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER';
+
+/** Something that a model can do and that programs may rely on. */
+export type ModelCapability =
+  /** Reads context from a cache, at a price of its own. */
+  | 'CACHING'
+  /** Reasons before it answers. */
+  | 'THINKING'
+  /** Calls tools. */
+  | 'TOOLS'
+  /** Sees images. */
+  | 'VISION';
 
 /** What a model makes of its input. Further kinds may follow. */
 export type ModelKind =
   /** Vectors: POST /api/v1/embeddings */
   | 'EMBEDDING'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Text and calls of tools: messages, chat completions and responses. */
   | 'TEXT';
 
@@ -516,6 +725,8 @@ export type ModelPricesInput = {
 export type NoticeChannelKind =
   /** A channel, by a webhook. */
   | 'DISCORD'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** A channel, by an incoming webhook. */
   | 'SLACK'
   /** A chat, by a bot of your own. */
@@ -531,6 +742,8 @@ export type NoticeDeliveryState =
   | 'DELIVERED'
   /** Given up. */
   | 'FAILED'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** It will be sent (again). */
   | 'PENDING'
   /** It is being sent. */
@@ -560,6 +773,8 @@ export type NoticeKind =
   | 'MODEL_INCIDENT'
   /** Somebody signed in from a browser that was not used before. */
   | 'NEW_SIGN_IN'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** The price of a model that the account uses changes. */
   | 'PRICE_CHANGED'
   /** A state that a notice told of is over. */
@@ -627,12 +842,60 @@ export type OrderStatus =
   | 'CANCELLED'
   /** The money did not arrive in time. */
   | 'EXPIRED'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Paid: its budget can be used. */
   | 'PAID'
   /** Some money has arrived; the rest is missing. */
   | 'PARTIAL'
   /** No money has arrived. */
   | 'PENDING';
+
+/** What translation may use at an upstream; what is left out has the vendor’s or the protocol’s default. */
+export type OwnFeaturesInput = {
+  /** Where cached tokens are counted. */
+  cachedTokens?: CachedTokensPlace | null | undefined;
+  /** Wants the signatures of tool calls back. */
+  callSignatures?: boolean | null | undefined;
+  /** Takes an effort. */
+  effort?: boolean | null | undefined;
+  /** Takes a pseudonym of the end user. */
+  endUser?: boolean | null | undefined;
+  /** Takes documents. */
+  files?: boolean | null | undefined;
+  /** Takes images by address. */
+  imageUrls?: boolean | null | undefined;
+  /** Takes a request for any JSON object. */
+  jsonObject?: boolean | null | undefined;
+  /** Takes a schema of the answer. */
+  jsonSchema?: boolean | null | undefined;
+  /** The one name of the output cap that it takes. */
+  maxTokensField?: MaxTokensField | null | undefined;
+  /** The smallest cap on the output that it takes. */
+  minOutputTokens?: number | null | undefined;
+  /** Takes `parallel_tool_calls`. */
+  parallelCalls?: boolean | null | undefined;
+  /** Takes earlier reasoning back. */
+  reasoningHistory?: boolean | null | undefined;
+  /** Takes temperature and the like. */
+  sampling?: boolean | null | undefined;
+  /** Wants ids of tool calls with nine letters or digits. */
+  shortCallIds?: boolean | null | undefined;
+  /** Takes stop sequences. */
+  stop?: boolean | null | undefined;
+  /** Keeps questions and answers unless it is told not to; it is told then. */
+  store?: boolean | null | undefined;
+  /** How a system message in mid-conversation is sent. */
+  systemRole?: SystemRole | null | undefined;
+  /** Thinks unless told not to, and then takes no forced tool choice. */
+  thinkingSwitch?: boolean | null | undefined;
+  /** The strongest tool choice that binds. */
+  toolChoice?: ToolChoiceSupport | null | undefined;
+  /** Is handed the trace of each request. */
+  traceContext?: boolean | null | undefined;
+  /** Takes `stream_options`. */
+  usageOption?: boolean | null | undefined;
+};
 
 /** What is charged by the piece, in USD for one; what is left out has no price. */
 export type PiecePricesInput = {
@@ -714,6 +977,8 @@ export type PricesInput = {
 
 /** How a probe asks for its answer. */
 export type ProbeMode =
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** In one piece. */
   | 'PLAIN'
   /** As a stream. */
@@ -725,6 +990,8 @@ export type ProbeOutcome =
   | 'DOWN'
   /** The probe’s own key, budget or limits stood in the way. */
   | 'NO_DATA'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** A whole, well-formed answer. */
   | 'UP';
 
@@ -742,8 +1009,29 @@ export type Protocol =
   | 'CHAT_COMPLETIONS'
   /** POST /api/v1/messages */
   | 'MESSAGES'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** POST /api/v1/responses */
   | 'RESPONSES';
+
+/** How much a request asks a model to reason. */
+export type ReasoningEffort =
+  /** Much. */
+  | 'HIGH'
+  /** Little. */
+  | 'LOW'
+  /** As much as it can. */
+  | 'MAX'
+  /** As much as is usual. */
+  | 'MEDIUM'
+  /** As little as it can. */
+  | 'MINIMAL'
+  /** Not at all. */
+  | 'NONE'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** Very much. */
+  | 'XHIGH';
 
 /** A transfer that an operator read off a bank statement. */
 export type RecordTransferInput = {
@@ -765,6 +1053,8 @@ export type RequestOutcome =
   | 'CLIENT_CLOSED'
   /** Answered to the end. */
   | 'COMPLETED'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** The service ended it: the server was stopped, or could not check the budget. */
   | 'SHUTDOWN'
   /** The model took too long. */
@@ -780,6 +1070,8 @@ export type Role =
   | 'ADMIN'
   /** Looks at everything and handles keys. */
   | 'MEMBER'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Everything, owners included. */
   | 'OWNER'
   /** Looks at everything. */
@@ -810,13 +1102,16 @@ export type RouteInput = {
 export type SaveModelInput = {
   /** Fields and betas that are open for it. */
   allow?: Array<string> | null | undefined;
-  /** What it can do. */
+  /** What it can do: `tools`, `vision`, `thinking`, `caching`, and whatever people are to read. */
   capabilities?: Array<string> | null | undefined;
   /** Most tokens of a request and its answer. */
   contextWindow: number;
   /** What people read. */
   displayName: string;
-  /** Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said. */
+  /**
+   * Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said.
+   * @deprecated Use `reasoningEfforts`.
+   */
   efforts?: Array<string> | null | undefined;
   /** Whether it can be called. */
   enabled?: boolean | null | undefined;
@@ -828,9 +1123,16 @@ export type SaveModelInput = {
   maxOutputTokens: number;
   /** Catalog id: lower case; what clients write in `model`. */
   modelId: string;
+  /** What becomes of a request with a top-level member that the gateway does not know. Translation refuses it in any case. Left out: `PASS`. */
+  onUnknownMembers?: UnknownMembers | null | undefined;
+  /** Reasoning efforts that it knows; `NONE` alone: it takes no effort; empty: not said. */
+  reasoningEfforts?: Array<ReasoningEffort> | null | undefined;
   /** Tokens a second that its hidden reasoning never falls below: silence of a stream counts so, and a stream that was left is charged so. Zero: it shows all its reasoning. Null: not said; silence of a model that reasons then counts as 80 tokens a second while it streams, and nobody is charged for it. */
   reasoningTokensPerSecond?: number | null | undefined;
-  /** What becomes of a request with a top-level member that the gateway does not know: `pass` or `refuse`. Translation refuses it in any case. */
+  /**
+   * What becomes of a request with a top-level member that the gateway does not know: `pass` or `refuse`. Translation refuses it in any case.
+   * @deprecated Use `onUnknownMembers`.
+   */
   unknownMembers?: string | null | undefined;
 };
 
@@ -866,10 +1168,15 @@ export type SaveUpstreamInput = {
   baseUrl: string;
   /** Whether it is used. */
   enabled?: boolean | null | undefined;
-  /** What differs from the vendor. */
+  /**
+   * What differs from the vendor.
+   * @deprecated Use `ownFeatures`, whose members are enums where they are words.
+   */
   features?: UpstreamFeaturesInput | null | undefined;
   /** When the client leaves. */
   onDisconnect?: OnDisconnect | null | undefined;
+  /** What differs from the vendor. */
+  ownFeatures?: OwnFeaturesInput | null | undefined;
   /** The vendor, one of `vendorProfiles`; null: none of them; left out: as it was. */
   profile?: string | null | undefined;
   /** What it speaks. */
@@ -954,6 +1261,8 @@ export type SetupStep =
   | 'PUBLIC_ADDRESS'
   /** The operator who asks signs in with a one-time code. */
   | 'SECOND_FACTOR'
+  /** Customers read who sells, under which terms, and where they get help. */
+  | 'SELLER'
   /** Mails are sent, not written to files. */
   | 'SMTP'
   /** A model is on sale that runs at a vendor, not at the simulator. */
@@ -963,7 +1272,12 @@ export type SetupStep =
 export type SignUpInput = {
   /** E-mail address; a link is sent to it. */
   email: string;
-  /** Language of mails: `en` (usual) or `vi`. */
+  /** Language of mails; left out: `EN`. */
+  language?: Language | null | undefined;
+  /**
+   * Language of mails: `en` (usual) or `vi`.
+   * @deprecated Use `language`.
+   */
   locale?: string | null | undefined;
   /** What the person is called. */
   name: string;
@@ -995,6 +1309,8 @@ export type StatusUpdateState =
   | 'IN_PROGRESS'
   /** Of an incident: it is mended, and watched. */
   | 'MONITORING'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Of an incident: it is over. Ends an announced one. */
   | 'RESOLVED'
   /** Of maintenance: its result is checked. */
@@ -1006,6 +1322,8 @@ export type SystemRole =
   | 'HOIST'
   /** Where it stands. */
   | 'KEEP'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** As a message of the user. */
   | 'USER';
 
@@ -1050,6 +1368,19 @@ export type TimelineKind =
   /** The account was suspended. */
   | 'SUSPENDED';
 
+/** One of the five kinds of tokens that have prices. */
+export type TokenPool =
+  /** Context read from the cache. */
+  | 'CACHE_HIT'
+  /** Context written to the one-hour cache. */
+  | 'CACHE_WRITE_1H'
+  /** Context written to the five-minute cache. */
+  | 'CACHE_WRITE_5M'
+  /** New context. */
+  | 'INPUT'
+  /** What the model wrote, reasoning included. */
+  | 'OUTPUT';
+
 /** What an access token may do. */
 export type TokenScope =
   /** Make orders. */
@@ -1058,6 +1389,8 @@ export type TokenScope =
   | 'KEYS'
   /** Operate the service; only operators can give it. */
   | 'OPERATOR'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Look at the account. */
   | 'READ';
 
@@ -1067,6 +1400,8 @@ export type ToolChoiceSupport =
   | 'AUTO'
   /** A named tool. */
   | 'NAMED'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Any tool. */
   | 'REQUIRED';
 
@@ -1084,6 +1419,8 @@ export type TopUpInput = {
 export type TransferDirection =
   /** To us. */
   | 'IN'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Away from us. */
   | 'OUT';
 
@@ -1106,6 +1443,8 @@ export type TransferReviewReason =
   | 'ORDER_CANCELLED'
   /** The order was paid already. */
   | 'ORDER_PAID'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** It went to an account that is not ours. */
   | 'OTHER_ACCOUNT'
   /** Money went away from us. */
@@ -1121,6 +1460,19 @@ export type TransferReviewReason =
   /** Its memo code is of no order. */
   | 'UNKNOWN_MEMO';
 
+/** Who told of a transfer. */
+export type TransferSource =
+  /** Casso. */
+  | 'CASSO'
+  /** An operator, by hand. */
+  | 'OPERATOR'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** payOS. */
+  | 'PAYOS'
+  /** SePay. */
+  | 'SEPAY';
+
 /** What is charged by the piece, in USD for one as decimal strings; what is left out has no price. */
 export type UnitPricesInput = {
   /** One image. */
@@ -1130,6 +1482,15 @@ export type UnitPricesInput = {
   /** One search that the vendor makes. */
   search?: string | null | undefined;
 };
+
+/** What becomes of members that the gateway does not know. */
+export type UnknownMembers =
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** They are passed on. */
+  | 'PASS'
+  /** The request is refused. */
+  | 'REFUSE';
 
 /** What is to change about a key; what is left out stays. */
 export type UpdateKeyInput = {
@@ -1167,7 +1528,12 @@ export type UpdateNoticeChannelInput = {
   id: string;
   /** What is sent there; empty: everything. */
   kinds?: Array<NoticeKind> | null | undefined;
-  /** Language of the messages: `en` or `vi`. */
+  /** Language of the messages. */
+  language?: Language | null | undefined;
+  /**
+   * Language of the messages: `en` or `vi`.
+   * @deprecated Use `language`.
+   */
   locale?: string | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
@@ -1199,12 +1565,17 @@ export type UpdateWebhookEndpointInput = {
   description?: string | null | undefined;
   /** Whether anything is sent there. */
   enabled?: boolean | null | undefined;
-  /** Names of events that it is to hear of; empty: all. */
+  /**
+   * Names of events that it is to hear of; empty: all.
+   * @deprecated Use `webhookEvents`.
+   */
   events?: Array<string> | null | undefined;
   /** Which endpoint. */
   id: string;
   /** A public https address. */
   url?: string | null | undefined;
+  /** What it is to hear of; empty: everything. */
+  webhookEvents?: Array<WebhookEvent> | null | undefined;
 };
 
 /** What translation may use at an upstream; what is left out has the protocol’s default. */
@@ -1288,6 +1659,8 @@ export type UsageSource =
   | 'ESTIMATED'
   /** There are none: the request failed before any. */
   | 'NONE'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** Reported up to where the answer ended, the rest estimated. */
   | 'PARTIAL'
   /** The model reported them. */
@@ -1319,8 +1692,56 @@ export type WebhookDeliveryStatus =
   | 'DELIVERED'
   /** Given up. */
   | 'FAILED'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
   /** It will be tried (again). */
   | 'PENDING';
+
+/** What webhooks tell of. */
+export type WebhookEvent =
+  /** Nothing is left of the budget. */
+  | 'BALANCE_EXHAUSTED'
+  /** The budget went below the threshold. */
+  | 'BALANCE_LOW'
+  /** Budget ends soon. */
+  | 'GRANT_EXPIRING'
+  /** A limit of a key, a member, a project or the account is nearly reached. */
+  | 'KEY_LIMIT_NEAR'
+  /** A model that the account uses fails, or is back. */
+  | 'MODEL_INCIDENT'
+  /** An order was paid. */
+  | 'ORDER_PAID'
+  /** A part of an order’s price has arrived. */
+  | 'ORDER_PARTIAL'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** The price of a model that the account uses changes. */
+  | 'PRICE_CHANGED'
+  /** Somebody signed in from a new device. */
+  | 'SIGN_IN_NEW'
+  /** More is spent in a while than is wanted. */
+  | 'SPEND_BURN_RATE'
+  /** The budget of the trial is nearly used. */
+  | 'TRIAL_ENDING'
+  /** A test. */
+  | 'WEBHOOK_TEST';
+
+/** A day of the week. */
+export type Weekday =
+  /** Friday. */
+  | 'FRI'
+  /** Monday. */
+  | 'MON'
+  /** Saturday. */
+  | 'SAT'
+  /** Sunday. */
+  | 'SUN'
+  /** Thursday. */
+  | 'THU'
+  /** Tuesday. */
+  | 'TUE'
+  /** Wednesday. */
+  | 'WED';
 
 /** Prices for hours of the week: a request that is accepted in them is charged wholly at these. */
 export type WindowPricesInput = {
@@ -1330,8 +1751,11 @@ export type WindowPricesInput = {
   cacheWrite1h?: UsdAmount | null | undefined;
   /** Written to the five-minute cache; left out: as new context. */
   cacheWrite5m?: UsdAmount | null | undefined;
-  /** `mon` to `sun`: the days on which the hours begin. */
-  days: Array<string>;
+  /**
+   * `mon` to `sun`: the days on which the hours begin.
+   * @deprecated Use `weekdays`.
+   */
+  days?: Array<string> | null | undefined;
   /** Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day. */
   hours: Array<string>;
   /** New context. */
@@ -1340,6 +1764,8 @@ export type WindowPricesInput = {
   output: UsdAmount;
   /** Prices of the window for longer prompts, with the bounds of the ordinary ones. */
   tiers?: Array<TierPricesInput> | null | undefined;
+  /** The days on which the hours begin. They are needed. */
+  weekdays?: Array<Weekday> | null | undefined;
 };
 
 export type AccountQueryVariables = Exact<{
@@ -1598,8 +2024,8 @@ export type DeleteAccessTokenMutationVariables = Exact<{
 }>;
 
 
-export type DeleteAccessTokenMutation = { deleteAccessToken:
-    | { __typename: 'Done', ok: boolean }
+export type DeleteAccessTokenMutation = { revokeAccessToken:
+    | { __typename: 'AccessToken', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1645,14 +2071,14 @@ export type OperatorViewsQuery = { account: { operatorViews: Array<{ at: string,
 export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ModelsQuery = { models: Array<{ agentStepsFor5Usd: number | null, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> };
+export type ModelsQuery = { models: Array<{ agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> };
 
 export type ModelQueryVariables = Exact<{
   modelId: string;
 }>;
 
 
-export type ModelQuery = { model: { agentStepsFor5Usd: number | null, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> } | null };
+export type ModelQuery = { model: { agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> } | null };
 
 type Problem_BusyError_Fragment = { retryAfterSeconds: number, code: string, message: string };
 
@@ -1672,6 +2098,8 @@ type Problem_NotAllowedError_Fragment = { code: string, message: string };
 
 type Problem_NotFoundError_Fragment = { code: string, message: string };
 
+type Problem_RequestRefusedError_Fragment = { code: string, message: string };
+
 type Problem_TooManyAttemptsError_Fragment = { retryAfterSeconds: number, code: string, message: string };
 
 export type ProblemFragment =
@@ -1684,6 +2112,7 @@ export type ProblemFragment =
   | Problem_KeyCreatedBeforeError_Fragment
   | Problem_NotAllowedError_Fragment
   | Problem_NotFoundError_Fragment
+  | Problem_RequestRefusedError_Fragment
   | Problem_TooManyAttemptsError_Fragment
 ;
 
@@ -1693,7 +2122,7 @@ export type AccountFragment = { createdAt: string, email: string, id: string, na
 
 export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type AnomalyFragment = { accountId: string, cost: UsdAmount, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource };
+export type AnomalyFragment = { cost: UsdAmount, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null };
 
 export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } };
 
@@ -1711,19 +2140,19 @@ export type AccountSpendFragment = { held: UsdAmount, lifetime: UsdAmount, thisM
 
 export type BurnLimitFragment = { amount: UsdAmount, minutes: number };
 
-export type AuditEntryFragment = { action: string, actor: string, after: unknown, before: unknown, createdAt: string, id: string, subject: string };
+export type AuditEntryFragment = { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null };
 
 export type BackupCodesFragment = { backupCodes: Array<string> };
 
 export type BankAccountFragment = { account: string, bin: string, name: string, demonstration: boolean };
 
-export type BankTransferFragment = { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null };
+export type BankTransferFragment = { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null };
 
 export type BrokenInvariantFragment = { invariant: string, rows: unknown };
 
 export type BudgetFragment = { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> };
 
-export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
 
@@ -1739,19 +2168,19 @@ export type GrantEndedFragment = { held: UsdAmount, taken: UsdAmount, grant: { a
 
 export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount } | null };
 
-export type HoldFragment = { accountId: string, amount: UsdAmount, heldAt: string, keyId: string, requestId: string };
+export type HoldFragment = { amount: UsdAmount, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null };
 
-export type IncidentFragment = { affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
+export type IncidentFragment = { cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
 export type InvitationFragment = { createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole };
 
 export type KeySpendFragment = { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount };
 
-export type LedgerEntryFragment = { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
-export type ModelFragment = { agentStepsFor5Usd: number | null, capabilities: Array<string>, efforts: Array<string>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> };
+export type ModelFragment = { agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> };
 
 export type ModelMismatchFragment = { asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string };
 
@@ -1779,7 +2208,7 @@ export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: nu
 
 export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string };
 
-export type MatchableOrderFragment = { createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } };
+export type MatchableOrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } };
 
 export type OrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
 
@@ -1797,19 +2226,19 @@ export type ModelPriceTierFragment = { abovePromptTokens: number, cacheHit: { us
 
 export type PriceTierFragment = { abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount };
 
-export type PriceVersionFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
+export type PriceVersionFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
 
-export type PriceClockFragment = { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> };
+export type PriceClockFragment = { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> };
 
-export type PriceWindowFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
+export type PriceWindowFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
 
-export type PriceMomentFragment = { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null };
+export type PriceMomentFragment = { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null };
 
-export type PriceHoursFragment = { days: Array<string>, period: string, timeZone: string };
+export type PriceHoursFragment = { weekdays: Array<Weekday>, period: string, timeZone: string };
 
-export type ModelPriceClockFragment = { exceptDates: Array<string>, timeZone: string, windows: Array<{ days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> };
+export type ModelPriceClockFragment = { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> };
 
-export type ModelPriceWindowFragment = { days: Array<string>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> };
+export type ModelPriceWindowFragment = { weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> };
 
 export type PromptTierFragment = { abovePromptTokens: number | null, upToPromptTokens: number | null };
 
@@ -1817,15 +2246,15 @@ export type ProbedWayFragment = { checkedAt: string, latencyMs: number | null, m
 
 export type ReceiptFragment = { accountEmail: string, accountName: string, budget: UsdAmount, issuedAt: string, number: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }> };
 
-export type ReceiptLineFragment = { amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string };
+export type ReceiptLineFragment = { amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string };
 
 export type MarginRowFragment = { charged: UsdAmount, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstream: string | null, upstreamCost: UsdAmount | null, account: { id: string, name: string } | null };
 
 export type RevenueRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: string, knownMargin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
-export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } };
+export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } };
 
-export type RouteCostsFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
+export type RouteCostsFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
 
 export type RouteTestFragment = { latencyMs: number, ok: boolean, problem: string | null, status: number | null };
 
@@ -1837,11 +2266,11 @@ export type PasskeyOptionsFragment = { json: string };
 
 export type SecondFactorSetupFragment = { backupCodes: Array<string>, uri: string };
 
-export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
+export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
 
 export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null };
 
-export type ShortfallFragment = { accountId: string, charged: UsdAmount, cost: UsdAmount, createdAt: string, missing: UsdAmount, model: string, requestId: string };
+export type ShortfallFragment = { charged: UsdAmount, cost: UsdAmount, createdAt: string, missing: UsdAmount, model: string, requestId: string, account: { email: string, id: string, name: string } | null };
 
 export type SignedInFragment = { secondFactorRequired: boolean };
 
@@ -1849,15 +2278,15 @@ export type SpendLimitsFragment = { day: UsdAmount | null, lifetime: UsdAmount |
 
 export type TokenPriceFragment = { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null };
 
-export type UnitLineFragment = { amount: UsdAmount, count: number, price: UsdAmount, unit: string };
+export type UnitLineFragment = { amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit };
 
 export type UnitPricesFragment = { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null };
 
 export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string };
 
-export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null };
+export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null };
 
-export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boolean, restingKeys: number };
 
@@ -1879,17 +2308,17 @@ export type VendorProfileFragment = { displayName: string, keyVariable: string |
 
 export type WebhookAttemptFragment = { createdAt: string, durationMs: number, problem: string | null, status: number | null };
 
-export type WebhookDeliveryFragment = { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> };
+export type WebhookDeliveryFragment = { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> };
 
-export type WebhookEndpointFragment = { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string };
+export type WebhookEndpointFragment = { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string };
 
-export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } };
+export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } };
 
-export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } };
+export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } };
 
-export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> };
+export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> };
 
-export type VendorModelFragment = { contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } };
+export type VendorModelFragment = { contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } };
 
 export type SellerFragment = { address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string };
 
@@ -1897,15 +2326,15 @@ export type StatementFragment = { charged: UsdAmount, closing: UsdAmount, expire
 
 export type BonusStepFragment = { basisPoints: number, fromVnd: VndAmount };
 
-export type CodeBatchFragment = { amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null };
+export type CodeBatchFragment = { amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null };
 
-export type CodeRedemptionFragment = { accountEmail: string, accountId: string, last4: string, redeemedAt: string };
+export type CodeRedemptionFragment = { last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null };
 
 export type TopUpFragment = { maxVnd: VndAmount, minVnd: VndAmount, plan: { budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount } };
 
 export type TopUpSavedFragment = { bonusSteps: Array<{ basisPoints: number, fromVnd: VndAmount }>, topUp: { maxVnd: VndAmount, minVnd: VndAmount, plan: { budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount } } | null };
 
-export type TimelineEventFragment = { actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: UsdAmount | null, vnd: VndAmount | null };
+export type TimelineEventFragment = { actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: UsdAmount | null, vnd: VndAmount | null };
 
 export type AccountNoteFragment = { text: string };
 
@@ -2074,10 +2503,10 @@ export type EstimateQueryVariables = Exact<{
 
 
 export type EstimateQuery = { estimate:
-    | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'Estimate', hold: UsdAmount, inputTokens: number, least: UsdAmount, model: string, most: UsdAmount }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'RequestRefusedError', param: string | null, reason: string, status: number, code: string, message: string }
    };
 
 export type ListEntriesQueryVariables = Exact<{
@@ -2089,7 +2518,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2097,7 +2526,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2114,7 +2543,7 @@ export type UsageQueryVariables = Exact<{
 }>;
 
 
-export type UsageQuery = { account: { usage: { next: string | null, rows: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
+export type UsageQuery = { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type AttributedUsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2130,7 +2559,7 @@ export type AttributedUsageQueryVariables = Exact<{
 }>;
 
 
-export type AttributedUsageQuery = { account: { attributedUsage: { next: string | null, rows: Array<{ charged: UsdAmount, cost: UsdAmount, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null };
+export type AttributedUsageQuery = { account: { attributedUsage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, firstAt: string, label: string, lastAt: string, model: string | null, requests: string, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type BudgetQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2172,7 +2601,7 @@ export type LedgerAppendedSubscriptionVariables = Exact<{
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
 
 export type ArchivedMonthsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2207,15 +2636,16 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalies: Array<{ accountId: string, cost: UsdAmount, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource }> } };
+export type ListAnomaliesQuery = { operator: { anomalyPage: { nodes: Array<{ cost: UsdAmount, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
+  after?: string | null | undefined;
   first?: number | null | undefined;
   open?: boolean | null | undefined;
 }>;
 
 
-export type ListModelMismatchesQuery = { operator: { modelMismatches: Array<{ asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }> } };
+export type ListModelMismatchesQuery = { operator: { modelMismatchPage: { nodes: Array<{ asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type CloseModelMismatchMutationVariables = Exact<{
   id: string;
@@ -2229,6 +2659,7 @@ export type CloseModelMismatchMutation = { closeModelMismatch:
    };
 
 export type AuditLogQueryVariables = Exact<{
+  actions?: Array<AuditAction> | AuditAction | null | undefined;
   actor?: string | null | undefined;
   after?: string | null | undefined;
   first?: number | null | undefined;
@@ -2238,14 +2669,15 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, after: unknown, before: unknown, createdAt: string, id: string, subject: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type HoldsQueryVariables = Exact<{
+  after?: string | null | undefined;
   first?: number | null | undefined;
 }>;
 
 
-export type HoldsQuery = { operator: { holds: Array<{ accountId: string, amount: UsdAmount, heldAt: string, keyId: string, requestId: string }> } };
+export type HoldsQuery = { operator: { holdPage: { nodes: Array<{ amount: UsdAmount, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type InvariantsQueryVariables = Exact<{
   accountId: string;
@@ -2257,7 +2689,7 @@ export type InvariantsQuery = { operator: { invariants: Array<{ invariant: strin
 export type CatalogQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type MarginsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2274,7 +2706,7 @@ export type MarginsQueryVariables = Exact<{
 }>;
 
 
-export type MarginsQuery = { operator: { margins: { next: string | null, rows: Array<{ charged: UsdAmount, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstream: string | null, upstreamCost: UsdAmount | null, account: { id: string, name: string } | null }> } } };
+export type MarginsQuery = { operator: { margins: { nodes: Array<{ charged: UsdAmount, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstream: string | null, upstreamCost: UsdAmount | null, account: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type RevenueQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2287,7 +2719,7 @@ export type RevenueQueryVariables = Exact<{
 }>;
 
 
-export type RevenueQuery = { operator: { revenue: { next: string | null, rows: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, knownMargin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } };
+export type RevenueQuery = { operator: { revenue: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, knownMargin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ShortfallsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2296,7 +2728,7 @@ export type ShortfallsQueryVariables = Exact<{
 }>;
 
 
-export type ShortfallsQuery = { operator: { shortfalls: Array<{ accountId: string, charged: UsdAmount, cost: UsdAmount, createdAt: string, missing: UsdAmount, model: string, requestId: string }> } };
+export type ShortfallsQuery = { operator: { shortfallPage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, createdAt: string, missing: UsdAmount, model: string, requestId: string, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type CompareVendorUsageQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2308,7 +2740,7 @@ export type CompareVendorUsageQueryVariables = Exact<{
 }>;
 
 
-export type CompareVendorUsageQuery = { operator: { vendorComparison: { next: string | null, compared: number, differing: number, rows: Array<{ apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null }> } } };
+export type CompareVendorUsageQuery = { operator: { vendorComparison: { compared: number, differing: number, nodes: Array<{ apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type VendorBillsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2354,7 +2786,10 @@ export type CloseMonthMutation = { closeMonth:
 export type CreateBooksDownloadMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CreateBooksDownloadMutation = { createBooksDownload: { expiresAt: string, url: string } };
+export type CreateBooksDownloadMutation = { createClosedMonthsDownload:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Download', expiresAt: string, url: string }
+   };
 
 export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2364,7 +2799,7 @@ export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayN
 export type UpstreamsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type GiveGrantMutationVariables = Exact<{
   input: GiveGrantInput;
@@ -2404,7 +2839,7 @@ export type OpenAccountMutation = { openAccount:
 export type VendorsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type VendorsQuery = { operator: { vendors: Array<{ keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> }> } };
+export type VendorsQuery = { operator: { vendors: Array<{ keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> }> } };
 
 export type SetupQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2430,8 +2865,13 @@ export type AddVendorMutationVariables = Exact<{
 export type AddVendorMutation = { addVendor:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Vendor', keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> }
+    | { __typename: 'Vendor', keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> }
    };
+
+export type ListOperatorsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListOperatorsQuery = { operator: { operators: Array<{ email: string, id: string, name: string, secondFactor: boolean }> } };
 
 export type SetOperatorMutationVariables = Exact<{
   email: string;
@@ -2447,12 +2887,12 @@ export type SetOperatorMutation = { setOperator:
 
 export type TimelineQueryVariables = Exact<{
   accountId: string;
-  before?: string | null | undefined;
+  after?: string | null | undefined;
   first?: number | null | undefined;
 }>;
 
 
-export type TimelineQuery = { operator: { timeline: Array<{ actor: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: UsdAmount | null, vnd: VndAmount | null }> } };
+export type TimelineQuery = { operator: { timelinePage: { nodes: Array<{ actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: UsdAmount | null, vnd: VndAmount | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type AddAccountNoteMutationVariables = Exact<{
   accountId: string;
@@ -2497,7 +2937,7 @@ export type SaveModelMutationVariables = Exact<{
 
 
 export type SaveModelMutation = { saveModel:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2509,7 +2949,7 @@ export type SetModelEnabledMutationVariables = Exact<{
 
 
 export type SetModelEnabledMutation = { setModelEnabled:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2522,7 +2962,7 @@ export type SetPricesMutationVariables = Exact<{
 
 
 export type SetPricesMutation = { savePrices:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2534,7 +2974,7 @@ export type SetRoutesMutationVariables = Exact<{
 
 
 export type SetRoutesMutation = { setRoutes:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, efforts: Array<string>, reasoningTokensPerSecond: number | null, unknownMembers: string, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2557,7 +2997,7 @@ export type SaveUpstreamMutationVariables = Exact<{
 export type SaveUpstreamMutation = { saveUpstream:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SetUpstreamEnabledMutationVariables = Exact<{
@@ -2569,7 +3009,7 @@ export type SetUpstreamEnabledMutationVariables = Exact<{
 export type SetUpstreamEnabledMutation = { setUpstreamEnabled:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type AddUpstreamKeyMutationVariables = Exact<{
@@ -2581,7 +3021,7 @@ export type AddUpstreamKeyMutationVariables = Exact<{
 export type AddUpstreamKeyMutation = { addUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type DeleteUpstreamKeyMutationVariables = Exact<{
@@ -2593,7 +3033,7 @@ export type DeleteUpstreamKeyMutationVariables = Exact<{
 export type DeleteUpstreamKeyMutation = { deleteUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, days: Array<string>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SearchOrdersQueryVariables = Exact<{
@@ -2605,7 +3045,7 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2616,10 +3056,11 @@ export type ListBankTransfersQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   queue?: boolean | null | undefined;
+  search?: string | null | undefined;
 }>;
 
 
-export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2629,7 +3070,7 @@ export type FindOrdersToMatchQueryVariables = Exact<{
 }>;
 
 
-export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type TransferProposalsQueryVariables = Exact<{
   transferId: string;
@@ -2640,7 +3081,7 @@ export type TransferProposalsQuery = { node:
     | { __typename: 'AccessToken' }
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
-    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
+    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
     | { __typename: 'Model' }
@@ -2659,7 +3100,7 @@ export type UndoTransferMatchMutationVariables = Exact<{
 
 
 export type UndoTransferMatchMutation = { undoTransferMatch:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2672,7 +3113,7 @@ export type CreditTransferMutationVariables = Exact<{
 
 
 export type CreditTransferMutation = { creditTransfer:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2684,7 +3125,7 @@ export type MatchTransferMutationVariables = Exact<{
 
 
 export type MatchTransferMutation = { matchTransfer:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2695,7 +3136,7 @@ export type RecordTransferMutationVariables = Exact<{
 
 
 export type RecordTransferMutation = { recordTransfer:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
 
@@ -2706,7 +3147,7 @@ export type CloseTransferReviewMutationVariables = Exact<{
 
 
 export type CloseTransferReviewMutation = { closeTransferReview:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, memo: string, provider: string, providerId: string, order: { id: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, orderId: string | null, reason: TransferReviewReason, repeatsId: string | null, surplusVnd: VndAmount | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2806,7 +3247,15 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, pool: string, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { days: Array<string>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, unit: string }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+
+export type AccountEntryQueryVariables = Exact<{
+  id: string;
+  requestId: string;
+}>;
+
+
+export type AccountEntryQuery = { operator: { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;
@@ -2926,14 +3375,14 @@ export type RetryInvoiceMutation = { retryInvoice:
 export type CodeBatchesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }> } };
+export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }> } };
 
 export type CodeRedemptionsQueryVariables = Exact<{
   batchId: string;
 }>;
 
 
-export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ accountEmail: string, accountId: string, last4: string, redeemedAt: string }> | null } };
+export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null }> | null } };
 
 export type CreateCodesMutationVariables = Exact<{
   input: CreateCodesInput;
@@ -2941,7 +3390,7 @@ export type CreateCodesMutationVariables = Exact<{
 
 
 export type CreateCodesMutation = { createCodes:
-    | { __typename: 'CodesCreated', codes: Array<string>, batch: { amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null } }
+    | { __typename: 'CodesCreated', codes: Array<string>, batch: { amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -2952,7 +3401,7 @@ export type RevokeCodesMutationVariables = Exact<{
 
 
 export type RevokeCodesMutation = { revokeCodes:
-    | { __typename: 'CodeBatch', amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, planId: string | null, revokedAt: string | null, used: number, uses: number, validDays: number | null }
+    | { __typename: 'CodeBatch', amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
@@ -3225,7 +3674,10 @@ export type SignInWithPasskeyMutation = { signInWithPasskey:
 export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SignOutMutation = { signOut: { ok: boolean } };
+export type SignOutMutation = { endSession:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', ok: boolean }
+   };
 
 export type RequestPasswordResetMutationVariables = Exact<{
   email: string;
@@ -3284,7 +3736,7 @@ export type ChangeEmailMutation = { changeEmail:
    };
 
 export type UpdateProfileMutationVariables = Exact<{
-  locale?: string | null | undefined;
+  language?: Language | null | undefined;
   name?: string | null | undefined;
 }>;
 
@@ -3365,7 +3817,10 @@ export type RevokeSessionMutation = { revokeSession:
 export type RevokeOtherSessionsMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RevokeOtherSessionsMutation = { revokeOtherSessions: number };
+export type RevokeOtherSessionsMutation = { endOtherSessions:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'SessionsEnded', count: number }
+   };
 
 export type ListPasskeysQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3436,7 +3891,7 @@ export type RemovePasskeyMutation = { removePasskey:
 export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServiceStatusQuery = { status: { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> } };
+export type ServiceStatusQuery = { status: { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> } };
 
 export type UptimeQueryVariables = Exact<{
   by: UptimeUnit;
@@ -3457,19 +3912,19 @@ export type ListIncidentsQueryVariables = Exact<{
 }>;
 
 
-export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, node: { affected: Array<string>, cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
+export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, node: { cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type WebhookEventsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type WebhookEventsQuery = { webhookEvents: Array<string> };
+export type WebhookEventsQuery = { webhookEventNames: Array<{ name: string, webhookEvent: WebhookEvent }> };
 
 export type ListEndpointsQueryVariables = Exact<{
   accountId?: string | null | undefined;
 }>;
 
 
-export type ListEndpointsQuery = { account: { webhookEndpoints: Array<{ createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string }> } | null };
+export type ListEndpointsQuery = { account: { webhookEndpoints: Array<{ createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string }> } | null };
 
 export type CreateWebhookEndpointMutationVariables = Exact<{
   input: CreateWebhookEndpointInput;
@@ -3481,7 +3936,7 @@ export type CreateWebhookEndpointMutation = { createWebhookEndpoint:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } }
+    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } }
    };
 
 export type UpdateWebhookEndpointMutationVariables = Exact<{
@@ -3494,7 +3949,7 @@ export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string }
+    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string }
    };
 
 export type DeleteWebhookEndpointMutationVariables = Exact<{
@@ -3505,7 +3960,7 @@ export type DeleteWebhookEndpointMutationVariables = Exact<{
 export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string }
+    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string }
    };
 
 export type RotateWebhookSecretMutationVariables = Exact<{
@@ -3516,7 +3971,7 @@ export type RotateWebhookSecretMutationVariables = Exact<{
 export type RotateWebhookSecretMutation = { rotateWebhookSecret:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<string>, id: string, url: string } }
+    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } }
    };
 
 export type SendTestWebhookMutationVariables = Exact<{
@@ -3529,7 +3984,7 @@ export type SendTestWebhookMutation = { sendTestWebhook:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
    };
 
 export type ReplayWebhookDeliveryMutationVariables = Exact<{
@@ -3542,7 +3997,7 @@ export type ReplayWebhookDeliveryMutation = { replayWebhookDelivery:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
    };
 
 export type ListDeliveriesQueryVariables = Exact<{
@@ -3553,6 +4008,6 @@ export type ListDeliveriesQueryVariables = Exact<{
 
 
 export type ListDeliveriesQuery = { node:
-    | { deliveries: { edges: Array<{ cursor: string, node: { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } }
+    | { deliveries: { edges: Array<{ cursor: string, node: { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } }
     | Record<PropertyKey, never>
    | null };
