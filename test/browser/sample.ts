@@ -126,13 +126,13 @@ async function addColleague(site: Site, person: Person): Promise<void> {
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+  const members = await accounts.listMembers({ accountId });
+  const { id = '' } = members?.find(({ email }) => email === colleague.email) ?? {};
+  orThrow(await keys.setMemberBudget({ input: { id, month: '12' } }));
   const made = orThrow(
     await colleague.steyg.console.keys.createKey({ input: { accountId, name: 'Máy tính của Duyên' } }),
   );
   await useModels(site, [made.secret ?? ''], 4);
-  const members = await accounts.listMembers({ accountId });
-  const { id = '' } = members?.find(({ email }) => email === colleague.email) ?? {};
-  orThrow(await keys.setMemberBudget({ input: { id, month: '12' } }));
 }
 
 /** Codes, of which one is redeemed, an amount that buyers choose, and a bonus for large orders. */
