@@ -63,7 +63,7 @@ const insertKeySpend = bulk(
  * corrects the others, counts burn windows and the charges of versions that leave all of it to the trigger.
  */
 export const movedPeriods = (added: string): string =>
-  ['day_charged', 'week_charged', 'month_charged'].map((sum) => `${sum} = k.${sum} + ${added}`).join(', ');
+  ['day_charged', 'week_charged', 'month_charged'].map((sum) => `${sum} = k.${sum} + (${added})`).join(', ');
 
 /** Complete values, not additions: the writer has locked the account. */
 const writeKeySpend = bulkOfExisting<Changes['keySpend'][number] & { place: string }>(

@@ -203,6 +203,7 @@ describe('keys', () => {
       mayCallFrom: null,
       account: null,
       attribution: 'digests',
+      projectId: null,
     });
   });
 

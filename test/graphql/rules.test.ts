@@ -189,6 +189,8 @@ describe('every word of a closed set', () => {
     'PriceHours.period',
     // Says a status of HTTP among others.
     'ProbedWay.reason',
+    // The gateway's codes, those of newer versions among them.
+    'RequestRefusedError.reason',
   ]);
   const words = [
     'locale',

@@ -47,6 +47,7 @@ describe('a key', () => {
       mayCallFrom: null,
       account: null,
       attribution: 'digests',
+      projectId: null,
     });
     expect((await keyring.find((await make()).hash))?.models).toBeNull();
   });

@@ -220,7 +220,7 @@ describe('the declarations that are published', () => {
   const amountName =
     /(?:usd|vnd|pico|cost|price|charged|balance|budget|spent|granted|held|margin|revenue|credits|amount|^free$|^expired$|^hold$|^paid$|^refund)/i;
   /** When, where and how often, not how much. */
-  const otherName = /(?:_at|At|Since|Url|Percent|Steps\w*|_tokens|Tokens)$/;
+  const otherName = /(?:_at|At|Since|Url|Percent|Steps\w*|_tokens|Tokens|Unit)$/;
   const unitInName = /usd|vnd|pico/i;
   const unitInType = /\b(?:UsdAmount|UsdNumber|VndAmount)\b/;
   const plain = /^(?:readonly )?(?:string|number|bigint)(?: \| (?:null|undefined))*$/;

@@ -286,28 +286,28 @@ describe('the status page', () => {
   });
 
   it('draws 90 days for each protocol, with every figure in words too', async () => {
-    // Seconds ago, also right after midnight: all of today.
+    // Within a second, and minutes ago: all of one day, which right after midnight is yesterday.
     await uptime.record([
-      result(0.03, 'up'),
-      result(0.02, 'down'),
-      result(0.01, 'up', { protocol: 'chat-completions', mode: 'stream' }),
+      result(4.02, 'up'),
+      result(4.01, 'down'),
+      result(4, 'up', { protocol: 'chat-completions', mode: 'stream' }),
     ]);
     const html = (await (await status()).inject({ url: '/status?lang=en' })).body;
     const section = html.split(`id="model-${model}"`)[1]?.split('</section>')[0] ?? '';
-    const today = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date());
+    const day = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' }).format(ago(4));
     const pictures = section.split('role="img"').slice(1);
     expect(pictures).toHaveLength(2);
     const [messages = '', chat = ''] = pictures.map((picture) => picture.split('</div>')[0] ?? '');
     expect(messages).toMatch(
       new RegExp(
-        `aria-label="Messages, Since [^"]+ \\(UTC\\): 50%. Days with failures: ${today}: 50%. Days without data: 89."`,
+        `aria-label="Messages, Since [^"]+ \\(UTC\\): 50%. Days with failures: ${day}: 50%. Days without data: 89."`,
       ),
     );
     expect(chat).toMatch(
       /aria-label="Chat completions, Since [^"]+ \(UTC\): 100%. No day with failures. Days without data: 89."/,
     );
     for (const picture of [messages, chat]) expect(picture.match(/<i class="\w+" data-day="[^"]+">/g)).toHaveLength(90);
-    expect(messages).toContain(`<i class="poor" data-day="${today}: 50%">`);
+    expect(messages).toContain(`<i class="poor" data-day="${day}: 50%">`);
     expect(messages.match(/class="none"/g)).toHaveLength(89);
   });
 
