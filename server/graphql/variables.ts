@@ -48,14 +48,18 @@ export function variableErrors(
     if (type === undefined) continue;
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (value === undefined && (definition.defaultValue !== undefined || !isNonNullType(type))) continue;
+    if (isFull(problems)) break;
     check(value, type, `$${name}`, { problems, ...options });
   }
-  return problems
-    .slice(0, maxProblems)
-    .map(
-      ({ place, message }) =>
-        new GraphQLError(`Variable ${place} ${message}`, { extensions: { code: 'BAD_USER_INPUT' } }),
-    );
+  return problems.map(
+    ({ place, message }) =>
+      new GraphQLError(`Variable ${place} ${message}`, { extensions: { code: 'BAD_USER_INPUT' } }),
+  );
+}
+
+/** Checking stops here: it runs before authorization, and an anonymous request may hold thousands of mistakes. */
+function isFull(problems: readonly Problem[]): boolean {
+  return problems.length >= maxProblems;
 }
 
 function inputTypeOf(schema: GraphQLSchema, node: TypeNode): GraphQLInputType | undefined {
@@ -80,7 +84,7 @@ interface Checking {
 
 function check(value: unknown, type: GraphQLInputType, place: string, checking: Checking): void {
   const { problems, hideSchema } = checking;
-  if (problems.length >= maxProblems) return;
+  if (isFull(problems)) return;
   if (isNonNullType(type)) {
     if (value === undefined || value === null) problems.push({ place, message: `is required: ${String(type)}.` });
     else check(value, type.ofType, place, checking);
@@ -89,7 +93,12 @@ function check(value: unknown, type: GraphQLInputType, place: string, checking: 
   if (value === undefined || value === null) return;
   if (isListType(type)) {
     if (!Array.isArray(value)) check(value, type.ofType, place, checking);
-    else for (const [index, item] of value.entries()) check(item, type.ofType, `${place}[${index}]`, checking);
+    else {
+      for (const [index, item] of value.entries()) {
+        if (isFull(problems)) return;
+        check(item, type.ofType, `${place}[${index}]`, checking);
+      }
+    }
     return;
   }
   if (isInputObjectType(type)) {
@@ -100,6 +109,7 @@ function check(value: unknown, type: GraphQLInputType, place: string, checking: 
     const fields = type.getFields();
     for (const name of Object.keys(value)) {
       if (Object.hasOwn(fields, name)) continue;
+      if (isFull(problems)) return;
       // Told in production too: the names of inputs stand in the SDK, which is public.
       const meant = closest(name, Object.keys(fields));
       const question = meant === null ? '' : ` Did you mean ${meant}?`;

@@ -1,11 +1,22 @@
 /** Finds the name that somebody meant. */
 
+const maxMistakes = 2;
+
+/** Longer names are compared with none: comparing takes the product of both lengths. */
+const maxLetters = 64;
+
+/** Maximum names that one is compared with; those behind them are not found. */
+const maxNames = 256;
+
 /** The one of these names that is at most two typing mistakes away, and fewer than half its letters; null: none is. */
 export function closest(written: string, names: readonly string[]): string | null {
-  if (written.length > 64) return null;
+  if (written.length > maxLetters) return null;
   const found = names
+    .slice(0, maxNames)
+    // Each letter more or less is a mistake.
+    .filter((name) => Math.abs(name.length - written.length) <= maxMistakes)
     .map((name) => ({ name, mistakes: mistakes(written, name) }))
-    .filter(({ name, mistakes: count }) => count <= 2 && count * 2 < name.length)
+    .filter(({ name, mistakes: count }) => count <= maxMistakes && count * 2 < name.length)
     .sort((a, b) => a.mistakes - b.mistakes);
   return found[0]?.name ?? null;
 }
