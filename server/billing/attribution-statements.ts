@@ -41,7 +41,7 @@ const hour = `date_trunc('hour', now(), 'UTC')`;
 const maxHourlySums = 1_000;
 const place = 'account_id, kind, hour, label, model, key_id';
 
-// Tags are a nested list, which unnest would flatten.
+// Tags are a nested list, which unnest would flatten. ORDER BY and OFFSET 0: plans by the primary key, made when the table is empty.
 const insertAttributions = statement(
   'insert_attributions',
   `WITH noted AS (
@@ -53,11 +53,12 @@ const insertAttributions = statement(
         AS new (account_id, kind, label, model, key_id, ${added.join(', ')})
     ), full_now AS MATERIALIZED (
       SELECT account_id, kind FROM (SELECT DISTINCT account_id, kind FROM given) AS l
-      WHERE EXISTS (SELECT FROM attribution_hour h WHERE h.account_id = l.account_id AND h.kind = l.kind AND h.hour = ${hour} OFFSET ${maxHourlySums - 1})
+      WHERE EXISTS (SELECT FROM attribution_hour h WHERE h.account_id = l.account_id AND h.kind = l.kind AND h.hour = ${hour}
+                    ORDER BY h.label, h.model, h.key_id OFFSET ${maxHourlySums - 1})
     ), placed AS (
       SELECT account_id, kind, CASE WHEN (account_id, kind) IN (SELECT account_id, kind FROM full_now) AND NOT EXISTS (
                SELECT FROM attribution_hour h WHERE (h.account_id, h.kind, h.hour, h.label, h.model, h.key_id)
-                 = (l.account_id, l.kind, ${hour}, l.label, l.model, l.key_id)) THEN '${otherLabel}' ELSE label END AS label,
+                 = (l.account_id, l.kind, ${hour}, l.label, l.model, l.key_id) OFFSET 0) THEN '${otherLabel}' ELSE label END AS label,
              model, key_id, ${added.join(', ')} FROM given l
     )
     INSERT INTO attribution_hour AS a (${place}, ${added.join(', ')}, first_at, last_at)

@@ -55,7 +55,8 @@ const keySpendNames = keySpendColumns.map(([name]) => name).join(', ');
 const insertKeySpend = bulk(
   'insert_key_spend',
   keySpendColumns,
-  (rows) => `INSERT INTO key_spend (${keySpendNames}, last_used_at) SELECT ${keySpendNames}, ${moment} FROM ${rows}`,
+  (rows) => `INSERT INTO key_spend (${keySpendNames}, last_used_at) SELECT ${keySpendNames}, ${moment} FROM ${rows}
+     ORDER BY account_id, key_id`,
 );
 
 /**

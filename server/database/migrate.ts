@@ -41,7 +41,8 @@ const lockKey = 72_707_369;
 const lockTimeoutMs = 10_000;
 
 /** Tables that transactions of the money path lock behind the grants of their account. */
-const moneyTables = /\b(account|api_key|grant|hold|key_spend|ledger_entry|model|posting|price|usage_hour)\b/;
+const moneyTables =
+  /\b(account|api_key|attribution_hour|grant|hold|key_spend|ledger_entry|margin_hour|model|posting|price|shared_limit|usage_hour)\b/;
 
 /**
  * Waits for the transactions of the money path and keeps later ones out until the migration is committed. They lock grants

@@ -110,8 +110,7 @@ function check(value: unknown, type: GraphQLInputType, place: string, checking: 
     for (const name of Object.keys(value)) {
       if (Object.hasOwn(fields, name)) continue;
       if (isFull(problems)) return;
-      // Told in production too: the names of inputs stand in the SDK, which is public.
-      const meant = closest(name, Object.keys(fields));
+      const meant = hideSchema ? null : closest(name, Object.keys(fields));
       const question = meant === null ? '' : ` Did you mean ${meant}?`;
       problems.push({
         place,
