@@ -112,9 +112,13 @@ export function useAsk<T>({ key, ask, every, when = true }: Ask<T>): UseQueryRes
   return useLast(query);
 }
 
-interface PageOfList<Node> {
-  edges: { node: Node }[];
+type PageOfList<Node> = ({ edges: { node: Node }[] } | { nodes: Node[] }) & {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
+};
+
+function nodesOf<Node>(page: PageOfList<Node> | null): Node[] {
+  if (page === null) return [];
+  return 'nodes' in page ? page.nodes : page.edges.map(({ node }) => node);
 }
 
 /** A list that is loaded page by page on demand. */
@@ -146,7 +150,7 @@ export function usePages<Node>({
     ...(every === undefined ? {} : { refetchInterval: every }),
   });
   const { data, error, isPaused, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  const rows = useMemo(() => data?.pages.flatMap((page) => page?.edges.map(({ node }) => node) ?? []), [data]);
+  const rows = useMemo(() => data?.pages.flatMap(nodesOf), [data]);
   return useLast({ data: rows, error, isPaused, refetch, hasNextPage, isFetchingNextPage, fetchNextPage });
 }
 

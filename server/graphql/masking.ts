@@ -1,5 +1,5 @@
 import { PothosValidationError } from '@pothos/core';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, Kind } from 'graphql';
 import type { Log } from '../core/log.ts';
 import { describeError } from '../runtime/http.ts';
 import { ExpectedError, InputError, TooManyAttemptsError, transportError } from './errors.ts';
@@ -21,7 +21,7 @@ export function maskError(error: unknown, log: GraphqlLog): Error {
   const original = originOf(error);
   if (original instanceof ExpectedError) return located(error, exposed(original));
   if (original instanceof PothosValidationError && /cursor|Arguments? "/.test(original.message)) {
-    return located(error, exposed(new InputError([{ path: [], message: pageSentence }])));
+    return located(error, exposed(new InputError([{ path: cursorPath(error, original), message: pageSentence }])));
   }
   if (original instanceof PothosValidationError || isImpossibleValue(original)) {
     return located(error, transportError('BAD_USER_INPUT', 'An argument of this field cannot be used.'));
@@ -29,6 +29,14 @@ export function maskError(error: unknown, log: GraphqlLog): Error {
   if (error instanceof GraphQLError && (original === error || original instanceof GraphQLError)) return bare(error);
   log.error(describeError(original), 'a GraphQL operation failed');
   return located(error, transportError('INTERNAL', 'Something went wrong on our side.'));
+}
+
+/** The argument that has a forged cursor; none where two arguments do not go together. */
+function cursorPath(error: unknown, { message }: Error): string[] {
+  if (!message.startsWith('Invalid cursor') || !(error instanceof GraphQLError)) return [];
+  const [field] = error.nodes ?? [];
+  const given = field?.kind === Kind.FIELD ? (field.arguments ?? []).map(({ name }) => name.value) : [];
+  return ['after', 'before'].filter((name) => given.includes(name)).slice(0, 1);
 }
 
 /** A forged cursor can hold a value that the column's type cannot: only the database detects it. */

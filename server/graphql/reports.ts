@@ -1,3 +1,5 @@
+import type { Keyset, KeysetRange } from '../shared/keyset.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { builder, type ObjectFields } from './builder.ts';
 import { badInput } from './errors.ts';
 import { listLength, maxPage, type PageArguments } from './paging.ts';
@@ -116,6 +118,38 @@ export async function pageFromStart<Row>(
   if (offset > maxOffset) throw badInput('after', `This list is read for ${maxOffset} elements at most.`);
   const rows = await load(offset + size + 1);
   return offsetReport(rows.slice(offset, offset + size), offset, rows.length > offset + size);
+}
+
+/**
+ * A page of a list that is sorted by time and ids. `keyOf`: where a row stands, with as many ids for each. One more row
+ * is read, to know whether there are more.
+ */
+export async function keysetPage<Row>(
+  { first, after }: Pick<PageArguments, 'first' | 'after'>,
+  { ids, keyOf }: { ids: number; keyOf: (row: Row) => Keyset },
+  load: (range: KeysetRange) => Promise<readonly Row[]>,
+): Promise<Report<Row>> {
+  const size = listLength(first);
+  const begin = after == null ? null : decodeKeyset(after, ids);
+  const rows = await load({ limit: size + 1, after: begin });
+  return {
+    rows: rows.slice(0, size),
+    hasMore: rows.length > size,
+    isLater: begin !== null,
+    cursorOf: (row) => encodeKeyset(keyOf(row)),
+  };
+}
+
+function encodeKeyset({ at, ids }: Keyset): string {
+  return Buffer.from([at.getTime(), ...ids].join(' ')).toString('base64url');
+}
+
+function decodeKeyset(cursor: string, count: number): Keyset {
+  const text = cursor.length > 200 ? '' : Buffer.from(cursor, 'base64url').toString();
+  const [time = '', ...ids] = text.split(' ');
+  if (!/^[0-9]{1,14}$/.test(time) || ids.length !== count || !ids.every(isUuid))
+    throw badInput('after', 'This is not a cursor of this list.');
+  return { at: new Date(Number(time)), ids };
 }
 
 /** The length of a report's page; throws an `InputError` when it is out of bounds. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { transaction } from '../database/lane.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { isSameSecret } from '../shared/constant-time.ts';
+import type { KeysetRange } from '../shared/keyset.ts';
 import { actorOf, isTrustedOperator, type UserPrincipal } from './principal.ts';
 
 /**
@@ -17,7 +18,14 @@ export interface Views {
   /** The principal of a request with a grant; null where the grant does not count, or not any more. */
   open(principal: UserPrincipal, grant: string): UserPrincipal | null;
   /** The looks at an account, newest first. */
-  list(accountId: string): Promise<{ at: Date; until: Date }[]>;
+  list(accountId: string, range?: KeysetRange): Promise<AccountView[]>;
+}
+
+/** A look that an operator took at an account. */
+export interface AccountView {
+  id: string;
+  at: Date;
+  until: Date;
 }
 
 const validMs = 15 * 60_000;
@@ -63,11 +71,13 @@ export function createViews({ pool, secretKey }: { pool: Pool; secretKey: Buffer
         viewUntil: new Date(data.until),
       };
     },
-    async list(accountId) {
-      const { rows } = await pool.query<{ at: Date; until: Date }>(
-        `SELECT created_at AS at, (after->>'until')::timestamptz AS until FROM audit_entry
-         WHERE subject = $1 AND action = 'account.view' ORDER BY created_at DESC LIMIT $2`,
-        [`account:${accountId}`, maxListed],
+    async list(accountId, { limit, after } = { limit: maxListed, after: null }) {
+      const { rows } = await pool.query<AccountView>(
+        `SELECT id, created_at AS at, (after->>'until')::timestamptz AS until FROM audit_entry
+         WHERE subject = $1 AND action = 'account.view'
+           AND ($3::timestamptz IS NULL OR (created_at, id) < ($3, $4::uuid))
+         ORDER BY created_at DESC, id DESC LIMIT $2`,
+        [`account:${accountId}`, limit, after?.at, after?.ids[0]],
       );
       return rows;
     },

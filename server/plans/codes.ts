@@ -6,6 +6,7 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText } from '../shared/input.ts';
+import type { KeysetRange } from '../shared/keyset.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { findPlan } from './plans.ts';
 
@@ -32,6 +33,7 @@ export interface CodeBatch {
 
 /** An account that redeemed a code of a batch. */
 export interface CodeRedemption {
+  codeId: string;
   accountId: string;
   accountEmail: string;
   /** The last letters of the code. */
@@ -149,23 +151,29 @@ export function createCodes({ pool, throttle }: { pool: Pool; throttle: Attempts
     },
 
     /** Batches, the newest first. */
-    async list(limit: number): Promise<CodeBatch[]> {
+    async list({ limit, after }: KeysetRange): Promise<CodeBatch[]> {
       const { rows } = await pool.query<CodeBatch>(
-        `SELECT ${columns} FROM code_batch b ORDER BY b.created_at DESC, b.id DESC LIMIT $1`,
-        [limit],
+        `SELECT ${columns} FROM code_batch b WHERE $2::timestamptz IS NULL OR (b.created_at, b.id) < ($2, $3::uuid)
+         ORDER BY b.created_at DESC, b.id DESC LIMIT $1`,
+        [limit, after?.at, after?.ids[0]],
       );
       return rows;
     },
 
-    /** Who redeemed codes of a batch, the newest first. Null: there is no such batch. */
-    async redemptions({ batchId, limit }: { batchId: string; limit: number }): Promise<CodeRedemption[] | null> {
-      const { rows: found } = await pool.query('SELECT FROM code_batch WHERE id = $1', [batchId]);
-      if (found.length === 0) return null;
+    async hasBatch(batchId: string): Promise<boolean> {
+      const { rows } = await pool.query('SELECT FROM code_batch WHERE id = $1', [batchId]);
+      return rows.length > 0;
+    },
+
+    /** Who redeemed codes of a batch, the newest first. */
+    async redemptions(batchId: string, { limit, after }: KeysetRange): Promise<CodeRedemption[]> {
       const { rows } = await pool.query<CodeRedemption>(
-        `SELECT r.account_id AS "accountId", a.email AS "accountEmail", c.last4, r.created_at AS "redeemedAt"
+        `SELECT r.code_id AS "codeId", r.account_id AS "accountId", a.email AS "accountEmail", c.last4, r.created_at AS "redeemedAt"
          FROM redemption_code c JOIN redemption r ON r.code_id = c.id JOIN account a ON a.id = r.account_id
-         WHERE c.batch_id = $1 ORDER BY r.created_at DESC, r.code_id, r.account_id LIMIT $2`,
-        [batchId, limit],
+         WHERE c.batch_id = $1
+           AND ($3::timestamptz IS NULL OR (r.created_at, r.code_id, r.account_id) < ($3, $4::uuid, $5::uuid))
+         ORDER BY r.created_at DESC, r.code_id DESC, r.account_id DESC LIMIT $2`,
+        [batchId, limit, after?.at, ...(after?.ids ?? [null, null])],
       );
       return rows;
     },

@@ -3,6 +3,7 @@ import type { Log } from '../core/log.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { describeError } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
+import type { KeysetRange } from '../shared/keyset.ts';
 import { isUuid } from '../shared/uuid.ts';
 
 /**
@@ -28,6 +29,7 @@ export interface OrderInvoice {
   issuedAt: Date | null;
   /** Why the last try failed: a code of the provider's or ours. */
   problem: string | null;
+  createdAt: Date;
 }
 
 /** What an invoice says. Nothing in it changes between two tries. */
@@ -123,7 +125,7 @@ const failedSeconds = 60;
 const pendingSeconds = 15;
 
 const columns = `order_id AS "orderId", provider, state, tracking, number, url, tries, next_at AS "nextAt",
-  requested_at AS "requestedAt", issued_at AS "issuedAt", problem, reference_no AS "referenceNo",
+  requested_at AS "requestedAt", issued_at AS "issuedAt", problem, created_at AS "createdAt", reference_no AS "referenceNo",
   replace_cancelled AS "replaceCancelled"`;
 
 type Claimed = OrderInvoice & {
@@ -244,11 +246,13 @@ function invoiceReaders(pool: Pool) {
     },
 
     /** Invoices that an operator should know of: failed, to be cancelled, or tried more than once. The oldest first. */
-    async troubled(limit: number): Promise<OrderInvoice[]> {
+    async troubled({ limit, after }: KeysetRange): Promise<OrderInvoice[]> {
       const { rows } = await pool.query<OrderInvoice>(
         `SELECT ${columns} FROM order_invoice
-         WHERE state IN ('failed', 'to_cancel') OR (state = 'due' AND problem IS NOT NULL) ORDER BY created_at LIMIT $1`,
-        [limit],
+         WHERE (state IN ('failed', 'to_cancel') OR (state = 'due' AND problem IS NOT NULL))
+           AND ($2::timestamptz IS NULL OR (created_at, order_id) > ($2, $3::uuid))
+         ORDER BY created_at, order_id LIMIT $1`,
+        [limit, after?.at, after?.ids[0]],
       );
       return rows;
     },

@@ -303,6 +303,7 @@ const operatorFields = new Set([
   'Operator.account',
   'Operator.invariants',
   'Operator.codeRedemptions',
+  'Operator.codeRedemptionPage',
   'Operator.margins',
   'Mutation.addStatusUpdate',
   'Mutation.closeModelMismatch',

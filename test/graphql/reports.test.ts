@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeId } from '../../server/graphql/access.ts';
 import { addModel, admitted, ask, openLedger, settlement } from '../billing/support.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 
@@ -8,6 +9,7 @@ const models = ['ant', 'bee', 'cat', 'dog', 'eel'];
 
 let plane: ControlPlane;
 let operator: Browser;
+let accountId: string;
 /** Keys have room in advance: not every request has a hold of its own. */
 let holds: number;
 
@@ -18,7 +20,8 @@ beforeAll(async () => {
   await pool.query(`UPDATE app_user SET operator = true, two_factor_enabled = true`);
   await operator.send('mutation { createKey(input: {}) { __typename } }');
   const { rows } = await pool.query('SELECT id, account_id FROM api_key');
-  const [{ id: keyId, account_id: accountId }] = rows;
+  const [{ id: keyId, account_id }] = rows;
+  accountId = account_id;
   const { ledger, close } = await openLedger(plane.database.url);
   for (const model of models) {
     await addModel(pool, { id: model });
@@ -31,6 +34,7 @@ beforeAll(async () => {
   }
   await close();
   holds = (await pool.query('SELECT FROM hold WHERE NOT escrow')).rows.length;
+  await pool.query(`INSERT INTO plan (id, name, price_vnd, budget) VALUES ('test', 'Test', 250000, 10)`);
   await pool.query(
     `INSERT INTO upstream (id, protocol, base_url) VALUES ('vendor', 'chat-completions', 'https://vendor.example')`,
   );
@@ -40,8 +44,43 @@ beforeAll(async () => {
     { variables: { csv } },
   );
   if (!taken.text.includes('"VendorUsageImported"')) throw new Error('the file was not taken in');
+  for (const name of Object.keys(inserts)) for (const n of models.keys()) await insert(name, n);
 });
 afterAll(() => plane.close());
+
+const batchId = '00000000-0000-7000-8000-000000000001';
+
+/** Writes row `$1` of a list; two rows are of the same time. `$2`: the account. */
+const inserts: Record<string, string> = {
+  'account.noticePage': `INSERT INTO notice (id, account_id, kind, subject, facts, mail, created_at)
+     SELECT gen_random_uuid(), $2, 'price_changed', n, '{}', 'none', at`,
+  'operator.noticePage': `INSERT INTO notice (id, kind, subject, facts, mail, created_at)
+     SELECT gen_random_uuid(), 'upstream_failing', n, '{}', 'none', at`,
+  'account.operatorViewPage': `INSERT INTO audit_entry (id, actor, action, subject, after, created_at)
+     SELECT gen_random_uuid(), 'test', 'account.view', 'account:' || $2,
+            jsonb_build_object('until', at + make_interval(mins => n::int)), at`,
+  'operator.codeBatchPage': `INSERT INTO code_batch (id, name, amount, count, uses, created_by, created_at)
+     SELECT CASE n WHEN '0' THEN '${batchId}'::uuid ELSE gen_random_uuid() END, 'batch ' || n, 1, 9, 1, 'test', at`,
+  'operator.codeRedemptionPage': `WITH code AS (
+       INSERT INTO redemption_code (id, batch_id, hash, last4)
+       VALUES (gen_random_uuid(), '${batchId}', sha256($1::text::bytea), lpad($1::text, 4, 'X')) RETURNING id)
+     INSERT INTO redemption (code_id, account_id, redeemed_by, created_at) SELECT code.id, $2, 'test', at`,
+  'operator.invoiceProblemPage': `WITH bought AS (
+       INSERT INTO purchase_order (account_id, id, plan_id, plan_name, memo, price_vnd, budget, expires_at)
+       VALUES ($2, gen_random_uuid(), 'test', 'Test', 'SYTEST' || $1::text, 250000, 10, now()) RETURNING id)
+     INSERT INTO order_invoice (order_id, provider, state, problem, created_at)
+     SELECT bought.id, 'test', 'failed', 'refused', at`,
+};
+
+/** Row `n` of a list. Later rows are of a later day, but for each second one. */
+async function insert(name: string, n: number): Promise<void> {
+  const from = { 'operator.codeRedemptionPage': ', code', 'operator.invoiceProblemPage': ', bought' }[name] ?? '';
+  await plane.database.pool.query(
+    `${inserts[name]} FROM (SELECT $1::text AS n, timestamptz '2026-09-15' + make_interval(days => $3) AS at,
+                                   $2::uuid IS NOT NULL) AS given${from}`,
+    [n, accountId, Math.floor(n / 2)],
+  );
+}
 
 interface Page {
   nodes: object[];
@@ -64,6 +103,18 @@ const reports = [
 const lists = [
   ['operator', 'anomalyPage', 'days: 7', 'Anomaly', 'model requestId'],
   ['operator', 'holdPage', '', 'Hold', 'requestId amount'],
+  ['account', 'noticePage', '', 'Notice', 'id kind'],
+  ['operator', 'noticePage', '', 'Notice', 'id kind'],
+  ['account', 'operatorViewPage', '', 'AccountView', 'at until'],
+  ['operator', 'codeBatchPage', '', 'CodeBatch', 'id name'],
+  [
+    'operator',
+    'codeRedemptionPage',
+    `batchId: "${encodeId('CodeBatch', batchId)}"`,
+    'CodeRedemption',
+    'last4 redeemedAt',
+  ],
+  ['operator', 'invoiceProblemPage', '', 'OrderInvoice', 'problem order { id memo }'],
 ] as const;
 
 type Listed = (typeof reports)[number] | (typeof lists)[number];
@@ -125,6 +176,19 @@ describe.each([...reports, ...lists].map((list) => [`${list[0]}.${list[1]}`, lis
     );
     expect(answer.errors[0]?.extensions).toMatchObject({ code: 'BAD_INPUT', problems: [{ path: ['after'] }] });
   });
+});
+
+it('a page goes on behind its row when others have come in before it', async () => {
+  const growing = lists.filter(([root, field]) => `${root}.${field}` in inserts);
+  expect(growing).toHaveLength(Object.keys(inserts).length);
+  for (const list of growing) {
+    const name = `${list[0]}.${list[1]}`;
+    const all = await pageOf(list, '');
+    const { pageInfo } = await pageOf(list, ', first: 2');
+    await insert(name, name === 'operator.invoiceProblemPage' ? -9 : 9);
+    expect(await pageOf(list, '')).toMatchObject({ nodes: [expect.anything(), ...all.nodes] });
+    expect((await pageOf(list, `, after: "${pageInfo.endCursor}"`)).nodes).toEqual(all.nodes.slice(2));
+  }
 });
 
 describe.each(reports.map((list) => [`${list[0]}.${list[1]}`, list] as const))(

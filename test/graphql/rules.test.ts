@@ -149,14 +149,6 @@ const short: Record<string, string[]> = {
     'SignInMethods.providers',
   ],
   'the best of what was found': ['Operator.invariants', 'Operator.search'],
-  'the latest, of a list that is read as a whole elsewhere or never': [
-    'Account.notices',
-    'Account.operatorViews',
-    'Operator.codeBatches',
-    'Operator.codeRedemptions',
-    'Operator.invoiceProblems',
-    'Operator.notices',
-  ],
 };
 
 /** One element a month, of which the newest are asked for: a decade is one page. */

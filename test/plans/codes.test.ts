@@ -65,7 +65,7 @@ describe('a code', () => {
       const outcomes = await Promise.all(accounts.map((accountId) => redeem(code, accountId)));
       expect(outcomes.filter(({ kind }) => kind === 'redeemed')).toHaveLength(uses);
       expect(outcomes.filter(({ kind }) => kind === 'invalid_code')).toHaveLength(100 - uses);
-      expect((await codes().list(10)).find(({ id }) => id === batch.id)?.used).toBe(uses);
+      expect((await codes().list({ limit: 10, after: null })).find(({ id }) => id === batch.id)?.used).toBe(uses);
     }
   });
 

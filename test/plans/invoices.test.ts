@@ -201,11 +201,13 @@ describe('a failure', () => {
         delays.push((await stateOf(id)).nextAt.getTime() - before);
       }
       expect(delays.map((delay) => Math.round(delay / 60_000))).toEqual([1, 2, 4]);
-      expect(await open().troubled(10)).toMatchObject([{ orderId: id, state: 'due', problem: code }]);
+      expect(await open().troubled({ limit: 10, after: null })).toMatchObject([
+        { orderId: id, state: 'due', problem: code },
+      ]);
       await hurry();
       await open().issueDue();
       expect(await stateOf(id)).toMatchObject({ state: 'issued', problem: null });
-      expect(await open().troubled(10)).toEqual([]);
+      expect(await open().troubled({ limit: 10, after: null })).toEqual([]);
     },
   );
 

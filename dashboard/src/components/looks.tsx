@@ -1,20 +1,21 @@
-import { useAsk } from '../data.tsx';
+import { usePages } from '../data.tsx';
 import { useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount } from '../session.tsx';
 import { Moment } from './moment.tsx';
 import { Card } from './page.tsx';
+import { More } from './states.tsx';
 
 /** When operators looked at the account's pages, for those who manage its members; left out when they never did. */
 export function Looks() {
   const { t } = useLanguage();
   const { id: accountId } = useAccount();
   const { members } = useAbilities();
-  const looks = useAsk({
+  const looks = usePages({
     key: ['looks', accountId],
-    ask: (steyg, signal) => steyg.console.accounts.operatorViews({ accountId }, { signal }),
+    ask: (steyg, after, signal) => steyg.console.accounts.operatorViews({ accountId, after, first: 20 }, { signal }),
     when: members,
   });
-  if (looks.data == null || looks.data.length === 0) return null;
+  if (looks.data === undefined || looks.data.length === 0) return null;
   return (
     <Card title={t.look.title}>
       <p className="hint">{t.look.hint}</p>
@@ -25,6 +26,7 @@ export function Looks() {
           </li>
         ))}
       </ul>
+      <More query={looks} />
     </Card>
   );
 }

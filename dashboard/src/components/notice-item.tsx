@@ -4,7 +4,7 @@ import type { ListNoticesAnswer } from '@steyg/sdk';
 import { fill, useLanguage } from '../language/language.tsx';
 import { Badge } from './page.tsx';
 
-type Notice = NonNullable<ListNoticesAnswer>[number];
+type Notice = NonNullable<ListNoticesAnswer>['nodes'][number];
 
 export function NoticeItem({ notice }: { notice: Notice }) {
   const { t, format } = useLanguage();

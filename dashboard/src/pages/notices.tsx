@@ -33,9 +33,9 @@ export default function Notices() {
   const { t } = useLanguage();
   const { id: accountId } = useAccount();
   const { billing } = useAbilities();
-  const notices = useAsk({
+  const notices = usePages({
     key: ['notices', accountId],
-    ask: (steyg, signal) => steyg.console.accounts.listNotices({ accountId }, { signal }),
+    ask: (steyg, after, signal) => steyg.console.accounts.listNotices({ accountId, after, first: 50 }, { signal }),
     every: 60_000,
   });
   return (
@@ -56,6 +56,7 @@ export default function Notices() {
               )
             }
           </Loaded>
+          <More query={notices} />
         </Card>
       </div>
       <NoticeChannels owner={accountId} mayChange={billing} />

@@ -1917,10 +1917,12 @@ export type RemoveMemberMutation = { removeMember:
 
 export type ListNoticesQueryVariables = Exact<{
   accountId?: string | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
 }>;
 
 
-export type ListNoticesQuery = { account: { notices: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }> } | null };
+export type ListNoticesQuery = { account: { noticePage: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type NoticeSettingsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2063,10 +2065,12 @@ export type EraseAccountMutation = { eraseAccount:
 
 export type OperatorViewsQueryVariables = Exact<{
   accountId?: string | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
 }>;
 
 
-export type OperatorViewsQuery = { account: { operatorViews: Array<{ at: string, until: string }> } | null };
+export type OperatorViewsQuery = { account: { operatorViewPage: { nodes: Array<{ at: string, until: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3281,10 +3285,13 @@ export type SaveSellerMutation = { saveSeller:
     | { __typename: 'Seller', address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string }
    };
 
-export type ListBusinessNoticesQueryVariables = Exact<{ [key: string]: never; }>;
+export type ListBusinessNoticesQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
 
 
-export type ListBusinessNoticesQuery = { operator: { notices: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }> } };
+export type ListBusinessNoticesQuery = { operator: { noticePage: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type BusinessNoticeSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3356,10 +3363,13 @@ export type TestBusinessChannelMutation = { testBusinessChannel:
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
-export type InvoiceProblemsQueryVariables = Exact<{ [key: string]: never; }>;
+export type InvoiceProblemsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
 
 
-export type InvoiceProblemsQuery = { operator: { invoiceProblems: Array<{ issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null, order: { id: string, memo: string } }> } };
+export type InvoiceProblemsQuery = { operator: { invoiceProblemPage: { nodes: Array<{ issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null, order: { id: string, memo: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type RetryInvoiceMutationVariables = Exact<{
   orderId: string;
@@ -3372,17 +3382,22 @@ export type RetryInvoiceMutation = { retryInvoice:
     | { __typename: 'OrderInvoice', issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null }
    };
 
-export type CodeBatchesQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type CodeBatchesQuery = { operator: { codeBatches: Array<{ amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }> } };
-
-export type CodeRedemptionsQueryVariables = Exact<{
-  batchId: string;
+export type CodeBatchesQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
 }>;
 
 
-export type CodeRedemptionsQuery = { operator: { codeRedemptions: Array<{ last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null }> | null } };
+export type CodeBatchesQuery = { operator: { codeBatchPage: { nodes: Array<{ amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type CodeRedemptionsQueryVariables = Exact<{
+  batchId: string;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type CodeRedemptionsQuery = { operator: { codeRedemptionPage: { nodes: Array<{ last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } | null } };
 
 export type CreateCodesMutationVariables = Exact<{
   input: CreateCodesInput;

@@ -424,7 +424,7 @@ export type SetMemberRoleAnswer = SetMemberRoleMutation['setMemberRole'];
 export type RemoveMemberAnswer = RemoveMemberMutation['removeMember'];
 
 /** What `listNotices` answers. */
-export type ListNoticesAnswer = Below<ListNoticesQuery['account'], 'notices'>;
+export type ListNoticesAnswer = Below<ListNoticesQuery['account'], 'noticePage'>;
 
 /** What `noticeSettings` answers. */
 export type NoticeSettingsAnswer = Below<NoticeSettingsQuery['account'], 'noticeSettings'>;
@@ -463,7 +463,7 @@ export type CreateAccountExportAnswer = CreateAccountExportMutation['createAccou
 export type EraseAccountAnswer = EraseAccountMutation['eraseAccount'];
 
 /** What `operatorViews` answers. */
-export type OperatorViewsAnswer = Below<OperatorViewsQuery['account'], 'operatorViews'>;
+export type OperatorViewsAnswer = Below<OperatorViewsQuery['account'], 'operatorViewPage'>;
 
 /** What `models` answers. */
 export type ModelsAnswer = ModelsQuery['models'];
@@ -739,7 +739,7 @@ export type SearchAnswer = SearchQuery['operator']['search'];
 export type SaveSellerAnswer = SaveSellerMutation['saveSeller'];
 
 /** What `listBusinessNotices` answers. */
-export type ListBusinessNoticesAnswer = ListBusinessNoticesQuery['operator']['notices'];
+export type ListBusinessNoticesAnswer = ListBusinessNoticesQuery['operator']['noticePage'];
 
 /** What `businessNoticeSettings` answers. */
 export type BusinessNoticeSettingsAnswer = BusinessNoticeSettingsQuery['operator']['noticeSettings'];
@@ -763,16 +763,16 @@ export type DeleteBusinessChannelAnswer = DeleteBusinessChannelMutation['deleteB
 export type TestBusinessChannelAnswer = TestBusinessChannelMutation['testBusinessChannel'];
 
 /** What `invoiceProblems` answers. */
-export type InvoiceProblemsAnswer = InvoiceProblemsQuery['operator']['invoiceProblems'];
+export type InvoiceProblemsAnswer = InvoiceProblemsQuery['operator']['invoiceProblemPage'];
 
 /** What `retryInvoice` answers. */
 export type RetryInvoiceAnswer = RetryInvoiceMutation['retryInvoice'];
 
 /** What `codeBatches` answers. */
-export type CodeBatchesAnswer = CodeBatchesQuery['operator']['codeBatches'];
+export type CodeBatchesAnswer = CodeBatchesQuery['operator']['codeBatchPage'];
 
 /** What `codeRedemptions` answers. */
-export type CodeRedemptionsAnswer = CodeRedemptionsQuery['operator']['codeRedemptions'];
+export type CodeRedemptionsAnswer = CodeRedemptionsQuery['operator']['codeRedemptionPage'];
 
 /** What `createCodes` answers. */
 export type CreateCodesAnswer = CreateCodesMutation['createCodes'];
@@ -1071,14 +1071,14 @@ export interface ConsoleAccounts {
    */
   removeMember(variables: RemoveMemberMutationVariables, options?: RequestOptions): Pending<RemoveMemberAnswer>;
   /**
-   * What the account was told, the newest first; at most 50.
+   * What the account was told, newest first.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.accounts.listNotices();
+   * for await (const each of steyg.console.accounts.listNotices()) console.log(each);
    * ```
    */
-  listNotices(variables?: ListNoticesQueryVariables, options?: RequestOptions): Pending<ListNoticesAnswer>;
+  listNotices(variables?: ListNoticesQueryVariables, options?: RequestOptions): Paged<ListNoticesAnswer>;
   /**
    * When and of what the account is told.
    *
@@ -1188,14 +1188,14 @@ export interface ConsoleAccounts {
    */
   eraseAccount(variables: EraseAccountMutationVariables, options?: RequestOptions): Pending<EraseAccountAnswer>;
   /**
-   * The latest looks that operators took at this account, newest first. For those who manage its members.
+   * The looks that operators took at this account, newest first. For those who manage its members.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.accounts.operatorViews();
+   * for await (const each of steyg.console.accounts.operatorViews()) console.log(each);
    * ```
    */
-  operatorViews(variables?: OperatorViewsQueryVariables, options?: RequestOptions): Pending<OperatorViewsAnswer>;
+  operatorViews(variables?: OperatorViewsQueryVariables, options?: RequestOptions): Paged<OperatorViewsAnswer>;
 }
 
 /** Operations on catalog. */
@@ -2032,14 +2032,14 @@ export interface ConsoleOperator {
    */
   saveSeller(variables: SaveSellerMutationVariables, options?: RequestOptions): Pending<SaveSellerAnswer>;
   /**
-   * What operators were told of the business, the newest first; at most 50.
+   * What operators were told of the business, newest first.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.listBusinessNotices();
+   * for await (const each of steyg.console.operator.listBusinessNotices()) console.log(each);
    * ```
    */
-  listBusinessNotices(variables?: ListBusinessNoticesQueryVariables, options?: RequestOptions): Pending<ListBusinessNoticesAnswer>;
+  listBusinessNotices(variables?: ListBusinessNoticesQueryVariables, options?: RequestOptions): Paged<ListBusinessNoticesAnswer>;
   /**
    * What operators want to be told of the business.
    *
@@ -2104,14 +2104,14 @@ export interface ConsoleOperator {
    */
   testBusinessChannel(variables: TestBusinessChannelMutationVariables, options?: RequestOptions): Pending<TestBusinessChannelAnswer>;
   /**
-   * E-invoices that fail or have to be cancelled, the oldest first; at most 100.
+   * E-invoices that fail or have to be cancelled, the oldest first.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.invoiceProblems();
+   * for await (const each of steyg.console.operator.invoiceProblems()) console.log(each);
    * ```
    */
-  invoiceProblems(variables?: InvoiceProblemsQueryVariables, options?: RequestOptions): Pending<InvoiceProblemsAnswer>;
+  invoiceProblems(variables?: InvoiceProblemsQueryVariables, options?: RequestOptions): Paged<InvoiceProblemsAnswer>;
   /**
    * Tries an e-invoice again that could not be issued. It is looked up first: there is never a second one.
    *
@@ -2122,23 +2122,23 @@ export interface ConsoleOperator {
    */
   retryInvoice(variables: RetryInvoiceMutationVariables, options?: RequestOptions): Pending<RetryInvoiceAnswer>;
   /**
-   * Batches of redemption codes, the newest first; at most 200.
+   * Batches of redemption codes, newest first.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.codeBatches();
+   * for await (const each of steyg.console.operator.codeBatches()) console.log(each);
    * ```
    */
-  codeBatches(variables?: CodeBatchesQueryVariables, options?: RequestOptions): Pending<CodeBatchesAnswer>;
+  codeBatches(variables?: CodeBatchesQueryVariables, options?: RequestOptions): Paged<CodeBatchesAnswer>;
   /**
-   * Who redeemed codes of a batch, the newest first; at most 1000. Null: there is no such batch.
+   * Who redeemed codes of a batch, newest first. Null: there is no such batch.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.codeRedemptions({ batchId: 'batch-id' });
+   * for await (const each of steyg.console.operator.codeRedemptions({ batchId: 'batch-id' })) console.log(each);
    * ```
    */
-  codeRedemptions(variables: CodeRedemptionsQueryVariables, options?: RequestOptions): Pending<CodeRedemptionsAnswer>;
+  codeRedemptions(variables: CodeRedemptionsQueryVariables, options?: RequestOptions): Paged<CodeRedemptionsAnswer>;
   /**
    * Makes redemption codes. They are shown once.
    *

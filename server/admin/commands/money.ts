@@ -82,7 +82,10 @@ export const moneyCommands: readonly Command[] = [
     options: {},
     async run({ pool }) {
       const { createCodes } = await import('../../plans/codes.ts');
-      const batches = await createCodes({ pool, throttle: { take: async () => null } }).list(maxListedBatches);
+      const batches = await createCodes({ pool, throttle: { take: async () => null } }).list({
+        limit: maxListedBatches,
+        after: null,
+      });
       return { json: { batches: batches.map((batch) => ({ ...batch, amount: formatUsd(batch.amount) })) } };
     },
   },

@@ -9,6 +9,7 @@ import { builder } from '../builder.ts';
 import { orOther } from '../enums.ts';
 import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { besideCursor, cursorRow } from '../paging.ts';
 
 export const NoticeKindType = builder.enumType('NoticeKind', {
   description: 'What an account, a person or the operators are told.',
@@ -178,7 +179,9 @@ const BusinessNoticeSettingsType = builder.objectRef<BusinessSettings>('Business
 
 /** The enum has no value for kinds of a newer version. */
 const known = { kind: { in: [...noticeKinds] } };
-const newestFirst = { orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }], take: 50 };
+const newestFirst = { orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as const }] };
+
+const toldToOperators = { accountId: null, userId: null, ...known };
 
 builder.prismaObjectFields(AccountType, (t) => ({
   noticeSettings: t.field({
@@ -187,23 +190,43 @@ builder.prismaObjectFields(AccountType, (t) => ({
     select: { id: true },
     resolve: ({ id }, _args, { domains }) => domains.notices.settings(id),
   }),
+  noticePage: t.prismaConnection({
+    type: NoticeType,
+    cursor: 'id',
+    description: 'What the account was told, newest first.',
+    resolve: (query, { id: accountId }, page, { prisma }) =>
+      prisma.notice.findMany({
+        ...query,
+        where: besideCursor({ accountId, ...known }, cursorRow(page)),
+        ...newestFirst,
+      }),
+  }),
   notices: t.prismaField({
     type: [NoticeType],
     description: 'What the account was told, the newest first; at most 50.',
+    deprecationReason: 'Use `noticePage`.',
     select: { id: true },
     complexity: { field: 1, multiplier: 50 },
     resolve: (query, { id: accountId }, _args, { prisma }) =>
-      prisma.notice.findMany({ ...query, where: { accountId, ...known }, ...newestFirst }),
+      prisma.notice.findMany({ ...query, where: { accountId, ...known }, ...newestFirst, take: 50 }),
   }),
 }));
 
 builder.objectFields(OperatorType, (t) => ({
+  noticePage: t.prismaConnection({
+    type: NoticeType,
+    cursor: 'id',
+    description: 'What operators were told of the business, newest first.',
+    resolve: (query, _operator, page, { prisma }) =>
+      prisma.notice.findMany({ ...query, where: besideCursor(toldToOperators, cursorRow(page)), ...newestFirst }),
+  }),
   notices: t.prismaField({
     type: [NoticeType],
     description: 'What operators were told of the business, the newest first; at most 50.',
+    deprecationReason: 'Use `noticePage`.',
     complexity: { field: 1, multiplier: 50 },
     resolve: (query, _operator, _args, { prisma }) =>
-      prisma.notice.findMany({ ...query, where: { accountId: null, userId: null, ...known }, ...newestFirst }),
+      prisma.notice.findMany({ ...query, where: toldToOperators, ...newestFirst, take: 50 }),
   }),
   noticeSettings: t.field({
     type: BusinessNoticeSettingsType,

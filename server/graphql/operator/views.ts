@@ -1,8 +1,11 @@
+import type { AccountView } from '../../people/views.ts';
 import { decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
 import { NotFoundError } from '../errors.ts';
 import { me, ViewerType } from '../people/people.ts';
+import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
 
 /** An operator's look at the pages of a customer: read-only, limited in time, and on record. */
 
@@ -18,7 +21,7 @@ const BegunType = builder.objectRef<{ grant: string; until: Date }>('AccountView
   }),
 });
 
-const LookType = builder.objectRef<{ at: Date; until: Date }>('AccountView').implement({
+const LookType = builder.objectRef<AccountView>('AccountView').implement({
   description: 'A look that an operator took at an account.',
   authScopes: { public: true },
   fields: (t) => ({
@@ -53,15 +56,45 @@ builder.objectField(ViewerType, 'viewUntil', (t) =>
   }),
 );
 
+const lookEdge = reportEdge('OperatorViewPageEdge', LookType);
+const LookPageType = builder.objectRef<Report<AccountView>>('OperatorViewPage').implement({
+  description: 'Looks that operators took at an account.',
+  authScopes: { public: true },
+  fields: (t) => pageFields(t, { row: LookType, edge: lookEdge, order: 'Newest first.' }),
+});
+
+/** The looks at an account are for those who manage its members, and for operators. */
+function requireLooks(context: GraphqlContext, accountId: string): void {
+  if (context.principal.kind !== 'user' || !context.principal.operator) requireAbility(context, accountId, 'members');
+}
+
 builder.prismaObjectFields(AccountType, (t) => ({
+  operatorViewPage: t.field({
+    type: LookPageType,
+    description: 'The looks that operators took at this account, newest first. For those who manage its members.',
+    complexity: { field: 20, multiplier: 1 },
+    select: { id: true },
+    args: {
+      first: t.arg.int({ defaultValue: 20, description: pageTexts.first }),
+      after: t.arg.string({ description: pageTexts.after }),
+    },
+    resolve: ({ id: accountId }, args, context) => {
+      requireLooks(context, accountId);
+      const { views } = context.domains.people;
+      return keysetPage<AccountView>(args, { ids: 1, keyOf: ({ at, id }) => ({ at, ids: [id] }) }, (range) =>
+        views.list(accountId, range),
+      );
+    },
+  }),
   operatorViews: t.field({
     type: [LookType],
     description:
       'The latest looks that operators took at this account, newest first. For those who manage its members.',
+    deprecationReason: 'Use `operatorViewPage`.',
     complexity: { field: 20, multiplier: 20 },
     select: { id: true },
     resolve: ({ id }, _args, context) => {
-      if (context.principal.kind !== 'user' || !context.principal.operator) requireAbility(context, id, 'members');
+      requireLooks(context, id);
       return context.domains.people.views.list(id);
     },
   }),

@@ -13,6 +13,7 @@ import {
   TooManyAttemptsError,
 } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
 import { loadPlans, PlanType } from './plans.ts';
 
 /** Redemption codes: redeemed by accounts, made and ended by operators. */
@@ -108,20 +109,67 @@ const CreateCodesInput = builder.inputType('CreateCodesInput', {
 const maxListed = 200;
 const maxRedemptions = 1_000;
 
+const batchEdge = reportEdge('CodeBatchPageEdge', CodeBatchType);
+const CodeBatchPageType = builder.objectRef<Report<CodeBatch>>('CodeBatchPage').implement({
+  description: 'Batches of redemption codes.',
+  authScopes: { operator: true },
+  fields: (t) => pageFields(t, { row: CodeBatchType, edge: batchEdge, order: 'Newest first.' }),
+});
+
+const redemptionEdge = reportEdge('CodeRedemptionPageEdge', CodeRedemptionType);
+const CodeRedemptionPageType = builder.objectRef<Report<CodeRedemption>>('CodeRedemptionPage').implement({
+  description: 'Who redeemed codes of a batch.',
+  authScopes: { operator: true },
+  fields: (t) => pageFields(t, { row: CodeRedemptionType, edge: redemptionEdge, order: 'Newest first.' }),
+});
+
+const pageArguments = builder.args((t) => ({
+  first: t.int({ defaultValue: 50, description: pageTexts.first }),
+  after: t.string({ description: pageTexts.after }),
+}));
+
 builder.objectFields(OperatorType, (t) => ({
+  codeBatchPage: t.field({
+    type: CodeBatchPageType,
+    description: 'Batches of redemption codes, newest first.',
+    args: pageArguments,
+    resolve: (_operator, args, { domains }) =>
+      keysetPage(args, { ids: 1, keyOf: ({ createdAt, id }) => ({ at: createdAt, ids: [id] }) }, domains.codes.list),
+  }),
+  codeRedemptionPage: t.field({
+    type: CodeRedemptionPageType,
+    nullable: true,
+    description: 'Who redeemed codes of a batch, newest first. Null: there is no such batch.',
+    args: { batchId: t.arg.id({ required: true, description: 'Which batch.' }), ...pageArguments },
+    resolve: async (_operator, { batchId, ...args }, { domains }) => {
+      const id = decodeUuid('CodeBatch', batchId);
+      if (id === null || !(await domains.codes.hasBatch(id))) return null;
+      return keysetPage(
+        args,
+        {
+          ids: 2,
+          keyOf: ({ redeemedAt, codeId, accountId }) => ({ at: redeemedAt, ids: [codeId, accountId] }),
+        },
+        (range) => domains.codes.redemptions(id, range),
+      );
+    },
+  }),
   codeBatches: t.field({
     type: [CodeBatchType],
     description: 'Batches of redemption codes, the newest first; at most 200.',
-    resolve: (_operator, _args, { domains }) => domains.codes.list(maxListed),
+    deprecationReason: 'Use `codeBatchPage`.',
+    resolve: (_operator, _args, { domains }) => domains.codes.list({ limit: maxListed, after: null }),
   }),
   codeRedemptions: t.field({
     type: [CodeRedemptionType],
     nullable: true,
     description: 'Who redeemed codes of a batch, the newest first; at most 1000. Null: there is no such batch.',
+    deprecationReason: 'Use `codeRedemptionPage`.',
     args: { batchId: t.arg.id({ required: true, description: 'Which batch.' }) },
-    resolve: (_operator, { batchId }, { domains }) => {
+    resolve: async (_operator, { batchId }, { domains }) => {
       const id = decodeUuid('CodeBatch', batchId);
-      return id === null ? null : domains.codes.redemptions({ batchId: id, limit: maxRedemptions });
+      if (id === null || !(await domains.codes.hasBatch(id))) return null;
+      return domains.codes.redemptions(id, { limit: maxRedemptions, after: null });
     },
   }),
 }));

@@ -6,6 +6,7 @@ import type { GraphqlContext } from '../context.ts';
 import { orOther } from '../enums.ts';
 import { ConflictError, NotFoundError } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
 import { OrderType } from './orders.ts';
 
 /** E-invoices of paid orders: how far they are, for the payer, and which of them need a person, for operators. */
@@ -65,11 +66,33 @@ builder.prismaObjectFields(OrderType, (t) => ({
 
 const maxTroubled = 100;
 
+const problemEdge = reportEdge<OrderInvoice>('InvoiceProblemPageEdge', InvoiceType);
+const InvoiceProblemPageType = builder.objectRef<Report<OrderInvoice>>('InvoiceProblemPage').implement({
+  description: 'E-invoices that fail or have to be cancelled.',
+  authScopes: { operator: true },
+  fields: (t) => pageFields(t, { row: InvoiceType, edge: problemEdge, order: 'The oldest first.' }),
+});
+
 builder.objectFields(OperatorType, (t) => ({
+  invoiceProblemPage: t.field({
+    type: InvoiceProblemPageType,
+    description: 'E-invoices that fail or have to be cancelled, the oldest first.',
+    args: {
+      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
+      after: t.arg.string({ description: pageTexts.after }),
+    },
+    resolve: (_operator, args, { domains }) =>
+      keysetPage(
+        args,
+        { ids: 1, keyOf: ({ createdAt, orderId }) => ({ at: createdAt, ids: [orderId] }) },
+        domains.invoices.troubled,
+      ),
+  }),
   invoiceProblems: t.field({
     type: [InvoiceType],
     description: 'E-invoices that fail or have to be cancelled, the oldest first; at most 100.',
-    resolve: (_operator, _args, { domains }) => domains.invoices.troubled(maxTroubled),
+    deprecationReason: 'Use `invoiceProblemPage`.',
+    resolve: (_operator, _args, { domains }) => domains.invoices.troubled({ limit: maxTroubled, after: null }),
   }),
 }));
 

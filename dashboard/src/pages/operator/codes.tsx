@@ -11,15 +11,15 @@ import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Page } from '../../components/page.tsx';
-import { Banner, Empty, Loaded } from '../../components/states.tsx';
+import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
-import { useAsk, useChange } from '../../data.tsx';
+import { useAsk, useChange, usePages } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { isUsd } from '../../money.ts';
 import { pages, pathTo } from '../../pages.ts';
 
-type Batch = NonNullable<CodeBatchesAnswer>[number];
+type Batch = CodeBatchesAnswer['nodes'][number];
 type Made = Success<CreateCodesAnswer>;
 
 const batchesKey = ['operator', 'codes'] as const;
@@ -30,9 +30,9 @@ export default function Codes() {
   const [open, setOpen] = useState<{ what: 'make' } | { what: 'disable' | 'redeemed'; batch: Batch } | null>(null);
   const [made, setMade] = useState<Made | null>(null);
   const close = () => setOpen(null);
-  const batches = useAsk({
+  const batches = usePages({
     key: batchesKey,
-    ask: async (steyg, signal) => (await steyg.console.operator.codeBatches({}, { signal })) ?? [],
+    ask: (steyg, after, signal) => steyg.console.operator.codeBatches({ after, first: 50 }, { signal }),
   });
   const disable = useChange({
     change: (steyg, batchId: string) => steyg.console.operator.revokeCodes({ batchId }),
@@ -118,6 +118,7 @@ export default function Codes() {
           )
         }
       </Loaded>
+      <More query={batches} />
       {open?.what === 'make' ? (
         <MakeDialog
           onClose={close}
@@ -300,9 +301,10 @@ function MadeDialog({ made, onClose }: { made: Made; onClose: () => void }) {
 function RedeemedDialog({ batch, onClose }: { batch: Batch; onClose: () => void }) {
   const { t } = useOperatorLanguage();
   const title = fill(t.operator.whoRedeemedWhat, { name: batch.name });
-  const redemptions = useAsk({
+  const redemptions = usePages({
     key: [...batchesKey, batch.id],
-    ask: (steyg, signal) => steyg.console.operator.codeRedemptions({ batchId: batch.id }, { signal }),
+    ask: (steyg, after, signal) =>
+      steyg.console.operator.codeRedemptions({ batchId: batch.id, after, first: 50 }, { signal }),
   });
   return (
     <Dialog title={title} wide onClose={onClose}>
@@ -333,6 +335,7 @@ function RedeemedDialog({ batch, onClose }: { batch: Batch; onClose: () => void 
           )
         }
       </Loaded>
+      <More query={redemptions} />
     </Dialog>
   );
 }

@@ -1,9 +1,9 @@
 import { Button } from '../../components/button.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Card } from '../../components/page.tsx';
-import { FailureNotice } from '../../components/states.tsx';
+import { FailureNotice, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
-import { useAsk, useChange } from '../../data.tsx';
+import { useChange, usePages } from '../../data.tsx';
 import { useOperatorLanguage } from '../../language/language.tsx';
 
 /** The e-invoices that fail, or have to be cancelled at the provider. Shown only when there are some. */
@@ -12,9 +12,9 @@ const key = ['operator', 'invoices'];
 
 export function InvoiceProblems() {
   const { t } = useOperatorLanguage();
-  const invoices = useAsk({
+  const invoices = usePages({
     key,
-    ask: (steyg, signal) => steyg.console.operator.invoiceProblems({}, { signal }),
+    ask: (steyg, after, signal) => steyg.console.operator.invoiceProblems({ after, first: 50 }, { signal }),
     every: 60_000,
   });
   const retry = useChange({
@@ -47,6 +47,7 @@ export function InvoiceProblems() {
           },
         ]}
       />
+      <More query={invoices} />
     </Card>
   );
 }

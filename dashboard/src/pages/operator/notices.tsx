@@ -9,9 +9,9 @@ import { businessKinds, KindChoice, NoticeChannels } from '../../components/noti
 import { NoticeItem } from '../../components/notice-item.tsx';
 import { Card, Page } from '../../components/page.tsx';
 import { draftOf, QUIET_INPUTS, QuietFields, quietOf } from '../../components/quiet-fields.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { Empty, Loaded, More } from '../../components/states.tsx';
 import { useSay } from '../../components/toasts.tsx';
-import { useAsk, useChange } from '../../data.tsx';
+import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useProblems } from '../../explain.ts';
 import { useOperatorLanguage } from '../../language/language.tsx';
 import { isUsd } from '../../money.ts';
@@ -22,9 +22,9 @@ export default function OperatorNotices() {
     key: ['business-notice-settings'],
     ask: (steyg, signal) => steyg.console.operator.businessNoticeSettings({}, { signal }),
   });
-  const notices = useAsk({
+  const notices = usePages({
     key: ['business-notices'],
-    ask: (steyg, signal) => steyg.console.operator.listBusinessNotices({}, { signal }),
+    ask: (steyg, after, signal) => steyg.console.operator.listBusinessNotices({ after, first: 50 }, { signal }),
     every: 30_000,
   });
   return (
@@ -47,6 +47,7 @@ export default function OperatorNotices() {
               )
             }
           </Loaded>
+          <More query={notices} />
         </Card>
       </div>
       <NoticeChannels owner={null} mayChange />
