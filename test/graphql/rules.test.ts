@@ -134,6 +134,7 @@ const short: Record<string, string[]> = {
     'Business.failingUpstreams',
     'Operator.models',
     'Operator.noticeChannels',
+    'Operator.operators',
     'Operator.plans',
     'Operator.probeAgents',
     'Operator.setup',
@@ -179,6 +180,8 @@ describe('every word of a closed set', () => {
     'SetAccountStatusInput.reason',
     // Hours of the day, as `HH:MM-HH:MM`.
     'PriceHours.period',
+    // The code that the model API would answer, open like those of vendors.
+    'RequestRefusedError.reason',
     // Says a status of HTTP among others.
     'ProbedWay.reason',
     // The gateway's codes, those of newer versions among them.
