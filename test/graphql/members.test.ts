@@ -24,8 +24,9 @@ const invite = `mutation ($accountId: ID, $email: String!, $role: InvitedRole!) 
 }`;
 const accept = `mutation ($token: String!) { acceptInvitation(token: $token) { __typename ... on Account { name } ... on Error { code } } }`;
 const createKey = `mutation ($accountId: ID) { createKey(input: { accountId: $accountId }) { __typename ... on Error { code } } }`;
-const setRole = `mutation ($id: ID!, $role: Role!) { setMemberRole(id: $id, role: $role) { __typename ... on Error { code } } }`;
-const remove = `mutation ($id: ID!) { removeMember(id: $id) { __typename ... on Error { code } } }`;
+const setRole = `mutation ($id: ID!, $role: Role!) { setMemberRole(id: $id, role: $role) {
+  __typename ... on Done { id member { id email role } } ... on Error { code } } }`;
+const remove = `mutation ($id: ID!) { removeMember(id: $id) { __typename ... on Done { id member { id } } ... on Error { code } } }`;
 
 async function memberId(email: string): Promise<string> {
   const answer = await owner.send('{ account { members { id email } } }');
@@ -58,7 +59,10 @@ describe('an invitation', () => {
     const made = await owner.send(invite, { variables: { email: 'late@example.com', role: 'ADMIN' } });
     const { id } = (made.data as { inviteMember: { id: string } }).inviteMember;
     const token = await tokenFor(plane, 'late@example.com', '/invitation');
-    await owner.send('mutation ($id: ID!) { revokeInvitation(id: $id) { __typename } }', { variables: { id } });
+    const revoked = await owner.send('mutation ($id: ID!) { revokeInvitation(id: $id) { ... on Done { id } } }', {
+      variables: { id },
+    });
+    expect(revoked.data).toEqual({ revokeInvitation: { id } });
     const late = await createPerson(plane, 'late@example.com', '203.0.113.4');
     expect((await late.send(accept, { variables: { token } })).data).toMatchObject({
       acceptInvitation: { code: 'INVALID_TOKEN' },
@@ -224,7 +228,8 @@ describe('an access token', () => {
       (await plane.send('{ me { scopes } }', { headers })).status;
     const statuses = () => Promise.all([read, keys, billing].map(statusOf));
     expect(await statuses()).toEqual([200, 200, 200]);
-    await owner.send(setRole, { variables: { id: guestId, role: 'MEMBER' } });
+    const changed = await owner.send(setRole, { variables: { id: guestId, role: 'MEMBER' } });
+    expect(changed.data).toMatchObject({ setMemberRole: { id: guestId, member: { id: guestId, role: 'MEMBER' } } });
     expect(await statuses()).toEqual([200, 200, 401]);
     await owner.send(setRole, { variables: { id: guestId, role: 'VIEWER' } });
     expect(await statuses()).toEqual([200, 401, 401]);
@@ -265,7 +270,8 @@ describe('an access token', () => {
     const { secret } = (answer.data as { createAccessToken: { secret: string } }).createAccessToken;
     const headers = { authorization: `Bearer ${secret}` };
     expect((await plane.send('{ me { scopes } }', { headers })).status).toBe(200);
-    await owner.send(remove, { variables: { id: guestId } });
+    const removed = await owner.send(remove, { variables: { id: guestId } });
+    expect(removed.data).toEqual({ removeMember: { __typename: 'Done', id: guestId, member: null } });
     expect((await plane.send('{ me { scopes } }', { headers })).status).toBe(401);
     const seen = await guest.send('query ($id: ID!) { account(id: $id) { name } }', { variables: { id: accountId } });
     expect(seen.data).toEqual({ account: null });

@@ -58,7 +58,7 @@ const remove = (browser: Browser, id = '', secret = password) =>
   mutate(
     browser,
     `mutation ($id: ID!, $secret: String!) { removePasskey(id: $id, password: $secret) {
-       __typename ... on Error { code } } }`,
+       __typename ... on Done { id } ... on Error { code } } }`,
     { id, secret },
   );
 const beginSignIn = (browser: Browser) =>
@@ -289,7 +289,7 @@ describe('a removed passkey', () => {
     const [one, another] = [plane.browser(), plane.browser()];
     await signInWith(device, one);
     await signInWith(device, another);
-    expect(await remove(one, id)).toEqual({ __typename: 'Done' });
+    expect(await remove(one, id)).toEqual({ __typename: 'Done', id });
     expect(await whoAmI(one)).toBe(email);
     expect(await whoAmI(another)).toBeUndefined();
     expect(await whoAmI(owner)).toBe(email);

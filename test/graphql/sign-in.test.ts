@@ -201,8 +201,9 @@ describe('sessions', () => {
     const { sessions } = (list.data as { me: { sessions: { id: string; current: boolean; ipAddress: string }[] } }).me;
     expect(sessions.map(({ ipAddress }) => ipAddress).sort()).toEqual(['198.51.100.23', '198.51.100.24']);
     const other = sessions.find(({ current }) => !current);
-    const revoke = `mutation ($id: ID!) { revokeSession(id: $id) { __typename ... on Error { code } } }`;
-    await first.send(revoke, { variables: { id: other?.id } });
+    const revoke = `mutation ($id: ID!) { revokeSession(id: $id) { __typename ... on Done { id } ... on Error { code } } }`;
+    const ended = await first.send(revoke, { variables: { id: other?.id } });
+    expect(ended.data).toEqual({ revokeSession: { __typename: 'Done', id: other?.id } });
     expect((await second.send('{ me { scopes } }')).data).toEqual({ me: null });
     const again = await first.send(revoke, { variables: { id: other?.id } });
     expect(again.data).toEqual({ revokeSession: { __typename: 'NotFoundError', code: 'NOT_FOUND' } });

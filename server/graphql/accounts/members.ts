@@ -39,13 +39,16 @@ const InvitedRoleType = builder.enumType('InvitedRole', {
   } satisfies Record<string, { value: InvitedRole; description: string }>),
 });
 
+const memberId = ({ accountId, userId }: { accountId: string; userId: string }): string =>
+  encodeId('Member', `${accountId}/${userId}`);
+
 const MemberType = builder.objectRef<MemberRecord>('Member').implement({
   description: 'A person who belongs to an account.',
   authScopes: (member) => ({ account: member.accountId }),
   fields: (t) => ({
     id: t.id({
       description: 'For `setMemberRole` and `removeMember`.',
-      resolve: ({ accountId, userId }) => encodeId('Member', `${accountId}/${userId}`),
+      resolve: memberId,
     }),
     name: t.exposeString('name', { description: 'What the person is called.' }),
     email: t.exposeString('email', { description: 'What the person signs in with.' }),
@@ -80,6 +83,19 @@ builder.prismaObjectFields(AccountType, (t) => ({
     resolve: ({ id }, _args, { domains }) => domains.people.members.invitations(id),
   }),
 }));
+
+builder.objectField(DoneType, 'member', (t) =>
+  t.field({
+    type: MemberType,
+    nullable: true,
+    description: 'The member whose role was changed; null for other mutations.',
+    resolve: async ({ member }, _args, { domains }) => {
+      if (member === undefined) return null;
+      const members = await domains.people.members.list(member.accountId);
+      return members.find(({ userId }) => userId === member.userId) ?? null;
+    },
+  }),
+);
 
 const writes = [InputError, NotFoundError, NotAllowedError, ConflictError];
 
@@ -135,7 +151,7 @@ builder.mutationFields((t) => ({
       if (invitation === null || !visible.includes(invitation.accountId)) throw new NotFoundError('invitation');
       requireAbility(context, invitation.accountId, 'members');
       if (!(await members.revokeInvitation(me(context), invitation))) throw new NotFoundError('invitation');
-      return { ok: true as const };
+      return { ok: true as const, id: encodeId('Invitation', invitation.id) };
     },
   }),
   acceptInvitation: t.prismaField({
@@ -170,7 +186,7 @@ builder.mutationFields((t) => ({
       const ref = memberFor(context, id);
       requireAbility(context, ref.accountId, 'members');
       settle(await context.domains.people.members.setRole(me(context), { ...ref, role }));
-      return { ok: true as const };
+      return { ok: true as const, id: memberId(ref), member: ref };
     },
   }),
   removeMember: t.field({
@@ -184,7 +200,7 @@ builder.mutationFields((t) => ({
       const ref = memberFor(context, id);
       if (ref.userId !== me(context).userId) requireAbility(context, ref.accountId, 'members');
       settle(await context.domains.people.members.remove(me(context), ref));
-      return { ok: true as const };
+      return { ok: true as const, id: memberId(ref) };
     },
   }),
 }));

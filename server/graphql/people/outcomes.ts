@@ -8,6 +8,10 @@ import { ViewerType } from './people.ts';
 
 interface Done {
   ok: true;
+  /** The global id of what was changed. */
+  id?: string;
+  /** The member that was changed. */
+  member?: { accountId: string; userId: string };
 }
 export const ok: Done = { ok: true };
 
@@ -16,6 +20,11 @@ export const DoneType = builder.objectRef<Done>('Done').implement({
   authScopes: { public: true },
   fields: (t) => ({
     ok: t.exposeBoolean('ok', { description: 'Always true.' }),
+    id: t.id({
+      nullable: true,
+      description: 'Id of the member, invitation, session or passkey that was changed or removed; null: none of these.',
+      resolve: ({ id }) => id ?? null,
+    }),
     viewer: t.field({
       type: ViewerType,
       nullable: true,

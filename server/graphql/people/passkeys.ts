@@ -172,7 +172,7 @@ builder.mutationField('removePasskey', (t) =>
       if (outcome === null) throw new NotFoundError('passkey');
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
       if (outcome.kind === 'stale_sign_in') throw staleSignIn();
-      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+      return outcome.kind === 'done' ? { ...finish(context, outcome.setCookies), id } : throwRefusal(outcome);
     },
   }),
 );

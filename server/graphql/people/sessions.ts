@@ -49,7 +49,7 @@ builder.mutationField('revokeSession', (t) =>
     resolve: async (_root, { id }, context) => {
       const ended = isUuid(id) && (await context.domains.people.settings.revokeSession(me(context), id));
       if (!ended) throw new NotFoundError('session');
-      return ok;
+      return { ...ok, id };
     },
   }),
 );
