@@ -8,7 +8,7 @@ import { formatPico, parseDecimal } from './internal/usd.ts';
  * ever rounded.
  */
 
-/** The part of a ledger entry that its cost follows from. Token counts may be strings. */
+/** The part of a ledger entry that its cost follows from, in the names of the REST answer. Token counts may be strings. */
 export interface Receipt {
   usage: Record<`${Pool}_tokens`, Count>;
   /** USD per 1,000,000 tokens. */
@@ -53,9 +53,16 @@ interface PriceHours {
 type Count = number | string | bigint;
 
 /** The five kinds of tokens that have a price. */
-type Pool = (typeof pools)[number];
+type Pool = 'input' | 'cache_hit' | 'cache_write_5m' | 'cache_write_1h' | 'output';
 
-const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'] as const;
+type CamelName<Name> = Name extends `${infer Word}_${infer Rest}` ? `${Word}${Capitalize<CamelName<Rest>>}` : Name;
+
+/** The same with its names in camel case. */
+type Camel<T> = T extends readonly (infer Item)[]
+  ? readonly Camel<Item>[]
+  : T extends object
+    ? { [Name in keyof T as CamelName<Name>]: Camel<T[Name]> }
+    : T;
 
 const poolNames = ['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const;
 
@@ -83,9 +90,8 @@ export interface ReceiptCheck {
 }
 
 /**
- * Recomputes what a request cost, to the last pico-USD, from an entry of either plane; of the data plane's, from the names in snake
- * case. Throws a `RangeError` on an amount
- * or count that is none.
+ * Recomputes what a request cost, to the last pico-USD, from an entry of either plane, under its names in camel case, in snake case
+ * or both; a member whose names disagree is a problem. Throws a `RangeError` on an amount or count that is none.
  *
  * @example
  * ```ts
@@ -94,10 +100,24 @@ export interface ReceiptCheck {
  * if (!matches) console.error(problems);
  * ```
  */
-export function verifyReceipt(entry: Receipt | ReceiptWithLines | LedgerEntry): ReceiptCheck {
-  const { receipt, units, tier, clock, cost, charged }: Lines =
-    'receipt' in entry ? (entry as ReceiptWithLines) : fromPools(entry);
+export function verifyReceipt(entry: Receipt | Camel<Receipt> | ReceiptWithLines | LedgerEntry): ReceiptCheck {
   const problems: string[] = [];
+  const {
+    usage,
+    prices,
+    receipt = poolNames.map(
+      (pool): ReceiptLine => ({
+        pool,
+        tokens: usage[`${pool}Tokens`],
+        pricePerMillion: prices[pool],
+      }),
+    ),
+    units,
+    tier,
+    clock,
+    cost,
+    charged,
+  } = byName(entry, problems) as Entry;
   /** Holds a stated amount against the recomputed one. */
   const compare = (name: string, stated: string, pico: bigint): bigint => {
     const statedPico = parseDecimal(stated, 12);
@@ -162,31 +182,27 @@ const daysOf = ({ days = [], weekdays: own = days }: PriceHours): string[] => ow
 
 const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-/** A ledger entry of the data plane in the shape of the control plane's. */
-function fromPools({ usage, prices, units = [], tier, clock, cost_usd, charged_usd }: Receipt): Lines {
-  return {
-    receipt: pools.map((pool) => ({
-      pool,
-      tokens: usage[`${pool}_tokens`],
-      pricePerMillion: prices[pool],
-    })),
-    units: units.map(({ price_usd, amount_usd, ...unit }) => ({ ...unit, price: price_usd, amount: amount_usd })),
-    tier: tier ? { abovePromptTokens: tier.above_prompt_tokens, upToPromptTokens: tier.up_to_prompt_tokens } : null,
-    clock: clock
-      ? {
-          pricedAt: clock.priced_at,
-          window: clock.window && { ...clock.window, timeZone: clock.window.time_zone },
-        }
-      : null,
-    cost: cost_usd,
-    charged: charged_usd,
-  };
+/** A value by its names in camel case without units, at any depth. Readers may take any name, so all have to say the same. */
+function byName(value: unknown, problems: string[]): unknown {
+  if (typeof value !== 'object' || !value) return value;
+  const named: Record<string, unknown> = Array.isArray(value) ? ([] as never) : {};
+  for (const [name, member] of Object.entries(value)) {
+    const key = name.replace(/_?usd$/i, '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    const stated = named[key] === undefined ? member : named[key];
+    if (member !== undefined && stated !== member && String(stated) !== String(member))
+      problems.push(`${key} is stated as ${String(stated)} and as ${String(member)}.`);
+    named[key] = byName(stated, problems);
+  }
+  return named;
 }
 
-/** Lines whose amounts need not be stated. */
-type Lines = Omit<ReceiptWithLines, 'receipt'> & {
-  receipt: readonly (Omit<ReceiptWithLines['receipt'][number], 'amount'> & { amount?: string })[];
-};
+/** A line whose amount need not be stated. */
+type ReceiptLine = Omit<ReceiptWithLines['receipt'][number], 'amount'> & { amount?: UsdAmount };
+
+/** An entry of either plane: `usage` and `prices` are the data plane's, `receipt` is the control plane's. */
+interface Entry extends Pick<Camel<Receipt>, 'usage' | 'prices'>, Omit<ReceiptWithLines, 'receipt'> {
+  receipt?: readonly ReceiptLine[];
+}
 
 function count(tokens: Count): bigint {
   const isCount = typeof tokens === 'number' ? Number.isSafeInteger(tokens) : typeof tokens !== 'boolean';

@@ -264,21 +264,29 @@ describe('the receipt of a call', () => {
         expect(cache_write_5m_tokens + cache_write_1h_tokens).toBe(300);
         expect(each.cost_usd).toBe(facts.costUsd);
         expect(verifyReceipt(each)).toMatchObject({ matches: true, costUsd: each.cost_usd, problems: [] });
-        for (const [name, tokens] of Object.entries(each.usage).filter(([known]) => !/[A-Z]/.test(known))) {
+        for (const [name, tokens] of Object.entries(each.usage)) {
           const altered = { ...each, usage: { ...each.usage, [name]: (tokens as number) + 1 } };
           expect(verifyReceipt(altered).matches).toBe(false);
         }
-        for (const [pool, price] of Object.entries(each.prices).filter(([name]) => !/[A-Z]/.test(name))) {
+        for (const [pool, price] of Object.entries(each.prices)) {
           const other = `${Number(price) + 1}`;
           const camel = pool.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-          const altered = { ...each, prices: { ...each.prices, [pool]: other, [camel]: other } };
-          const counted = each.usage[`${pool}_tokens`] !== 0;
+          const snake = camel.replaceAll(/[A-Z]|5m|1h/g, (letter) => `_${letter.toLowerCase()}`);
+          const altered = { ...each, prices: { ...each.prices, [snake]: other, [camel]: other } };
+          const counted = each.usage[`${camel}Tokens`] !== 0;
           expect(verifyReceipt(altered).matches).toBe(!counted);
+          // Of two names only one: they disagree, whatever the price was for.
+          const half = { ...each, prices: { ...each.prices, [pool]: other } };
+          expect(verifyReceipt(half).matches).toBe(!counted && snake === camel);
         }
         expect(verifyReceipt({ ...each, cost_usd: `${each.cost_usd.padEnd(13, '0')}1`.slice(0, 14) }).matches).toBe(
           false,
         );
         expect(verifyReceipt({ ...each, charged_usd: '1' }).matches).toBe(false);
+        expect(verifyReceipt({ ...each, costUsd: '0' }).problems).toEqual([
+          `cost is stated as ${each.cost_usd} and as 0.`,
+        ]);
+        expect(verifyReceipt({ ...each, chargedUsd: '0' }).matches).toBe(false);
       }
       expect(costUsd).toBe(entry.cost_usd);
     },

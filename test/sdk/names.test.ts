@@ -2,7 +2,8 @@
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GraphqlError, Steyg } from '@steyg/sdk';
+import { inspect } from 'node:util';
+import { GraphqlError, Steyg, verifyReceipt } from '@steyg/sdk';
 import { connect, renderConnection } from '@steyg/sdk/connect';
 import { doctor } from '@steyg/sdk/doctor';
 import { buildSchema, isInputObjectType, parse, typeFromAST } from 'graphql';
@@ -197,6 +198,25 @@ describe('what the service answers about an account', () => {
     expect(names.filter(({ name, twin }) => name.includes('_') && !twin)).toEqual([]);
   });
 
+  it('is shown by a console in one style, and stored with both', async () => {
+    const steyg = clientOf(app, customer);
+    const { steyg: facts } = await steyg.messages.create(ping);
+    const entry = await steyg.usage.entry(facts.requestId ?? '');
+    const text = inspect(entry, { depth: null });
+    expect(text).toContain(`costUsd: '${entry.costUsd}'`);
+    expect(text).toContain(`inputTokens: ${entry.usage.inputTokens}`);
+    expect(text).not.toMatch(/\b[a-z]\w*_\w+'?:/);
+    // Programs of before read the old names, also of copies and of stored JSON.
+    const stored = JSON.parse(JSON.stringify({ ...entry })) as typeof entry;
+    expect([entry.cost_usd, stored.cost_usd, stored.usage.input_tokens]).toEqual([
+      entry.costUsd,
+      entry.costUsd,
+      entry.usage.inputTokens,
+    ]);
+    expect(stored).toEqual(entry);
+    expect(verifyReceipt(stored).matches).toBe(true);
+  });
+
   it("leaves the vendors' answers in the vendors' words", async () => {
     const steyg = clientOf(app, customer);
     const message = await steyg.messages.create(ping);
@@ -219,7 +239,7 @@ describe('the declarations that are published', () => {
   /** Amounts of money by their names. Limits of requests, tokens and rates are none. */
   const amountName =
     /(?:usd|vnd|pico|cost|price|charged|balance|budget|spent|granted|held|margin|revenue|credits|amount|^free$|^expired$|^hold$|^paid$|^refund)/i;
-  /** When, where and how often, not how much. */
+  /** When, where, how often and of what, not how much. */
   const otherName = /(?:_at|At|Since|Url|Percent|Steps\w*|_tokens|Tokens|Unit)$/;
   const unitInName = /usd|vnd|pico/i;
   const unitInType = /\b(?:UsdAmount|UsdNumber|VndAmount)\b/;

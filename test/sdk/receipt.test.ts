@@ -107,6 +107,69 @@ describe('a receipt', () => {
     ]);
   });
 
+  describe('in two styles of names', () => {
+    /** The members of a receipt that have an older name, each with everything that leads to it. */
+    const older = {
+      ...receipt({ input_tokens: 1, cache_write_1h_tokens: 2 }, '0.030015'),
+      units: [{ unit: 'search', count: 3, price_usd: '0.01', amount_usd: '0.03' }],
+      tier: { above_prompt_tokens: null, up_to_prompt_tokens: 200_000 },
+      clock: {
+        priced_at: '2026-11-20T03:00:00.000Z',
+        window: { days: ['fri'], period: '09:00-12:00', time_zone: 'Asia/Ho_Chi_Minh' },
+      },
+    };
+    const camelName = (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+    type Plain = string | number | null;
+    const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null;
+    /** The same value with other members, at any depth. */
+    const renamed = (value: unknown, names: (name: string) => string[]): unknown => {
+      if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+      if (!isHolder(value)) return value;
+      return Object.fromEntries(
+        Object.entries(value).flatMap(([name, member]) =>
+          names(name).map((own) => [own, renamed(member, names)] as const),
+        ),
+      );
+    };
+    /** Every copy in which one plain value is another one. */
+    const alterations = (value: unknown): { path: string; copy: unknown }[] => {
+      if (!isHolder(value)) {
+        const plain = value as Plain;
+        return [{ path: '', copy: plain === 'Asia/Ho_Chi_Minh' ? 'UTC' : `${plain ?? ''}1` }];
+      }
+      return Object.entries(value).flatMap(([name, member]) =>
+        alterations(member).map(({ path, copy }) => {
+          const holder: unknown = Array.isArray(value) ? [...(value as unknown[])] : { ...value };
+          (holder as Record<string, unknown>)[name] = copy;
+          return { path: `${name}.${path}`, copy: holder };
+        }),
+      );
+    };
+    const both = renamed(older, (name) => [...new Set([name, camelName(name)])]) as typeof older;
+    const camel = renamed(older, (name) => [camelName(name)]) as typeof older;
+
+    it('is the same receipt', () => {
+      for (const entry of [older, both, camel]) {
+        expect(verifyReceipt(entry)).toMatchObject({ matches: true, costUsd: '0.030015', problems: [] });
+      }
+      const { charged_usd, ...uncharged } = older;
+      expect(verifyReceipt({ ...uncharged, charged: charged_usd } as never).matches).toBe(true);
+      // A value that is absent under one of its names is taken from the other.
+      expect(verifyReceipt({ ...both, cost_usd: undefined as never }).matches).toBe(true);
+    });
+
+    it('never matches where one of two names says something else', () => {
+      const altered = alterations(both).filter(({ path }) => /_[a-z\d]|[a-z][A-Z\d]/.test(path));
+      expect(altered).toHaveLength(32);
+      for (const { path, copy } of altered) {
+        expect([path, verifyReceipt(copy as typeof older).problems]).toEqual([
+          path,
+          expect.arrayContaining([expect.stringMatching(/ is stated as .+ and as .+\.$/)]),
+        ]);
+      }
+    });
+  });
+
   it('of any tokens and prices matches its own recomputation and no other', () => {
     const tokens = nat(100_000_000);
     const price = nat(10_000_000_000).map(

@@ -9,7 +9,18 @@ import { checkNames } from './names.ts';
 const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Gives every member of an answer its name in camel case too. Answers are the caller's own: they are changed in place. */
+/** What consoles of Node, Deno and Bun ask an object for: https://nodejs.org/api/util.html#utilinspectcustom. */
+const inspected = Symbol.for('nodejs.util.inspect.custom');
+
+/** What a console shows of an answer: each member once, by its name in camel case. */
+function shown(this: object): object {
+  return Object.fromEntries(Object.entries(this).filter(([name]) => name === camel(name)));
+}
+
+/**
+ * Gives every member of an answer its name in camel case too. Answers are the caller's own: they are changed in place. Both names are
+ * enumerable, so that copies and stored JSON go on having the names that earlier versions gave them.
+ */
 export function withCamelNames<T>(answer: T): T {
   if (typeof answer !== 'object' || answer === null) return answer;
   for (const [name, value] of Object.entries(answer)) {
@@ -17,6 +28,8 @@ export function withCamelNames<T>(answer: T): T {
     const named = answer as Record<string, unknown>;
     named[camel(name)] = value;
   }
+  // Not enumerable: copies have their plain members only.
+  if (!Array.isArray(answer)) Object.defineProperty(answer, inspected, { value: shown });
   return answer;
 }
 
