@@ -109,6 +109,54 @@ describe('the service’s own refusals', () => {
     }
   });
 
+  it('name the member at fault, from the sentence of the messages protocol too', async () => {
+    const steyg = clientOf(app, await app.customer(), { maxRetries: 0 });
+    const failures = await Promise.all(
+      [
+        steyg.messages.create({ ...ping, max_tokens: -1 }),
+        steyg.messages.create({ ...ping, messages: [{ role: 7, content: 'hi' }] } as never),
+        steyg.chat.completions.create({ ...asked.chat('hi'), messages: [{ role: 7, content: 'hi' }] } as never),
+      ].map(failureOf),
+    );
+    expect(failures.map((error) => [(error as ApiError).param, (error as ApiError).body])).toEqual([
+      ['max_tokens', expect.objectContaining({ error: expect.not.objectContaining({ param: expect.anything() }) })],
+      [
+        'messages.0.role',
+        expect.objectContaining({ error: expect.not.objectContaining({ param: expect.anything() }) }),
+      ],
+      ['messages[0].role', expect.objectContaining({ error: expect.objectContaining({ param: 'messages[0].role' }) })],
+    ]);
+  });
+
+  it.each([
+    ['max_tokens: Field required', 400, 'max_tokens'],
+    ['messages.1.content.0.cache_control: Extra inputs are not permitted', 400, 'messages.1.content.0.cache_control'],
+    ['Your credit is too low: top up', 402, null],
+    ['Requested model x is not available', 400, null],
+    ['upstream: connection reset', 502, null],
+  ])('say of the sentence "%s" with status %i that the member at fault is %j', async (message, status, param) => {
+    const { steyg } = scripted([json({ type: 'error', error: { type: 't', message } }, status)], { maxRetries: 0 });
+    expect(await failureOf(steyg.messages.create(ping))).toMatchObject({ status, param });
+  });
+
+  it('lead to the reference of the service that answered, and to no other', async () => {
+    const steyg = clientOf(app, await app.customer(), { maxRetries: 0 });
+    const failures = await Promise.all([
+      failureOf(steyg.messages.create({ ...ping, model: 'nope' })),
+      failureOf(steyg.chat.completions.stream({ ...asked.chat('hi'), model: 'nope' }).finalMessage()),
+      failureOf(steyg.usage.entry('none')),
+    ]);
+    expect(failures.map((error) => (error as ApiError).docs)).toEqual(Array(3).fill(`${app.baseUrl}/docs/`));
+    const page = await fetch((failures[0] as ApiError).docs ?? '');
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')]);
+    // Events within a stream and the control plane's answers carry no address of the data plane.
+    const broken = await failureOf(steyg.messages.stream(asked.messages('[[midfail 2]]')).finalMessage());
+    expect((broken as Partial<ApiError>).docs ?? null).toBeNull();
+    const { steyg: unsigned } = scripted([json({ error: { message: 'm', code: 'c' } }, 401)], { maxRetries: 0 });
+    const refused = await failureOf(unsigned.graphql('{ models { modelId } }'));
+    expect((refused as Partial<ApiError>).docs ?? null).toBeNull();
+  });
+
   it('for an unknown request id', async () => {
     const { secret } = await app.customer();
     const error = await failureOf(clientOf(app, { secret }).usage.entry('01a1fd79-6730-7dbe-9441-15fff6f36e22'));
