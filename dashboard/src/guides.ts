@@ -1,6 +1,6 @@
-import type { ToolName } from '@steyg/sdk/connect';
-
 /** The quick starts: which tool each is about, and the programs of those that no tool's settings cover. */
+
+import { type CatalogModel, type Connection, connect, type ModelChoice, type ToolName } from '@steyg/sdk/connect';
 
 export const guideNames = [
   'curl',
@@ -18,7 +18,7 @@ export const guideNames = [
 export type GuideName = (typeof guideNames)[number];
 
 /** The tool whose settings a guide shows, and the language of its programs where there are several. */
-export const guideTools: Readonly<Partial<Record<GuideName, { tool: ToolName; language?: string }>>> = {
+const guideTools: Readonly<Partial<Record<GuideName, { tool: ToolName; language?: string }>>> = {
   curl: { tool: 'curl' },
   python: { tool: 'openai-sdk', language: 'python' },
   typescript: { tool: 'openai-sdk', language: 'ts' },
@@ -29,6 +29,20 @@ export const guideTools: Readonly<Partial<Record<GuideName, { tool: ToolName; la
   cursor: { tool: 'cursor' },
   aider: { tool: 'aider' },
 };
+
+/** The settings and programs that a guide shows; null: the guide has programs of its own. */
+export function guideConnection(
+  guide: GuideName,
+  { origin, models, catalog }: { origin: string; models: ModelChoice; catalog: readonly CatalogModel[] },
+): Connection | null {
+  const of = guideTools[guide];
+  if (of === undefined) return null;
+  const connection = connect({ tool: of.tool, models, catalog, baseUrl: `${origin}/api` });
+  const code = connection.code.filter(({ language }) => of.language === undefined || language === of.language);
+  // The package of another language is not installed by npm.
+  const commands = of.language === 'python' ? ['pip install openai'] : connection.commands;
+  return { ...connection, code, commands };
+}
 
 /** What an integrator asks first: the budget that is left, and the last charges. */
 export const guideQuery = `query {

@@ -1,7 +1,7 @@
 /** Quick starts: one short page for each tool and language, before the reference. */
 
 import type { ModelsAnswer } from '@steyg/sdk';
-import { chooseModels, connect } from '@steyg/sdk/connect';
+import { chooseModels } from '@steyg/sdk/connect';
 import { Link } from 'wouter';
 import { useAttributionTexts } from '../attribution-texts.ts';
 import { ConnectionView, catalogOf } from '../components/connect-panel.tsx';
@@ -14,9 +14,9 @@ import { useAsk, useOrigin } from '../data.tsx';
 import {
   type GuideName,
   graphqlCommand,
+  guideConnection,
   guideNames,
   guideQuery,
-  guideTools,
   sdkProgram,
   statusLineFiles,
   statusLineScript,
@@ -139,8 +139,8 @@ function Use({ guide, models }: { guide: GuideName; models: NonNullable<ModelsAn
   const choice = chooseModels(catalog);
   const origin = useOrigin();
   const title = t.guides.names[guide];
-  const of = guideTools[guide];
-  if (of === undefined) {
+  const connection = guideConnection(guide, { origin, models: choice, catalog });
+  if (connection === null) {
     return guide === 'graphql' ? (
       <div className="connection">
         <p>{t.guides.graphqlText}</p>
@@ -155,16 +155,12 @@ function Use({ guide, models }: { guide: GuideName; models: NonNullable<ModelsAn
       </div>
     );
   }
-  const connection = connect({ tool: of.tool, models: choice, catalog, baseUrl: `${origin}/api` });
-  const code = connection.code.filter(({ language }) => of.language === undefined || language === of.language);
-  // The package of another language is not installed by npm.
-  const commands = of.language === 'python' ? ['pip install openai'] : connection.commands;
   const writes = connection.files.length > 0;
   return (
     <div className="connect">
       {writes ? (
         <OneCommand
-          tool={of.tool}
+          tool={connection.tool}
           title={title}
           writes={writes}
           scope="user"
@@ -174,7 +170,7 @@ function Use({ guide, models }: { guide: GuideName; models: NonNullable<ModelsAn
         />
       ) : null}
       {writes ? <h3>{t.connect.manually}</h3> : null}
-      <ConnectionView connection={{ ...connection, title, code, commands }} brief />
+      <ConnectionView connection={{ ...connection, title }} brief />
     </div>
   );
 }
