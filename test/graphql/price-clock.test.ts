@@ -101,12 +101,12 @@ describe('prices by the clock', () => {
       en: [
         'Peak has other prices Mon, Fri 09:00–12:00, 14:00–18:00 (Asia/Shanghai). Not on 2027-01-01.',
         'Peak, beside its tokens: a search $0.01.',
-        'at other hours: $2',
+        'at other hours: $2.00',
       ],
       vi: [
         'Peak có giá khác vào Thứ 2, Thứ 6 09:00–12:00, 14:00–18:00 (Asia/Shanghai). Trừ các ngày 2027-01-01.',
-        'Peak, ngoài token: mỗi lần tìm kiếm $0.01.',
-        'vào khung giờ khác: $2',
+        'Peak, ngoài token: mỗi lần tìm kiếm 0,01\u00a0USD.',
+        'vào khung giờ khác: 2,00\u00a0USD',
       ],
     };
     for (const locale of ['en', 'vi'] as const) {

@@ -27,6 +27,11 @@ async function prices(): Promise<{ id: string; input: bigint; output: bigint }[]
   return rows;
 }
 
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 12 });
+
+/** A price as the dashboard writes it: exact, with two decimals at least. */
+const usd = (price: bigint): string => dollars.format(formatPrice(price) as `${number}`);
+
 describe('the price page', () => {
   it('shows every model at its exact price, without script', async () => {
     const { status, text, headers } = await page('/pricing');
@@ -35,8 +40,8 @@ describe('the price page', () => {
     expect(all.length).toBeGreaterThan(2);
     for (const { id, input, output } of all) {
       expect(text).toContain(`<code>${id}</code>`);
-      expect(text).toContain(`$${formatPrice(input)}<`);
-      expect(text).toContain(`$${formatPrice(output)}<`);
+      expect(text).toContain(`${usd(input)}<`);
+      expect(text).toContain(`${usd(output)}<`);
     }
     expect(text).not.toMatch(/<script/);
     expect(headers.get('content-security-policy')).toMatch(/default-src 'none'.*form-action 'self'/);
@@ -72,8 +77,8 @@ describe('the price page', () => {
     const [first, second] = await prices();
     const { text } = await page(`/pricing?compare=${first?.id}&compare=${second?.id}`);
     expect(text.match(/<th scope="col">/g)).toHaveLength(2);
-    expect(text).toContain(`$${formatPrice(first?.output ?? 0n)}`);
-    expect(text).toContain(`$${formatPrice(second?.output ?? 0n)}`);
+    expect(text).toContain(usd(first?.output ?? 0n));
+    expect(text).toContain(usd(second?.output ?? 0n));
   });
 
   it('has a title, a description and both languages for search engines', async () => {

@@ -99,7 +99,7 @@ ${beyondTokens([priced], locale)}
 <p>${w.examplesHint}</p>
 ${everyProtocol.map((protocol) => `<h3>${w.protocolNames[protocol]}</h3><pre tabindex="0"><code>${escapeText(curlOf(protocol, model, origin))}</code></pre>`).join('\n')}
 <p><a class="button" href="/sign-up">${w.begin}</a></p>`;
-  const description = `${model.displayName} (${model.id}): ${w.pools.input} ${usd(model.price.input)}, ${w.pools.output} ${usd(model.price.output)} ${w.usdPerMillion}, ${w.context} ${number(model.contextWindow, locale)}.`;
+  const description = `${model.displayName} (${model.id}): ${w.pools.input} ${usd(model.price.input, locale)}, ${w.pools.output} ${usd(model.price.output, locale)} ${w.usdPerMillion}, ${w.context} ${number(model.contextWindow, locale)}.`;
   return document(address, { path: modelPath(model.id), title: model.displayName, description, body, indexed: true });
 }
 
@@ -109,7 +109,10 @@ export function comparisonPage(models: readonly PricedModel[], plans: readonly P
   const w = pricingWords[locale];
   const { starter } = planPair(plans);
   const row = (head: string, cell: (priced: PricedModel) => string) =>
-    `<tr><th scope="row">${head}</th>${models.map((priced) => `<td>${cell(priced)}</td>`).join('')}</tr>`;
+    tableRow(
+      head,
+      models.map((priced) => ({ head: escapeText(priced.model.displayName), content: cell(priced) })),
+    );
   const rows = [
     ...poolNames.map((pool) => row(w.pools[pool], ({ model }) => tieredPrice(model, pool, { plan: starter, locale }))),
     row(w.steps, ({ model }) => stepsText(model, locale)),
@@ -158,12 +161,16 @@ function priceTable(
   const w = pricingWords[locale];
   const heads = [...poolNames.map((pool) => w.pools[pool]), w.steps, w.context];
   const rows = models.map(({ model }) => {
-    const cells = [
+    const contents = [
       ...poolNames.map((pool) => tieredPrice(model, pool, { plan, locale })),
       stepsText(model, locale),
       number(model.contextWindow, locale),
     ];
-    return `<tr><th scope="row"><label class="pick"><input type="checkbox" name="compare" value="${escapeText(model.id)}"><span class="sr-only">${w.comparePick}: </span></label> ${modelLink(model, locale)}${badge(model, w)}<br><code>${escapeText(model.id)}</code></th>${cells.map((cell) => `<td class="figure">${cell}</td>`).join('')}</tr>`;
+    const name = `<label class="pick"><input type="checkbox" name="compare" value="${escapeText(model.id)}"><span class="sr-only">${w.comparePick}: </span></label> ${modelLink(model, locale)}${badge(model, w)}<br><code>${escapeText(model.id)}</code>`;
+    return tableRow(
+      name,
+      contents.map((content, at) => ({ head: heads[at] ?? '', content, isFigure: true })),
+    );
   });
   const found =
     models.length === 0
@@ -180,19 +187,22 @@ function poolTable(model: CatalogModel, plans: readonly Plan[], locale: Locale):
   const w = pricingWords[locale];
   const { starter, best } = planPair(plans);
   const inVnd = (price: bigint) =>
-    [starter, best]
-      .filter((plan) => plan !== null)
-      .map((plan) => `<td class="figure">${vnd(vndPerMillion(price, plan), locale)}</td>`)
-      .join('');
+    [starter, best].filter((plan) => plan !== null).map((plan) => vnd(vndPerMillion(price, plan), locale));
   const heads = [
     w.usdPerMillion,
     ...(starter === null ? [] : [w.vndAtStarter]),
     ...(best === null ? [] : [w.vndAtBest]),
   ];
   const rowsOf = (prices: UnitPrices) =>
-    poolNames.map(
-      (pool) =>
-        `<tr><th scope="row">${w.pools[pool]}</th><td class="figure">${usd(prices[pool])}</td>${inVnd(prices[pool])}</tr>`,
+    poolNames.map((pool) =>
+      tableRow(
+        w.pools[pool],
+        [usd(prices[pool], locale), ...inVnd(prices[pool])].map((content, at) => ({
+          head: heads[at] ?? '',
+          content,
+          isFigure: true,
+        })),
+      ),
     );
   const group = (text: string) => `<tr><th scope="rowgroup" colspan="${heads.length + 1}">${text}</th></tr>`;
   const longer = (model.price.tiers ?? []).flatMap((tier) => [
@@ -223,7 +233,12 @@ function planTable(plans: readonly Plan[], locale: Locale): string {
     // Rounded half up, for display: the plan itself is what is sold.
     const perUsd = (priceVnd * picoPerUsd * 2n + budget) / (budget * 2n);
     const validity = validDays === null ? w.validForever : w.validDays(number(validDays, locale));
-    return `<tr><th scope="row">${escapeText(name)}</th><td class="figure">${vnd(priceVnd, locale)}</td><td class="figure">$${formatUsd(budget)}</td><td class="figure">${vnd(perUsd, locale)}</td><td>${validity}</td></tr>`;
+    return tableRow(escapeText(name), [
+      { head: w.price, content: vnd(priceVnd, locale), isFigure: true },
+      { head: w.budget, content: usdText(formatUsd(budget), locale), isFigure: true },
+      { head: w.perUsd, content: vnd(perUsd, locale), isFigure: true },
+      { head: w.validity, content: validity },
+    ]);
   });
   return `<h2 id="plans">${w.plans}</h2>
 <p>${w.plansLead}</p>
@@ -311,12 +326,14 @@ function tieredPrice(
   const inVnd = (amount: bigint) => (plan === null ? '' : vnd(vndPerMillion(amount, plan), locale));
   const below = (text: string) => (text === '' ? '' : `<br><span class="quiet">${text}</span>`);
   const longer = (price.tiers ?? []).map((tier) =>
-    below(`${w.abovePrompt(number(tier.abovePromptTokens, locale))} ${usd(tier[pool])} ${inVnd(tier[pool])}`.trim()),
+    below(
+      `${w.abovePrompt(number(tier.abovePromptTokens, locale))} ${usd(tier[pool], locale)} ${inVnd(tier[pool])}`.trim(),
+    ),
   );
   const hours = (price.clock?.windows ?? []).map((window) =>
-    below(`${w.atHours} ${usd(window[pool])} ${inVnd(window[pool])}`.trim()),
+    below(`${w.atHours} ${usd(window[pool], locale)} ${inVnd(window[pool])}`.trim()),
   );
-  return [usd(price[pool]), below(inVnd(price[pool])), ...longer, ...hours].join('');
+  return [usd(price[pool], locale), below(inVnd(price[pool])), ...longer, ...hours].join('');
 }
 
 /** Which hours have prices of their own, and what is charged by the piece, of each model that has any. */
@@ -328,7 +345,7 @@ function beyondTokens(models: readonly PricedModel[], locale: Locale): string {
     const except = clock?.exceptDates ?? [];
     const pieces = chargedUnits.flatMap((unit) => {
       const price = perUnit[unit];
-      return price === undefined ? [] : [`${w.units[unit]} $${formatUsd(price)}`];
+      return price === undefined ? [] : [`${w.units[unit]} ${usdText(formatUsd(price), locale)}`];
     });
     return [
       ...(hours.length === 0
@@ -393,16 +410,55 @@ function number(value: number | bigint, locale: Locale): string {
 }
 
 /** A price in USD per 1,000,000 tokens, exact. */
-function usd(price: bigint): string {
-  return `$${formatPrice(price)}`;
+function usd(price: bigint, locale: Locale): string {
+  return usdText(formatPrice(price), locale);
 }
 
+const usdFormats: Record<Locale, Intl.NumberFormat> = { en: usdFormat('en-US'), vi: usdFormat('vi-VN') };
+
+/** As the dashboard writes amounts: `$3.00`, and in Vietnamese `3,00 USD`. */
+function usdFormat(tag: string): Intl.NumberFormat {
+  return new Intl.NumberFormat(tag, {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: tag === 'vi-VN' ? 'code' : 'symbol',
+    minimumFractionDigits: 2,
+    maximumFractionDigits: 12,
+  });
+}
+
+/** An amount to its last digit. Strings are formatted without a float; the types accept only literal ones. */
+function usdText(amount: string, locale: Locale): string {
+  return usdFormats[locale].format(amount as `${number}`);
+}
+
+const vndFormats: Record<Locale, Intl.NumberFormat> = {
+  en: new Intl.NumberFormat('en-US', { style: 'currency', currency: 'VND' }),
+  vi: new Intl.NumberFormat('vi-VN', { style: 'currency', currency: 'VND' }),
+};
+
 function vnd(amount: bigint, locale: Locale): string {
-  return `${number(amount, locale)} ₫`;
+  return vndFormats[locale].format(amount);
 }
 
 function time(moment: Date, locale: Locale): string {
   return `<time datetime="${moment.toISOString()}">${escapeText(momentText(moment, locale))}</time>`;
+}
+
+interface Cell {
+  /** The column's head, which stands beside the content where the screen is too narrow for columns. */
+  head: string;
+  content: string;
+  isFigure?: boolean;
+}
+
+/** A row: on a phone a card of its head and a line per cell. All texts are HTML. */
+function tableRow(head: string, cells: readonly Cell[]): string {
+  const columns = cells.map(
+    ({ head: label, content, isFigure = false }) =>
+      `<td${isFigure ? ' class="figure"' : ''} data-label="${label}"><div>${content}</div></td>`,
+  );
+  return `<tr><th scope="row">${head}</th>${columns.join('')}</tr>`;
 }
 
 function scrolled(label: string, table: string): string {
@@ -463,7 +519,19 @@ h3{margin:1.25rem 0 .25rem;font-size:1rem}
 table{overflow-wrap:normal}
 thead th{white-space:normal;vertical-align:bottom;min-width:4.5rem}
 tbody th,thead tr>:first-child{position:sticky;left:0;background:var(--page)}
-@media (max-width:40rem){tbody th{white-space:normal;min-width:8.5rem}.badge{display:inline-block}}
+@media (max-width:40rem){
+table,tbody,tr,tbody th,td{display:block}
+thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+tr{padding:.5rem 0;border-bottom:1px solid var(--line)}
+tbody th,td{padding:.15rem 0;border:0;white-space:normal}
+tbody th{position:static;font-weight:600}
+td{display:flex;justify-content:space-between;gap:1rem}
+td::before{content:attr(data-label);color:var(--quiet);text-align:left;flex:none;max-width:50%}
+td::before{content:attr(data-label) / ""}
+td>div{text-align:right}
+.badge{display:inline-block}
+pre{white-space:pre-wrap}
+}
 .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.75rem 1.75rem;margin:1rem 0}
 dt{color:var(--quiet);font-size:.875rem}dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums}
 pre{background:var(--sunken);border-radius:.5rem;padding:.75rem 1rem;overflow-x:auto;margin:.25rem 0}
