@@ -11,7 +11,7 @@ import {
 } from '@steyg/sdk';
 import { fill, useLanguage } from './language/language.tsx';
 import type { Texts } from './language/texts.ts';
-import { type InputProblems, inputName, type Problem, problemsAt } from './problems.ts';
+import { type InputProblems, inputName, meaningOf, type Problem, problemsAt } from './problems.ts';
 
 /** Explains errors in the reader's language, with what to do. */
 export interface Explanation {
@@ -42,8 +42,8 @@ export function useProblems<Name extends string>(
 }
 
 /**
- * The server writes English. Its codes are translated; its messages about single inputs are kept where there is no
- * translation.
+ * The server writes English. Its codes and its messages about single inputs are translated; in other languages one
+ * without a translation is told in general, never half in English.
  */
 export function explain(error: unknown, t: Texts, english: boolean): Explanation {
   const nothing = { requestId: null, fields: {} };
@@ -67,7 +67,7 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
   if (error instanceof GraphqlError) {
     return {
       ...nothing,
-      sentence: (t.errors as Record<string, string>)[error.code] ?? error.message,
+      sentence: (t.errors as Record<string, string>)[error.code] ?? (english ? error.message : t.errors.UNKNOWN),
       requestId: error.requestId,
     };
   }
@@ -108,21 +108,6 @@ function ofBudget({ keyLimit, balanceUsd, requiredUsd, affordableMaxTokens }: Bu
     : `${short} ${fill(t.calls.fits, { n: affordableMaxTokens })}`;
 }
 
-/** The server's messages about single inputs follow few patterns. */
-const patterns: readonly (readonly [RegExp, keyof Texts['problems']])[] = [
-  [/is not an e-mail address|invalid email address/i, 'email'],
-  [/must be a web address/i, 'webAddress'],
-  [/is your address already/i, 'sameEmail'],
-  [/needs at least (?<n>\d+) characters/i, 'short'],
-  [/has more than (?<n>[\d,]+) bytes/i, 'long'],
-  [/must have at most (?<n>\d+) characters/i, 'long'],
-  [/must not be empty/i, 'empty'],
-  [/must not begin or end with a blank/i, 'blank'],
-  [/must not contain control characters/i, 'characters'],
-  [/must be in the future/i, 'future'],
-  [/among those that are guessed first/i, 'usualPassword'],
-];
-
 /** A message as it stands under its input, whose label names it: without the API's name of the input. */
 function atInput({ path, message }: Problem): string {
   const name = `${path.at(-1) ?? ''} `;
@@ -132,10 +117,6 @@ function atInput({ path, message }: Problem): string {
 }
 
 function inputProblem(problem: Problem, t: Texts): string {
-  const message = atInput(problem);
-  for (const [pattern, name] of patterns) {
-    const match = pattern.exec(message);
-    if (match !== null) return fill(t.problems[name], match.groups ?? {});
-  }
-  return fill(t.problems.other, { sentence: message });
+  const { name, parts } = meaningOf(atInput(problem));
+  return fill(t.problems[name], parts);
 }
