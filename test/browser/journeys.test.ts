@@ -53,6 +53,7 @@ describe('an account holder', () => {
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(secret);
       // The settings of the tool carry the key that was just made.
       await page.getByLabel(t.connect.tool, { exact: true }).selectOption('claude-code');
+      await page.locator('summary', { hasText: t.connect.manually }).click();
       expect(await page.locator('.connection pre').first().innerText()).toContain(
         `"ANTHROPIC_AUTH_TOKEN": "${secret}"`,
       );

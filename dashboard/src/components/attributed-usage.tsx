@@ -31,7 +31,7 @@ export function AttributedUsageTable({
   /** Where the list of requests shows only those of a session. */
   addressOf: (session: string) => string;
 }) {
-  const { t, format } = useLanguage();
+  const { t, format, count } = useLanguage();
   const texts = useAttributionTexts();
   const { id: accountId } = useAccount();
   const [by, setBy] = useState<(typeof kinds)[number]>('SESSION');
@@ -101,7 +101,13 @@ export function AttributedUsageTable({
                     head: t.activity.measures.requests,
                     figure: true,
                     slot: 'start',
-                    cell: ({ requests }) => format.number(Number(requests)),
+                    // Without its column's head a bare number says nothing.
+                    cell: ({ requests }) => (
+                      <>
+                        <span className="in-columns">{format.number(Number(requests))}</span>
+                        <span className="in-lines">{count(t.overview.requests, Number(requests))}</span>
+                      </>
+                    ),
                   },
                   {
                     head: t.activity.tokens,

@@ -34,21 +34,28 @@ export function catalogOf(models: Models) {
   }));
 }
 
-/** The exact settings of a tool: with a key that was just made, otherwise with a placeholder. */
-export function ConnectPanel({ apiKey }: { apiKey?: string | undefined }) {
+/**
+ * The exact settings of a tool: with a key that was just made, otherwise with a placeholder. `folded`: those to enter
+ * by oneself are opened on request, because the page goes on below them.
+ */
+export function ConnectPanel({ apiKey, folded = false }: { apiKey?: string | undefined; folded?: boolean }) {
   const { t } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
   return (
     <Loaded query={models}>
       {(all) => {
         const list = all.filter(({ kind }) => kind === 'TEXT');
-        return list.length === 0 ? <Empty title={t.models.empty} /> : <Settings models={list} apiKey={apiKey} />;
+        return list.length === 0 ? (
+          <Empty title={t.models.empty} />
+        ) : (
+          <Settings models={list} apiKey={apiKey} folded={folded} />
+        );
       }}
     </Loaded>
   );
 }
 
-function Settings({ models, apiKey }: { models: Models; apiKey: string | undefined }) {
+function Settings({ models, apiKey, folded }: { models: Models; apiKey: string | undefined; folded: boolean }) {
   const { t } = useLanguage();
   const catalog = useMemo(() => catalogOf(models), [models]);
   const [tool, setTool] = useState<ToolName>('claude-code');
@@ -110,8 +117,17 @@ function Settings({ models, apiKey }: { models: Models; apiKey: string | undefin
         models={choice}
         usual={usual}
       />
-      <h3>{t.connect.manually}</h3>
-      <ConnectionView connection={connection} />
+      {folded ? (
+        <details>
+          <summary>{t.connect.manually}</summary>
+          <ConnectionView connection={connection} />
+        </details>
+      ) : (
+        <>
+          <h3>{t.connect.manually}</h3>
+          <ConnectionView connection={connection} />
+        </>
+      )}
     </div>
   );
 }

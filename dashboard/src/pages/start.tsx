@@ -23,7 +23,7 @@ export default function Start() {
         <TrialStep />
         <KeyStep made={key} onMade={setKey} />
         <Step number={3} title={t.start.connect} done={false}>
-          <ConnectPanel apiKey={key?.secret ?? undefined} />
+          <ConnectPanel folded apiKey={key?.secret ?? undefined} />
         </Step>
         <FirstRequestStep keyId={key?.key.id ?? null} />
       </ol>
