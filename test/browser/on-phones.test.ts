@@ -2,10 +2,10 @@ import { orThrow } from '@steyg/sdk';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { vi } from '../../dashboard/src/language/vi.ts';
 import { findBarriers, overflow } from './browser.ts';
-import { createPerson, type Person } from './people.ts';
+import { createPerson, type Person, settled } from './people.ts';
 import { app, openAs, useService } from './service.ts';
 
-// A customer's pages on a phone, in Vietnamese: rows that say what they count, the way on.
+// A customer's pages on a phone, in Vietnamese: amounts as they are typed, rows that say what they count, the way on.
 
 useService();
 
@@ -14,6 +14,38 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 let person: Person;
 beforeAll(async () => {
   person = await createPerson(app);
+});
+
+describe('an amount typed with a comma', () => {
+  it('is kept exactly, and shown with a comma again', async () => {
+    const { page, unexpected } = await openAs(person, '/notices', phone);
+    const low = page.getByLabel('Số dư thấp, tính bằng USD');
+    await low.fill('1,5');
+    expect(await low.inputValue()).toBe('1,5');
+    await page.getByText('37.500').first().waitFor();
+    const form = page.locator('form', { has: low });
+    await form.getByRole('button', { name: 'Lưu' }).click();
+    await page.getByText('Đã lưu').first().waitFor();
+    await page.reload();
+    await settled(page);
+    expect(await low.inputValue()).toBe('1,5');
+
+    await page.goto('/keys');
+    await settled(page);
+    await page.getByRole('button', { name: vi.keys.create }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(vi.keys.name, { exact: true }).fill('di động');
+    // Digit by digit, as thumbs do: the comma stays while nothing stands behind it.
+    const day = dialog.getByLabel('Mỗi ngày');
+    await day.pressSequentially('0,000000000001');
+    expect(await day.inputValue()).toBe('0,000000000001');
+    await dialog.getByRole('button', { name: vi.keys.create }).click();
+    const limits = async () =>
+      (await person.steyg.console.keys.listKeys({ first: 5 }))?.edges.map(({ node }) => node.limits.day);
+    await expect.poll(limits).toEqual(['0.000000000001']);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
 });
 
 describe('a session’s row', () => {

@@ -59,11 +59,20 @@ export function TextField({
 }: FieldText & Change & Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange'>) {
   const { locale } = useLanguage();
   // Vietnamese has a decimal comma, and numeric keyboards may offer nothing else. In English a comma separates
-  // thousands: reading it as a point would turn a large amount into a small one.
-  const asWritten = (text: string) => (rest.inputMode === 'decimal' && locale === 'vi' ? text.replace(',', '.') : text);
+  // thousands: reading it as a point would turn a large amount into a small one. The text stays exact, with a point;
+  // only the field shows the comma.
+  const isComma = rest.inputMode === 'decimal' && locale === 'vi';
+  const asWritten = (text: string) => (isComma ? text.replaceAll(',', '.') : text);
   return (
     <Field label={label} hint={hint} error={error}>
-      {(described) => <input {...rest} {...described} onChange={(event) => onChange(asWritten(event.target.value))} />}
+      {(described) => (
+        <input
+          {...rest}
+          {...(isComma && typeof rest.value === 'string' ? { value: rest.value.replaceAll('.', ',') } : {})}
+          {...described}
+          onChange={(event) => onChange(asWritten(event.target.value))}
+        />
+      )}
     </Field>
   );
 }

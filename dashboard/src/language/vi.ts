@@ -1079,7 +1079,7 @@ export const vi: Texts = {
     usualPassword: 'Mật khẩu này nằm trong số những mật khẩu bị đoán đầu tiên. Hãy chọn mật khẩu khác.',
     vnd: 'Số tiền VND nguyên, chỉ gồm chữ số.',
     webAddress: 'Một địa chỉ web như https://example.com/dieu-khoan.',
-    usd: 'Một số tiền USD, ví dụ 2.50.',
+    usd: 'Một số tiền USD, ví dụ 2,50.',
     atLeast: 'Ít nhất là {n}.',
     atMost: 'Nhiều nhất là {n}.',
     between: 'Từ {from} đến {to}.',
