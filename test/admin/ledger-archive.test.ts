@@ -162,7 +162,12 @@ describe('an archived month', () => {
 
   it.each([
     ['a charge of a grant', 'archived_charge', 'amount = amount + 1', ['I2', 'I4_archived']],
-    ['what was charged', 'archived_sum', 'charged = charged - 1', ['I4_archived', 'I5', 'key_spend', 'margin_hour', 'usage_hour']],
+    [
+      'what was charged',
+      'archived_sum',
+      'charged = charged - 1',
+      ['I4_archived', 'I5', 'key_spend', 'margin_hour', 'usage_hour'],
+    ],
     ['tokens', 'archived_sum', 'output = output + 1, cost = cost + price_output', ['margin_hour', 'usage_hour']],
   ])('%s that is changed in its sums is noticed', async (_what, table, change, broken) => {
     const before = await digestOf(table);

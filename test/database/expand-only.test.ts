@@ -134,6 +134,9 @@ const justified: Record<string, Record<string, string>> = {
     'CREATE OR REPLACE FUNCTION lock_money': 'It takes one more lock, after those that it took.',
     'CREATE TRIGGER await_limits ': 'It waits for limits that are being set when a key is used for the first time.',
   },
+  '20261123021800_restorable_functions': {
+    'ALTER FUNCTION ': 'They answer the same, and find what they call whatever the path of the session.',
+  },
   '20261122185300_pace_limits': {
     'CREATE TRIGGER announce AFTER INSERT OR UPDATE OF requests_per_minute':
       'It tells the processes of a change that the previous version does not make.',

@@ -184,8 +184,6 @@ describe('every word of a closed set', () => {
     'RequestRefusedError.reason',
     // Says a status of HTTP among others.
     'ProbedWay.reason',
-    // The gateway's codes, those of newer versions among them.
-    'RequestRefusedError.reason',
   ]);
   const words = [
     'locale',
