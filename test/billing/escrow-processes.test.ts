@@ -12,7 +12,8 @@ import { addCustomer, addModel, type Customer, openLedger, quiet } from './suppo
 
 /** Processes with escrows that are killed or paused. */
 let db: TestDatabase;
-const leaseMs = 1_500;
+// Long enough that a busy machine lets no process lose its lease but the one that is stopped.
+const leaseMs = 4_000;
 
 beforeAll(async () => {
   db = await createDatabase();
