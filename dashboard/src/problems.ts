@@ -40,8 +40,6 @@ export function problemsAt<Name extends string>(
 
 /** The server's messages about single inputs follow few patterns. */
 const patterns: readonly (readonly [RegExp, keyof Texts['problems']])[] = [
-  [/must be an account.s id or an e-mail address/i, 'receiver'],
-  [/must be the account.s e-mail address/i, 'ownEmail'],
   [/is not an e-mail address|must be an e-mail address|invalid email address/i, 'email'],
   [/must be a web address/i, 'webAddress'],
   [/is your address already/i, 'sameEmail'],
@@ -53,25 +51,9 @@ const patterns: readonly (readonly [RegExp, keyof Texts['problems']])[] = [
   [/must not contain control characters/i, 'characters'],
   [/must be in the future/i, 'future'],
   [/among those that are guessed first/i, 'usualPassword'],
-  [/would have expired already/i, 'expired'],
-  [/must be at least (?<n>[\d,]+)/i, 'atLeast'],
-  [/must be at most (?<n>[\d,]+)/i, 'atMost'],
-  [/has at most (?<n>[\d,]+) /i, 'tooMany'],
   [/(?:must be from|must be between|is) (?<from>-?[\d,]+) (?:to|and) (?<to>[\d,]+)/i, 'between'],
-  [/must be given together with the beginning/i, 'bothTimes'],
-  [/must be the id of a chat/i, 'chat'],
-  [/must be the id of (?:a user of the Official Account|the application)/i, 'digits'],
-  [/must be (?<sample>https:\S+)/i, 'look'],
-  [/there is no model /i, 'model'],
-  [/must be addresses or networks/i, 'network'],
   [/must be more than zero|must not be negative/i, 'positive'],
-  [/must be a public https address/i, 'publicAddress'],
-  [/choose at least one scope/i, 'scope'],
-  [/must be (?:the token that BotFather gave|a refresh token|the secret of the application)/i, 'secret'],
   [/must be 10 digits/i, 'taxCode'],
-  [/must be a telephone number/i, 'telephone'],
-  [/must be the name of a time zone/i, 'timeZone'],
-  [/is too much/i, 'tooMuch'],
   [/must be a whole number/i, 'whole'],
 ];
 
