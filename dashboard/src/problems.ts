@@ -51,10 +51,7 @@ const patterns: readonly (readonly [RegExp, keyof Texts['problems']])[] = [
   [/must not contain control characters/i, 'characters'],
   [/must be in the future/i, 'future'],
   [/among those that are guessed first/i, 'usualPassword'],
-  [/(?:must be from|must be between|is) (?<from>-?[\d,]+) (?:to|and) (?<to>[\d,]+)/i, 'between'],
-  [/must be more than zero|must not be negative/i, 'positive'],
   [/must be 10 digits/i, 'taxCode'],
-  [/must be a whole number/i, 'whole'],
 ];
 
 /** The text that says a message of the server in the reader's language, and what to fill in; `other`: none is known. */

@@ -56,8 +56,6 @@ export function Form({
 function focusRefused(form: HTMLFormElement): boolean {
   const field = form.querySelector<HTMLElement>('[aria-invalid="true"]:not(:disabled)');
   if (field === null) return false;
-  for (let fold = field.closest('details'); fold !== null; fold = fold.parentElement?.closest('details') ?? null)
-    fold.open = true;
   field.focus({ preventScroll: true });
   // With its label above and its error below.
   (field.closest('.field') ?? field).scrollIntoView({ block: 'center' });

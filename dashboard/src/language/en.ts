@@ -1080,9 +1080,6 @@ export const en = {
     vnd: 'A whole amount in VND, digits only.',
     webAddress: 'A web address such as https://example.com/terms.',
     usd: 'An amount in USD, such as 2.50.',
-    between: 'From {from} to {to}.',
-    positive: 'Must be more than zero.',
     taxCode: '10 digits, 10 digits with -001, or 12 digits.',
-    whole: 'A whole number.',
   },
 };

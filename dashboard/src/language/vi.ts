@@ -1080,9 +1080,6 @@ export const vi: Texts = {
     vnd: 'Số tiền VND nguyên, chỉ gồm chữ số.',
     webAddress: 'Một địa chỉ web như https://example.com/dieu-khoan.',
     usd: 'Một số tiền USD, ví dụ 2,50.',
-    between: 'Từ {from} đến {to}.',
-    positive: 'Phải lớn hơn 0.',
     taxCode: '10 chữ số, 10 chữ số kèm -001, hoặc 12 chữ số.',
-    whole: 'Phải là số nguyên.',
   },
 };
