@@ -3,11 +3,12 @@ import type { Pool } from 'pg';
 import type { LedgerRecord } from '../billing/usage.ts';
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import type { PicoUsd } from '../core/money.ts';
+import type { Keys } from '../keys/keys.ts';
 import { isRequestId, requestIdHeaders } from '../runtime/http.ts';
 import { RefusalError } from './model-routes.ts';
 import { callableModels, presentModel } from './models.ts';
 import type { Refusals } from './refusals.ts';
-import { findEntry, principalOf, whyNoEntry } from './usage.ts';
+import { entryFor, principalOf } from './usage.ts';
 
 /**
  * Addresses that only OpenRouter's clients ask for, in the shapes that its published SDK requires (`@openrouter/sdk` 1.3,
@@ -16,13 +17,15 @@ import { findEntry, principalOf, whyNoEntry } from './usage.ts';
  */
 export interface OpenRouterParts {
   pool: Pool;
+  keys: Keys;
   catalog: Catalog;
   refusals: Refusals;
 }
 
 const requestIdIn = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-export function registerOpenRouterRoutes(app: FastifyInstance, { pool, catalog, refusals }: OpenRouterParts): void {
+export function registerOpenRouterRoutes(app: FastifyInstance, parts: OpenRouterParts): void {
+  const { catalog, refusals } = parts;
   const config = { protocol: 'chat-completions', authenticate: 'now' } as const;
   const answer = (request: FastifyRequest, response: FastifyReply, data: unknown): FastifyReply =>
     response.headers(requestIdHeaders(request.id)).send({ data });
@@ -36,8 +39,7 @@ export function registerOpenRouterRoutes(app: FastifyInstance, { pool, catalog, 
         refusals.notFound('id: must be the id of a request, as the header `x-request-id` of its answer says.'),
       );
     }
-    const entry = await findEntry(pool, principalOf(request).accountId, requestId);
-    if (entry === null) throw new RefusalError(refusals.notFound(await whyNoEntry(pool, requestId)));
+    const entry = await entryFor(parts, principalOf(request), requestId);
     const model = await catalog.resolve(entry.model);
     return answer(request, response, {
       ...presentGeneration(entry),

@@ -120,11 +120,9 @@ function createUsageAnswers({ pool, keys, refusals, reads, digest }: UsageParts)
     throw new RefusalError(refusals.invalidRequest('cursor: must be a next_cursor of this list', 'cursor'));
   };
 
-  const entryOf = async ({ accountId, projectId }: UsageScope, requestId: string): Promise<Record<string, unknown>> => {
-    const entry = await findEntry(pool, accountId, requestId);
-    const isForeign = entry !== null && projectId !== null && (await keys.find(entry.keyId))?.projectId !== projectId;
-    if (entry === null || isForeign) throw new RefusalError(refusals.notFound(await whyNoEntry(pool, requestId)));
-    const noted = await readAttributions(pool, accountId, [requestId]);
+  const entryOf = async (scope: UsageScope, requestId: string): Promise<Record<string, unknown>> => {
+    const entry = await entryFor({ pool, keys, refusals }, scope, requestId);
+    const noted = await readAttributions(pool, scope.accountId, [requestId]);
     return presentEntry(entry, noted.get(requestId));
   };
 
@@ -326,8 +324,23 @@ function daysAgo(days: number): Date {
   return new Date(midnight.getTime() - days * 86_400_000);
 }
 
-/** The ledger entry of a request; waits for one that was just answered. Null: there is none. */
-export async function findEntry(pool: Pool, accountId: string, requestId: string): Promise<LedgerRecord | null> {
+/**
+ * The ledger entry of a request, for keys of its project and for keys of the account that lie in none; refused where there is
+ * none, and in the same words where it is another's.
+ */
+export async function entryFor(
+  { pool, keys, refusals }: Pick<UsageParts, 'pool' | 'keys' | 'refusals'>,
+  { accountId, projectId }: UsageScope,
+  requestId: string,
+): Promise<LedgerRecord> {
+  const entry = await findEntry(pool, accountId, requestId);
+  const isForeign = entry !== null && projectId !== null && (await keys.find(entry.keyId))?.projectId !== projectId;
+  if (entry === null || isForeign) throw new RefusalError(refusals.notFound(await whyNoEntry(pool, requestId)));
+  return entry;
+}
+
+/** Waits for an entry of a request that was just answered. Null: there is none. */
+async function findEntry(pool: Pool, accountId: string, requestId: string): Promise<LedgerRecord | null> {
   for (const waitMs of entryWaitsMs) {
     if (waitMs > 0) await delay(waitMs);
     const entry = await readEntry(pool, accountId, requestId);
@@ -337,7 +350,7 @@ export async function findEntry(pool: Pool, accountId: string, requestId: string
 }
 
 /** Why there is no entry of a request: a sentence for its client. */
-export async function whyNoEntry(pool: Pool, requestId: string): Promise<string> {
+async function whyNoEntry(pool: Pool, requestId: string): Promise<string> {
   const archived = await archivedMonthOf(pool, requestId);
   return archived === null ? 'There is no ledger entry of this request.' : archivedSentence(archived);
 }

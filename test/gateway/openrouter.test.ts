@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { createProjects } from '../../server/accounts/projects.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { get, model, nativeCatalog, parseEvents, protocols, send, settled } from './support.ts';
 
@@ -86,6 +87,30 @@ describe('the generation of a request', () => {
     // Another account's request is none.
     const foreign = await read(`/v1/generation?id=${id}`);
     expect(foreign).toMatchObject({ status: 404, body: { error: { code: 404, message: expect.any(String) } } });
+  });
+
+  it('of another project is none for a key that lies in one, as in `/v1/usage`', async () => {
+    const payer = await app.customer();
+    const { accountId } = payer;
+    const projects = createProjects({ pool: app.pool });
+    const secretIn = async (name: string) => {
+      const made = await projects.create({ accountId, name, actor: 'test' });
+      if (made.kind !== 'created') throw new Error(made.kind);
+      const placed = await app.keys.create({ accountId, actor: 'test', projectId: made.project.id });
+      if (placed.kind !== 'created') throw new Error(placed.kind);
+      return placed.secret;
+    };
+    const [mine, other] = [await secretIn('Mine'), await secretIn('Other')];
+    const answer = await send(app, protocols.chat, { secret: mine, more: { stream: false } });
+    await answer.text();
+    const id = String(answer.headers.get('x-request-id'));
+    await settled(app, payer);
+    const statuses = async (path: string) => {
+      const answers = [mine, payer.secret, other].map(async (secret) => (await read(path + id, secret)).status);
+      return Promise.all(answers);
+    };
+    expect(await statuses('/v1/generation?id=')).toEqual([200, 200, 404]);
+    expect(await statuses('/v1/usage?request_id=')).toEqual([200, 200, 404]);
   });
 
   it.each(['', '?id=gen-1', '?id=1&id=2'])('of no request is a 404 that says what to send: %s', async (query) => {
