@@ -118,7 +118,7 @@ export interface KeyRef {
 
 export type ChangeKey = KeyRef &
   Partial<KeyTerms> & {
-    /** Whether the actor may take the key out of a project with a limit, wherever it goes. Left out: no. */
+    /** Whether the actor may take the key out of a project with a limit, and out of all projects. Left out: no. */
     mayLeaveLimits?: boolean;
   };
 
@@ -373,6 +373,9 @@ async function placeProblem(
   }
   if (terms.projectId === before.projectId) return null;
   if (ask.mayLeaveLimits !== true && (await isLimited(client, before))) return { kind: 'bound_to_project' };
+  const isUnbound = ask.mayLeaveLimits !== true && terms.projectId === null;
+  // By the person in whose budget the key counts. Otherwise a key would be made in any project, and taken out of it.
+  if (isUnbound && (await needsProject(client, ask.accountId, before.createdBy))) return { kind: 'project_required' };
   if (!(await isProject(client, ask.accountId, terms.projectId))) return { kind: 'unknown_project' };
   return (await isRoomFor(client, before, terms.projectId)) ? null : { kind: 'project_full' };
 }

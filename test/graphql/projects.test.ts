@@ -260,12 +260,28 @@ describe('where a project has a limit', () => {
       headers: { authorization: `Bearer ${secret}`, cookie: '' },
     });
     expect(data?.['createKey']).toMatchObject({ code: 'PROJECT_REQUIRED' });
+    // Nor by way of a project without a limit.
+    const { id: free } = await createProject({ name: 'Free' });
+    const { key: detour } = await createKey({ accountId, projectId: free }, member);
+    expect(await updateKey({ id: detour.id, projectId: null }, member)).toMatchObject({ code: 'PROJECT_REQUIRED' });
+    const { data: byToken } = await owner.send(
+      'mutation ($id: ID!) { updateKey(input: { id: $id, projectId: null }) { __typename ... on Error { code } } }',
+      { variables: { id: detour.id }, headers: { authorization: `Bearer ${secret}`, cookie: '' } },
+    );
+    expect(byToken?.['updateKey']).toMatchObject({ code: 'PROJECT_REQUIRED' });
+    expect((await updateKey({ id: detour.id, name: 'stays', projectId: free }, member)).project).toEqual({
+      name: 'Free',
+    });
+    expect((await updateKey({ id: detour.id, projectId: null })).project).toBeNull();
+    expect((await updateKey({ id: detour.id, name: 'outside already', projectId: null }, member)).code).toBeUndefined();
+    await updateKey({ id: detour.id, projectId: free });
     await plane.database.pool.query(
       `INSERT INTO shared_limit (account_id, subject_id, kind, limit_month)
        SELECT m.account_id, m.user_id, 'member', 1000 FROM member m JOIN app_user u ON u.id = m.user_id
        WHERE u.email = 'outside@example.com' AND m.role = 'member'`,
     );
     expect((await createKey({ accountId }, member)).key.project).toBeNull();
+    expect((await updateKey({ id: detour.id, projectId: null }, member)).project).toBeNull();
   });
 });
 
