@@ -76,6 +76,12 @@ describe('the conventions of the schema', () => {
     }
   });
 
+  it('keep queries of an estimate valid that were written when its refusals were conflicts', () => {
+    const document = parse(`query ($key: ID!) { estimate(keyId: $key, format: MESSAGES, body: "{}") {
+      ... on Estimate { hold } ... on ConflictError { code message } ... on RequestRefusedError { reason } } }`);
+    expect(validate(schema, document)).toEqual([]);
+  });
+
   it('are kept by every operation of our own: none uses anything deprecated', () => {
     const root = new URL('../../', import.meta.url).pathname;
     const texts = globSync('sdk/operations/*.graphql', { cwd: root }).map((path) =>

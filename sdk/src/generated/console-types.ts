@@ -2507,6 +2507,7 @@ export type EstimateQueryVariables = Exact<{
 
 
 export type EstimateQuery = { estimate:
+    | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'Estimate', hold: UsdAmount, inputTokens: number, least: UsdAmount, model: string, most: UsdAmount }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }

@@ -6,7 +6,7 @@ import type { Protocol } from '../../core/protocol.ts';
 import { accountsWith } from '../../people/principal.ts';
 import { decodeUuid, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
-import { NotAllowedError, NotFoundError, RequestRefusedError } from '../errors.ts';
+import { ConflictError, NotAllowedError, NotFoundError, RequestRefusedError } from '../errors.ts';
 
 interface Format {
   protocol: Protocol;
@@ -80,7 +80,8 @@ builder.queryField('estimate', (t) =>
       'What a request of a key would hold and cost, for those who manage the keys of the account. Nothing is sent, and nothing is held; it counts as a request of the key’s minute.',
     authScopes: { reader: true },
     complexity: { field: estimateCost, multiplier: 1 },
-    errors: { types: [NotFoundError, NotAllowedError, RequestRefusedError] },
+    // Conflicts are refusals by now; queries that select them stay valid.
+    errors: { types: [NotFoundError, NotAllowedError, ConflictError, RequestRefusedError] },
     args: {
       keyId: t.arg.id({ required: true, description: 'The key that would send it.' }),
       format: t.arg({ type: FormatType, required: true, description: 'The address that it would be sent to.' }),
