@@ -4,6 +4,7 @@ import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
 import type { Brake, StopReason } from '../metering/brake.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { StreamEnd, StreamError, WireStream } from '../wire/protocol.ts';
+import type { WholePiece } from '../wire/unstreamed.ts';
 import type { AnswerShare } from './answer-room.ts';
 import {
   type AttemptEnding,
@@ -49,7 +50,7 @@ export interface AttemptParts {
   /** Null: the answer is not streamed. */
   stream: WireStream | null;
   /** The upstream's events in which an answer would have come that came whole; null when it is none. */
-  eventsOfWhole: (body: Uint8Array) => Uint8Array | null;
+  eventsOfWhole: (body: Uint8Array) => WholeEvents | null;
   client: Client;
   /** Maximum size of an unstreamed answer. */
   maxReplyBytes: number;
@@ -75,6 +76,14 @@ export interface AttemptParts {
   shutdown: { readonly now: boolean };
 }
 
+/** A whole answer as the events in which it would have come. */
+export interface WholeEvents {
+  /** At least one; the last one ends the answer. */
+  pieces: readonly WholePiece[];
+  /** The answer's complete usage; null: it reports none. */
+  usage: TokenPools | null;
+}
+
 const maxErrorBytes = 1_048_576;
 /**
  * How long an upstream may keep its connection open after the end of its answer, and how long a finished answer is
@@ -98,6 +107,13 @@ const wholeType = /^application\/json\b/i;
 /** How long a stream with hidden reasoning is drained for its usage after the client left. */
 const hiddenDrainMs = 30_000;
 const nothing = new Uint8Array(0);
+
+/** How much of a whole answer has been relayed, the next piece included: it is not relayed before it is paid for. */
+interface WholeProgress extends WholeEvents {
+  next: number;
+  weight: number;
+  totalWeight: number;
+}
 
 /** Data of an event, which `attempt-states.ts` does not need. */
 interface Details {
@@ -133,6 +149,8 @@ class Attempt {
   private held: Buffer[] = [];
   private heldBytes = 0;
   private heldEnd: (() => void) | null = null;
+  /** The whole answer that is relayed as a stream; null: there is none. */
+  private whole: WholeProgress | null = null;
 
   constructor(parts: AttemptParts, resolve: (end: AttemptEnd) => void, reject: (error: Error) => void) {
     this.parts = parts;
@@ -212,7 +230,7 @@ class Attempt {
     switch (ending.kind) {
       case 'stream': {
         if (stream === null) throw new Error('an answer that is not streamed ended as a stream');
-        const account = stream.account();
+        const account = this.accountOf(stream, true);
         return {
           kind: 'stream',
           ending: ending.outcome,
@@ -222,7 +240,7 @@ class Attempt {
       }
       case 'stopped':
         if (stream === null) throw new Error('an answer that is not streamed was stopped');
-        return { kind: 'stopped', reason: ending.reason, account: stream.account() };
+        return { kind: 'stopped', reason: ending.reason, account: this.accountOf(stream, true) };
       case 'whole':
         return { kind: 'whole', body: whole, clientLeft: ending.clientLeft };
       case 'status': {
@@ -322,6 +340,11 @@ class Attempt {
     const { stream, client } = this.parts;
     if (stream === null) return true;
     const out = stream.write(bytes);
+    const { whole } = this;
+    if (whole !== null) {
+      whole.next += 1;
+      whole.weight += whole.pieces[whole.next]?.weight ?? 0;
+    }
     const { state } = stream;
     const isUnseen = this.state === 'waiting' || this.state === 'draining_unseen';
     if (state === 'terminated') this.happen('terminated', { bytes: out });
@@ -334,7 +357,7 @@ class Attempt {
         open = client.write(out);
       }
       // An answer does not grow after its finish reason, so there is nothing left to stop.
-      if (state !== 'finished') this.brake?.check(stream.account(), performance.now());
+      if (state !== 'finished') this.brake?.check(this.accountOf(stream), performance.now());
       return open && this.brake?.waiting !== true;
     }
     return true;
@@ -380,11 +403,31 @@ class Attempt {
     else this.happen('whole', { whole });
   }
 
+  /** Relays a whole answer as the stream that was asked for, piece by piece under the brake. */
   private wholeInsteadOfStream(stream: WireStream, whole: Buffer[]): void {
     const events = this.parts.eventsOfWhole(Buffer.concat(whole));
     if (events === null) return void this.happen('fault', { fault: 'unreadable' });
-    this.take(Buffer.from(events.buffer, events.byteOffset, events.byteLength));
-    if (!this.hasEnded()) this.streamEnded(stream, null);
+    const { pieces } = events;
+    const totalWeight = pieces.reduce((sum, { weight }) => sum + weight, 0);
+    this.whole = { ...events, next: 0, weight: pieces[0]?.weight ?? 0, totalWeight };
+    this.wholeUntil = Number.POSITIVE_INFINITY;
+    this.held = pieces.map(({ bytes }) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+    this.heldEnd = () => this.streamEnded(stream, null);
+    this.readOn();
+  }
+
+  /**
+   * What the stream has reported. Of a whole answer the usage is known before its content: every piece counts with its
+   * share of the reported output, which also holds where texts have more tokens than an estimate, or reasoning is hidden.
+   * `isEnd`: for the settlement of what was relayed, which is a part of the answer.
+   */
+  private accountOf(stream: WireStream, isEnd = false): ReportedUsage {
+    const account = stream.account();
+    const { whole } = this;
+    if (whole === null || whole.usage === null || stream.state === 'terminated') return account;
+    const { usage, weight, totalWeight } = whole;
+    const output = totalWeight === 0 ? usage.output : Math.ceil((usage.output * weight) / totalWeight);
+    return { ...account, usage: { ...usage, output }, partial: isEnd };
   }
 
   private streamEnded(stream: WireStream, fault: DispatchFault | null): void {
@@ -415,7 +458,7 @@ class Attempt {
     // Waiting for the usage of a finished answer costs nothing. Without it, and without the vendor's count of hidden
     // reasoning, that reasoning would be free for clients that leave before the report.
     if (stream.state === 'finished') return Math.max(drainMs, lingerMs);
-    this.brake?.check(stream.account(), now);
+    this.brake?.check(this.accountOf(stream), now);
     return Math.max(drainMs, (this.brake?.hiddenTokens ?? 0) > 0 ? hiddenDrainMs : 0);
   }
 
@@ -429,7 +472,7 @@ class Attempt {
     }
     // Hidden reasoning costs, too, so silence is checked.
     if (stream !== null && stream.state !== 'finished') {
-      this.brake?.check(stream.account(), now, this.isDraining() || client.stalledSince === null);
+      this.brake?.check(this.accountOf(stream), now, this.isDraining() || client.stalledSince === null);
       if (this.hasEnded()) return;
     }
     if (this.isDraining()) return void (now > this.drainUntil && this.happen('drain_expired'));

@@ -5,9 +5,10 @@ import { awaitsPieces, estimateInput, promptBoundOf, type TokenBounds, withinBou
 import { createHiddenReasoning, reasoningSpeed } from '../metering/reasoning.ts';
 import type { GatewayTimeouts } from '../runtime/config.ts';
 import type { TraceSpan } from '../runtime/tracing.ts';
+import { UnreadableReply, type WireExchange } from '../wire/protocol.ts';
 import { eventsOfWhole } from '../wire/unstreamed.ts';
 import type { AnswerShare } from './answer-room.ts';
-import { type AttemptEnd, attempt } from './attempt.ts';
+import { type AttemptEnd, attempt, type WholeEvents } from './attempt.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
 import type { Pulse } from './pulse.ts';
 import type { Refusals } from './refusals.ts';
@@ -113,7 +114,7 @@ export function createRouteTries({
       },
       secret,
       stream: facts.stream ? exchange.stream() : null,
-      eventsOfWhole: (body) => eventsOfWhole(exchange.upstream, body),
+      eventsOfWhole: (body) => wholeEvents(exchange, body),
       maxReplyBytes: exchange.maxReplyBytes,
       client: call.client,
       share,
@@ -133,4 +134,17 @@ export function createRouteTries({
     }).finally(() => brake?.close());
     return { end, hidden: hidden() };
   };
+}
+
+/** The events of an answer that came whole although it was to be streamed; null when it is no answer of the protocol. */
+function wholeEvents(exchange: WireExchange, body: Uint8Array): WholeEvents | null {
+  const pieces = eventsOfWhole(exchange.upstream, body);
+  if (pieces === null) return null;
+  try {
+    const { usage, partial } = exchange.reply(body).account;
+    return { pieces, usage: partial ? null : usage };
+  } catch (error) {
+    if (error instanceof UnreadableReply) return null;
+    throw error;
+  }
 }
