@@ -1,5 +1,7 @@
+import { orThrow } from '@steyg/sdk';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { en } from '../../dashboard/src/language/en.ts';
 import { findBarriers, openPage, overflow } from './browser.ts';
 import { createPerson, type Person, settled } from './people.ts';
 import { app, browser, openAs, useService } from './service.ts';
@@ -61,6 +63,28 @@ describe('the page of tools', () => {
     expect(await command(page).innerText()).toContain(`export STEYG_API_KEY=${secret}`);
     await page.getByRole('button', { name: 'Send a test request' }).click();
     await page.getByText(/^It arrived: /).waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe('a member of an account with a limited project', () => {
+  it('gets a key in it wherever a page makes one by itself', async () => {
+    const member = await createPerson(app);
+    const { keys } = member.steyg.console;
+    orThrow(await keys.createProject({ input: { name: 'Walled', limits: { month: '5' } } }));
+    await app.pool.query(`UPDATE member SET role = 'member' WHERE account_id = $1`, [member.accountId]);
+    const { page, unexpected } = await openAs(member, '/connect');
+    await page.getByRole('button', { name: 'Send a test request' }).click();
+    await page.getByText(/It works: “.+” It cost/).waitFor();
+    await page.goto('/start');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    await page.locator('.secret code').waitFor();
+    await page.goto('/playground');
+    await page.getByRole('button', { name: en.playground.makeKey }).click();
+    await page.getByRole('button', { name: en.playground.otherKey }).waitFor();
+    const made = (await keys.listKeys({ first: 5 }))?.edges.map(({ node }) => node.project?.name);
+    expect(made).toEqual(['Walled', 'Walled', 'Walled']);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

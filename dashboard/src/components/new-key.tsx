@@ -1,6 +1,6 @@
 /** Creates a key and shows its secret once. */
 
-import type { CreateKeyAnswer, Success } from '@steyg/sdk';
+import { type CreateKeyAnswer, isFailure, type ListProjectsAnswer, type Success } from '@steyg/sdk';
 import { useState } from 'react';
 import { useChange } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -27,11 +27,31 @@ export interface KeyTerms {
   owner?: 'ACCOUNT' | 'MEMBER';
 }
 
-/** Creates a key of the account. The secret is in the answer and never available again. */
+type Project = NonNullable<ListProjectsAnswer>[number];
+
+/** Whether the limits of a project leave anything at this moment. */
+function hasRoom({ spend: { limits, held, thisMonth, lifetime } }: Project): boolean {
+  const leaves = (limit: string | null, spent: string) =>
+    limit === null || Number(limit) > Number(spent) + Number(held);
+  return leaves(limits.month, thisMonth) && leaves(limits.lifetime, lifetime);
+}
+
+/**
+ * Creates a key of the account. The secret is in the answer and never available again. Terms that say nothing of a project
+ * leave it to the account: where keys must lie in one, it is the first open one with room.
+ */
 export function useCreateKey(done: (key: NewKey) => void) {
   const { id: accountId } = useAccount();
   return useChange({
-    change: (steyg, terms: KeyTerms) => steyg.console.keys.createKey({ input: { ...terms, accountId } }),
+    change: async (steyg, terms: KeyTerms) => {
+      const made = await steyg.console.keys.createKey({ input: { ...terms, accountId } });
+      const isRequired = isFailure(made) && made.code === 'PROJECT_REQUIRED';
+      if (!isRequired || terms.projectId !== undefined) return made;
+      const projects = await steyg.console.keys.listProjects({ accountId, archived: false });
+      const project = projects?.find(hasRoom) ?? projects?.[0];
+      if (project === undefined) return made;
+      return steyg.console.keys.createKey({ input: { ...terms, accountId, projectId: project.id } });
+    },
     refresh: [['keys', accountId]],
     done,
   });

@@ -403,7 +403,7 @@ function refusePlace({
   if (kind === 'unknown_project') throw new NotFoundError('project');
   if (kind === 'project_required')
     throw new ConflictError(
-      'A project of this account has a limit: your keys lie in a project, or an owner or admin gives you a monthly budget.',
+      'A project of this account has a limit: name the project of the key (`projectId`), use a token with the scopes `KEYS` and `BILLING`, or have an owner or admin set a monthly budget for you.',
       'PROJECT_REQUIRED',
     );
   if (kind === 'project_full')
