@@ -37,6 +37,9 @@ export type Purpose = 'generate' | 'count' | 'embed';
 /** Lists of tokens have a value for each: as many as the vendor takes in one request, and some. */
 const embeddingLimits = { ...limits, maxValues: 400_000 };
 
+/** How far into a body a refused member is named with its path: naming it reads everything before it once more. */
+const maxPathBytes = 1_048_576;
+
 /**
  * Scans a request body. A refusal names the field at fault and never quotes the body; nothing of a refused body may
  * travel upstream. Gates are only reported: whether the catalog opens them is the caller's question.
@@ -49,10 +52,9 @@ export function scanBody(raw: Uint8Array, protocol: Protocol, purpose: Purpose =
     if (fault instanceof Refused) return { ok: false, problem: fault.problem };
     if (!(fault instanceof JsonFault)) throw fault;
     const { message, duplicate, duplicateAt } = fault;
-    const param =
-      duplicate === null
-        ? null
-        : spellMember(purpose === 'embed' ? 'embeddings' : protocol, [...stepsTo(body, duplicateAt), duplicate]);
+    const steps = duplicateAt > maxPathBytes ? [] : stepsTo(body, duplicateAt);
+    const kind = purpose === 'embed' ? 'embeddings' : protocol;
+    const param = duplicate === null ? null : spellMember(kind, [...steps, duplicate]);
     const where = param === null || param === duplicate ? '' : `${param}: `;
     return { ok: false, problem: problem(`${where}The request body cannot be read: ${message}.`, param) };
   }

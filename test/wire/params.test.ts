@@ -110,6 +110,15 @@ test('a role that stands twice is told where', () => {
   expect(problemsOf('chat-completions', body).native).toMatchObject({ param: 'messages[1].role' });
 });
 
+test('far into a large body it is told without its path: the body is not read once more for it', () => {
+  const long = 'a'.repeat(1_048_576);
+  const body = `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"${long}"},{"role":"user","content":[],"role":"x"}]}`;
+  expect(problemsOf('messages', body).native).toMatchObject({
+    param: 'role',
+    message: expect.stringContaining('twice'),
+  });
+});
+
 /** Names of all members that the reference shows for a kind of request. */
 function documented(kind: BodyKind): Set<string> {
   const components = (openApiDocument('https://steyg.test/api') as { components: { schemas: Record<string, object> } })
