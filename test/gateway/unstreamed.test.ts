@@ -1,24 +1,65 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, nativeCatalog, protocols, send, settled, until } from './support.ts';
 
 /** Answers that nothing can stop on the way: what the operator can lose by them, and what a client is told. */
 
+/** An answer of 30,000 tokens. */
+const answer = JSON.stringify({
+  id: 'm',
+  type: 'message',
+  role: 'assistant',
+  model: 'sim-medium',
+  content: [{ type: 'text', text: 'x' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 10, output_tokens: 30_000 },
+});
+/** Answers that the upstream has not given yet: it gives none of its own before the test says so. */
+let waiting: (() => void)[] = [];
+let waits = true;
+/** From now on requests are answered at once; those that wait are, too. */
+function release(): void {
+  waits = false;
+  for (const reply of waiting.splice(0)) reply();
+}
+
+let upstream: Server;
 let app: TestApp;
 beforeAll(async () => {
+  upstream = createServer((request, reply) => {
+    request.resume().on('end', () => {
+      reply.setHeader('content-type', 'application/json');
+      const give = (): void => void reply.end(answer);
+      if (waits) waiting.push(give);
+      else give();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(upstream, 'listening');
+  const url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
   // An answer of 30,000 tokens costs 3 USD.
+  const catalog = nativeCatalog({ prices: '{ input: "1", cacheHit: "0.1", output: "100" }' });
   app = await startApp({
-    catalog: nativeCatalog({ prices: '{ input: "1", cacheHit: "0.1", output: "100" }' }),
+    catalog: () => catalog(url),
     env: { MAX_CONCURRENT_PER_KEY: '300', MAX_CONCURRENT_PER_ACCOUNT: '300', MAX_CONCURRENT_TRIAL: '300' },
   });
 });
-afterAll(() => app.close());
+afterAll(async () => {
+  await app.close();
+  upstream.close();
+});
+beforeEach(() => {
+  waiting = [];
+  waits = true;
+});
 
-const usage = JSON.stringify({ input_tokens: 10, output_tokens: 30_000 });
 const ask = ({ secret }: Customer, more: Record<string, unknown> = {}) =>
   send(app, protocols.messages, {
     secret,
-    text: `[[delay 2500]][[say x]][[usage ${usage}]]`,
+    text: 'ping',
     more: { model: 'only-messages', max_tokens: 30_000, ...more },
   });
 
@@ -34,12 +75,18 @@ describe('many requests at once that are not streamed', () => {
     ['0.05', 8],
   ])('on %s USD, %i at once: the operator loses at most the overrun of one', async (usd, count) => {
     const customer = await app.customer({ usd });
-    const answers = await Promise.all(
+    let answered = 0;
+    const asked = Promise.all(
       Array.from({ length: count }, async () => {
         const response = await ask(customer);
+        answered += 1;
         return response.status === 200 ? null : { status: response.status, error: await errorOf(response, 'messages') };
       }),
     );
+    // All have been admitted or refused, and none has been charged.
+    await until(() => answered + waiting.length === count);
+    release();
+    const answers = await asked;
     const refused = answers.filter((answer) => answer !== null);
     expect(refused.length).toBeLessThan(count);
     // Waiting helps: when the one that is not covered has ended, another one may run.
@@ -56,10 +103,13 @@ describe('many requests at once that are not streamed', () => {
       expect(response.status).toBe(429);
       return Number((await errorOf(response, 'messages'))['affordable_max_tokens']);
     };
-    await until(() => app.simulator.stats().openRequests > 0);
+    await until(() => waiting.length > 0);
     const fitting = await text();
     expect(fitting).toBeGreaterThan(1_000);
-    expect((await ask(customer, { max_tokens: fitting, stream: false })).status).toBe(200);
+    const fits = ask(customer, { max_tokens: fitting, stream: false });
+    await until(() => waiting.length > 1);
+    release();
+    expect((await fits).status).toBe(200);
     expect((await long).status).toBe(200);
     await settled(app, customer);
   });
