@@ -1,8 +1,11 @@
+import { lazy, Suspense } from 'react';
 import { dayValue } from '../dates.ts';
 import { useLanguage } from '../language/language.tsx';
 import { type Range, rangeNames } from '../range.ts';
-import { DateField } from './date-field.tsx';
 import { Choice } from './field.tsx';
+
+// Most reports are read over a range that has a name.
+const DateField = lazy(async () => ({ default: (await import('./date-field.tsx')).DateField }));
 
 /** Chooses the range of a report. It is kept in the address, so that the view can be shared. */
 export function RangeFilter({ range, onChange }: { range: Range; onChange: (values: Record<string, string>) => void }) {
@@ -23,7 +26,7 @@ export function RangeFilter({ range, onChange }: { range: Range; onChange: (valu
         }
       />
       {range.name === 'custom' ? (
-        <>
+        <Suspense>
           <DateField
             label={t.ranges.from}
             value={dayValue(range.from)}
@@ -31,7 +34,7 @@ export function RangeFilter({ range, onChange }: { range: Range; onChange: (valu
             onChange={(from) => onChange({ from })}
           />
           <DateField label={t.ranges.to} value={dayValue(last)} onChange={(to) => onChange({ to })} />
-        </>
+        </Suspense>
       ) : null}
     </>
   );

@@ -11,14 +11,16 @@ import { Step } from './step.tsx';
 
 type Item = NonNullable<SetupAnswer>[number];
 
-/** The steps that are missing before customers can pay, with the place of each; nothing once all are done. */
-export function Setup() {
-  const { t, count } = useOperatorLanguage();
-  const setup = useAsk({
+export function useSetup() {
+  return useAsk({
     key: ['operator', 'setup'],
     ask: (steyg, signal) => steyg.console.operator.setup({}, { signal }),
   });
-  const items = setup.data ?? [];
+}
+
+/** The steps that are missing before customers can pay, with the place of each; nothing once all are done. */
+export function Setup({ items }: { items: readonly Item[] }) {
+  const { t, count } = useOperatorLanguage();
   const missing = items.filter(({ done }) => !done).length;
   if (missing === 0) return null;
   return (

@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { collect } from '../../all.ts';
 import { Moment } from '../../components/moment.tsx';
 import { Card, Figure, Page } from '../../components/page.tsx';
-import { Setup } from '../../components/setup.tsx';
+import { Setup, useSetup } from '../../components/setup.tsx';
 import { Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { Usd } from '../../components/usd.tsx';
 import { useAsk } from '../../data.tsx';
@@ -23,18 +23,24 @@ export default function OperatorHome() {
     ask: (steyg, signal) => steyg.console.operator.business({ timeZone: timeZone() }, { signal }),
     every: 30_000,
   });
+  const setup = useSetup();
+  const steps = <Setup items={setup.data ?? []} />;
   return (
     <Page title={t.operator.homeTitle} lead={t.operator.homeLead}>
       <Loaded query={business} skeleton={<LoadingSkeleton height="6rem" />}>
-        {(figures) => (
-          <>
-            {/* Before the first money the next step is what matters, not figures of nothing. */}
-            {figures.vndThisMonth === '0' ? <Setup /> : null}
-            <Waiting business={figures} />
-            <Money business={figures} />
-            {figures.vndThisMonth === '0' ? null : <Setup />}
-          </>
-        )}
+        {(figures) =>
+          // Before the first money the next step is what matters, not figures of nothing; they do not move when it comes.
+          figures.vndThisMonth === '0' && setup.isLoading ? (
+            <LoadingSkeleton height="6rem" />
+          ) : (
+            <>
+              {figures.vndThisMonth === '0' ? steps : null}
+              <Waiting business={figures} />
+              <Money business={figures} />
+              {figures.vndThisMonth === '0' ? null : steps}
+            </>
+          )
+        }
       </Loaded>
     </Page>
   );
