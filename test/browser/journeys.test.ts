@@ -381,7 +381,7 @@ describe('an operator', () => {
     await visitor.page.context().close();
 
     await page.goto('/operator/audit');
-    await page.getByRole('button', { name: 'Show: price.add model:lotus-1' }).first().click();
+    await page.getByRole('button', { name: 'Show: Prices set model:lotus-1' }).first().click();
     await page.getByRole('dialog').getByText(/10/).first().waitFor();
     expect(unexpected()).toEqual([]);
     await page.context().close();
