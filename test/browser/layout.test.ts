@@ -78,9 +78,9 @@ describe('prices of longer prompts and of other hours', () => {
   });
 
   it.each([
-    ['en-US', 1280, 'above 128,000 prompt tokens'],
-    ['vi-VN', 1280, 'trên 128.000 token'],
-    ['vi-VN', 390, 'trên 128.000 token'],
+    ['en-US', 1280, '> 128,000 tokens'],
+    ['vi-VN', 1280, '> 128.000 token'],
+    ['vi-VN', 390, '> 128.000 token'],
   ])('cut off no column and widen no page, in %s at %i pixels', async (locale, width, longer) => {
     const options = { locale, viewport: { width, height: 900 } };
     const landing = await openPage(browser, app.url, options);
