@@ -117,6 +117,8 @@ function atInput({ path, message }: Problem): string {
 }
 
 function inputProblem(problem: Problem, t: Texts): string {
-  const { name, parts } = meaningOf(atInput(problem));
-  return fill(t.problems[name], parts);
+  // What has no words of its own is said in the server's: the reason is worth more than the language.
+  const message = atInput(problem);
+  const { name, parts } = meaningOf(message);
+  return fill(t.problems[name], { ...parts, sentence: message });
 }

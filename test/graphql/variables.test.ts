@@ -17,7 +17,7 @@ function workFor(variables: Record<string, unknown>) {
   const cells = vi.spyOn(Math, 'min');
   const quoted = vi.spyOn(JSON, 'stringify');
   try {
-    const errors = variableErrors(schema, signUp, variables, { hideSchema: true });
+    const errors = variableErrors(schema, signUp, variables, { hideSchema: false });
     return { errors: errors.length, cells: cells.mock.calls.length, quoted: quoted.mock.calls.length };
   } finally {
     cells.mockRestore();

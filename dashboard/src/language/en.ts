@@ -1072,7 +1072,7 @@ export const en = {
     empty: 'Must not be empty.',
     future: 'Must be in the future.',
     long: 'Too long: at most {n}.',
-    other: 'This value cannot be used.',
+    other: 'Not valid ({sentence})',
     sameEmail: 'This is already your address.',
     short: 'At least {n} characters.',
     price: 'A price in USD with at most 6 decimals.',

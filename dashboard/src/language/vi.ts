@@ -1072,7 +1072,7 @@ export const vi: Texts = {
     empty: 'Không được để trống.',
     future: 'Phải ở tương lai.',
     long: 'Quá dài: tối đa {n}.',
-    other: 'Giá trị này không dùng được.',
+    other: 'Giá trị này không dùng được ({sentence})',
     sameEmail: 'Đây đã là địa chỉ của bạn.',
     short: 'Cần ít nhất {n} ký tự.',
     price: 'Giá USD với tối đa 6 chữ số thập phân.',

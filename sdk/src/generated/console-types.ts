@@ -1882,7 +1882,7 @@ export type RevokeInvitationMutationVariables = Exact<{
 
 export type RevokeInvitationMutation = { revokeInvitation:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -1896,7 +1896,7 @@ export type SetMemberRoleMutationVariables = Exact<{
 
 export type SetMemberRoleMutation = { setMemberRole:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -1909,7 +1909,7 @@ export type RemoveMemberMutationVariables = Exact<{
 
 export type RemoveMemberMutation = { removeMember:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2162,7 +2162,7 @@ export type CreatedAccessTokenFragment = { secret: string, accessToken: { create
 
 export type NewApiKeyFragment = { secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } };
 
-export type DoneFragment = { ok: boolean };
+export type DoneFragment = { id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null };
 
 export type DownloadFragment = { expiresAt: string, url: string };
 
@@ -3600,7 +3600,7 @@ export type SignUpMutationVariables = Exact<{
 
 export type SignUpMutation = { signUp:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -3613,7 +3613,7 @@ export type ResendVerificationMutationVariables = Exact<{
 
 export type ResendVerificationMutation = { resendVerification:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
@@ -3625,7 +3625,7 @@ export type VerifyEmailMutationVariables = Exact<{
 
 export type VerifyEmailMutation = { verifyEmail:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidTokenError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -3692,7 +3692,7 @@ export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
 
 export type SignOutMutation = { endSession:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
    };
 
 export type RequestPasswordResetMutationVariables = Exact<{
@@ -3702,7 +3702,7 @@ export type RequestPasswordResetMutationVariables = Exact<{
 
 export type RequestPasswordResetMutation = { requestPasswordReset:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -3716,7 +3716,7 @@ export type ResetPasswordMutationVariables = Exact<{
 
 export type ResetPasswordMutation = { resetPassword:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidTokenError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -3731,7 +3731,7 @@ export type ChangePasswordMutationVariables = Exact<{
 
 export type ChangePasswordMutation = { changePassword:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -3745,7 +3745,7 @@ export type ChangeEmailMutationVariables = Exact<{
 
 export type ChangeEmailMutation = { changeEmail:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -3785,7 +3785,7 @@ export type ConfirmSecondFactorMutationVariables = Exact<{
 
 export type ConfirmSecondFactorMutation = { confirmSecondFactor:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -3800,7 +3800,7 @@ export type DisableSecondFactorMutationVariables = Exact<{
 export type DisableSecondFactorMutation = { disableSecondFactor:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -3826,7 +3826,7 @@ export type RevokeSessionMutationVariables = Exact<{
 
 
 export type RevokeSessionMutation = { revokeSession:
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
@@ -3897,7 +3897,7 @@ export type RemovePasskeyMutationVariables = Exact<{
 export type RemovePasskeyMutation = { removePasskey:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', ok: boolean }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
