@@ -14,7 +14,7 @@ const left = [
 /** Tests of functions without a process, a database or a global state: one worker runs them all in the same modules. */
 const pure = ['test/{core,metering,wire}/**/*.test.ts'];
 /** Tests that count how often code runs: V8 counts each block only in modules that no other test has had compiled. */
-const counted = ['test/wire/{growth,stream-growth}.test.ts'];
+const counted = ['test/wire/{growth,stream-growth,answer-growth}.test.ts'];
 
 const shared: TestProjectInlineConfiguration = {
   // As Node itself resolves packages: with a `development` condition, tests would load a second copy of `graphql` beside
@@ -43,10 +43,11 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-// One worker for each of the two cores the suite is sized for; one PostgreSQL a run, a database of its own for each file.
+// One worker more than the two cores the suite is sized for, because tests of servers mostly wait; one PostgreSQL a run, a
+// database of its own for each file.
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: 3,
     sequence: { sequencer: LongFirst },
     projects: [
       { ...shared, test: { ...test, name: 'pure', include: pure, exclude: counted, isolate: false } },

@@ -1,6 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync } from 'node:fs';
-import { link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, link, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -20,7 +21,8 @@ const digestFile = 'digest';
 const sources = [
   'dashboard/{index.html,package.json,build.ts,vite.config.ts}',
   'dashboard/{src,public}/**/*',
-  'sdk/dist/**/*.js',
+  'sdk/{package.json,openapi.json,README.md,CHANGELOG.md,LICENSE}',
+  'sdk/{bin,dist,examples}/**/*',
 ];
 
 async function digestSources(): Promise<string> {
@@ -50,6 +52,18 @@ async function compress(directory: string): Promise<void> {
   }
 }
 
+/**
+ * The SDK as npm installs it, under its version and as the present one: its commands work from this server, whether or not the
+ * package is published. It was built by `npm ci`; no script runs here.
+ */
+async function packSdk(directory: string): Promise<void> {
+  const args = ['pack', '--ignore-scripts', '--json', '--pack-destination', directory];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: join(here, '../sdk') });
+  const [packed] = JSON.parse(stdout) as [{ filename: string; version: string }];
+  await rename(join(directory, packed.filename), join(directory, `sdk-${packed.version}.tgz`));
+  await copyFile(join(directory, `sdk-${packed.version}.tgz`), join(directory, 'sdk.tgz'));
+}
+
 /** Resolves to true when it built, to false when the result was there already. */
 export async function buildDashboard(): Promise<boolean> {
   const digest = await digestSources();
@@ -77,6 +91,7 @@ export async function buildDashboard(): Promise<boolean> {
       rolldownOptions: { output: { entryFileNames: 'served.mjs' } },
     },
   });
+  await packSdk(next);
   // The server answers these addresses with the page, and no others.
   await writeFile(join(next, 'pages.json'), JSON.stringify(Object.values(pages)));
   await writeFile(join(next, digestFile), digest);

@@ -35,7 +35,7 @@ export default defineConfig(({ isSsrBuild = false }) => ({
               groups: [
                 {
                   name: 'parts',
-                  test: /src\/(components\/(moment|usd|table|entries|lots|chart)|money|hooks|usage)\.tsx?$/,
+                  test: /src\/(components\/(moment|usd|table|entries|lots|chart)|money|hooks|usage|known)\.tsx?$/,
                 },
               ],
             },

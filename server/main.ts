@@ -11,6 +11,7 @@ import { useEmbeddedPostgres } from './database/embedded.ts';
 import { MigrationRefused } from './database/migrate.ts';
 import { PoolerRefused } from './database/pooler.ts';
 import { type Config, ConfigError, loadConfig } from './runtime/config.ts';
+import { readOpenFilesLimit } from './runtime/connection-room.ts';
 import { checkPort, stopListening } from './runtime/listening.ts';
 import { createLog, type ServerLog } from './runtime/log.ts';
 import { listenForTheEnd, type Stopping } from './runtime/stopping.ts';
@@ -40,6 +41,8 @@ const workerEndingMs = 15_000;
 
 async function main(): Promise<void> {
   const { isWorker } = cluster;
+  // Whoever read the output may have gone.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const config = loadConfig(process.env);
   const log = createLog(config.logLevel);
   const limitMs = config.drainMs + (isWorker ? workerEndingMs : endingMs);
@@ -94,6 +97,7 @@ async function run(
     const simulator = await createSimulator({
       port: config.simulator.port,
       record: config.simulator.record,
+      raw: config.simulator.raw,
       ...(config.simulator.tokensPerSecond === null
         ? {}
         : { tokensPerSecond: config.simulator.tokensPerSecond || Number.POSITIVE_INFINITY }),
@@ -122,7 +126,7 @@ async function run(
   }
 }
 
-/** Runs the app in this process until it is told to stop. Clients can connect when it is ready. */
+/** Runs the app in this process until it is told to stop. Clients can connect when it is ready, or when that takes long. */
 async function serve(
   config: Config,
   log: ServerLog,
@@ -166,6 +170,7 @@ async function serve(
     await app.close({
       stopListening: stopConnecting ?? (async () => undefined),
       idleMs: stopping.isUrgent ? 0 : config.drainIdleMs,
+      isForced: () => stopping.isForced,
     });
     // Stopped between creation and readiness: no later start could show the secrets.
     if (firstStart !== null && !isShown) showFirstStart(firstStart, config.publicUrl);
@@ -182,6 +187,9 @@ async function letConnect({ fastify }: App, { host, port }: Config): Promise<() 
   return () => stopListening(fastify.server);
 }
 
+/** Below it idle connections are closed early. `doctor:server` wants more still. */
+const fewOpenFiles = 4_096;
+
 function print(line = ''): void {
   process.stdout.write(`${line}\n`);
 }
@@ -195,6 +203,11 @@ function announce({ publicUrl: url, probes }: Config, firstStart: FirstStart | n
   print(`    GraphQL                    ${url}/graphql`);
   print(`    status page                ${url}/status`);
   if (!probes) print('  Models are not probed from here (PROBES=0): the status page has what agents elsewhere report.');
+  const openFiles = readOpenFilesLimit();
+  if (openFiles < fewOpenFiles)
+    print(
+      `  Only ${openFiles} files may be open at once, each connection among them: raise the limit (LimitNOFILE, ulimit -n).`,
+    );
   if (firstStart !== null) showFirstStart(firstStart, url);
   print();
 }

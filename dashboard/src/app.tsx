@@ -5,7 +5,7 @@ import { KeptPage } from './components/kept-page.tsx';
 import { FailureNotice, LoadingSkeleton } from './components/states.tsx';
 import { OperatorLanguageProvider } from './language/language.tsx';
 import { NoAccount, NotFound } from './pages/nothing.tsx';
-import { nextPage, pages, signInFor } from './pages.ts';
+import { isLinking, nextPage, pages, signInFor } from './pages.ts';
 import { SessionProvider, useMaybeSession, useSession, useViewer } from './session.tsx';
 import { PublicFrame, Shell, useShop } from './shell.tsx';
 import { useSignInMethods } from './sign-in-methods.ts';
@@ -15,6 +15,8 @@ import { useSignInMethods } from './sign-in-methods.ts';
 const Landing = lazy(() => import('./pages/landing.tsx'));
 const VerifyEmail = lazy(() => import('./pages/verify-email.tsx'));
 const ResetPassword = lazy(() => import('./pages/reset-password.tsx'));
+const SignIn = lazy(() => import('./pages/sign-in.tsx'));
+const LinkIdentity = lazy(() => import('./pages/link-identity.tsx'));
 const Guides = lazy(() => import('./pages/guides.tsx'));
 const SignInAgain = lazy(() => import('./components/sign-in-again.tsx'));
 const Invitation = lazy(() => import('./pages/invitation.tsx'));
@@ -22,11 +24,12 @@ const Invitation = lazy(() => import('./pages/invitation.tsx'));
 /** For people without a session. */
 const publicPages: readonly (readonly [string, ComponentType])[] = [
   [pages.home, Landing],
-  [pages.signIn, lazy(() => import('./pages/sign-in.tsx'))],
+  [pages.signIn, SignIn],
   [pages.signUp, lazy(() => import('./pages/sign-up.tsx'))],
   [pages.verifyEmail, VerifyEmail],
   [pages.forgotPassword, lazy(() => import('./pages/forgot-password.tsx'))],
   [pages.resetPassword, ResetPassword],
+  [pages.linkIdentity, LinkIdentity],
   [pages.guides, Guides],
   [pages.guide, Guides],
 ];
@@ -57,6 +60,7 @@ const personPages: readonly (readonly [string, ComponentType])[] = [
   [pages.settings, lazy(() => import('./pages/settings.tsx'))],
   [pages.verifyEmail, VerifyEmail],
   [pages.resetPassword, ResetPassword],
+  [pages.linkIdentity, LinkIdentity],
   [pages.invitation, Invitation],
   [pages.guides, Guides],
   [pages.guide, Guides],
@@ -66,6 +70,7 @@ const operatorPages: readonly (readonly [string, ComponentType])[] = [
   [pages.operator, lazy(() => import('./pages/operator/home.tsx'))],
   [pages.operatorAccounts, lazy(() => import('./pages/operator/accounts.tsx'))],
   [pages.operatorAccount, lazy(() => import('./pages/operator/account.tsx'))],
+  [pages.operatorRequest, lazy(() => import('./pages/operator/request.tsx'))],
   [pages.operatorCatalog, lazy(() => import('./pages/operator/catalog.tsx'))],
   [pages.operatorModel, lazy(() => import('./pages/operator/model.tsx'))],
   [pages.operatorVendors, lazy(() => import('./pages/operator/vendors.tsx'))],
@@ -88,7 +93,8 @@ export function App() {
   const viewer = useViewer();
   // At once, not when a banner wants to know: it would move the page.
   const shop = useShop();
-  if (viewer.isPending || shop.isLoading) return <Waiting />;
+  // Once: the frame of a failure asks again by itself, and must not be taken away for that.
+  if (viewer.isPending || (shop.isLoading && shop.errorUpdateCount === 0)) return <Waiting />;
   if (viewer.data === undefined) {
     return (
       <PublicFrame>
@@ -204,7 +210,15 @@ function ForPerson() {
             ))
           : null}
         <Route path={pages.signIn}>
-          <Redirect to={nextPage(globalThis.location.search, person.operator ? pages.operator : pages.home)} replace />
+          {isLinking(globalThis.location.search) ? (
+            // A session does not prove that its person wants the link.
+            <Loading page={SignIn} />
+          ) : (
+            <Redirect
+              to={nextPage(globalThis.location.search, person.operator ? pages.operator : pages.home)}
+              replace
+            />
+          )}
         </Route>
         <Route path={pages.signUp}>
           <Redirect to={pages.start} replace />

@@ -1,30 +1,24 @@
-/** Banks by their NAPAS numbers, with the codes that VietQR's links use for them (api.vietqr.io/v2/banks). */
-const banks: Readonly<Record<string, readonly [name: string, code: string]>> = {
-  '970403': ['Sacombank', 'stb'],
-  '970405': ['Agribank', 'vba'],
-  '970407': ['Techcombank', 'tcb'],
-  '970415': ['VietinBank', 'icb'],
-  '970416': ['ACB', 'acb'],
-  '970418': ['BIDV', 'bidv'],
-  '970422': ['MB', 'mb'],
-  '970423': ['TPBank', 'tpb'],
-  '970426': ['MSB', 'msb'],
-  '970431': ['Eximbank', 'eib'],
-  '970432': ['VPBank', 'vpb'],
-  '970436': ['Vietcombank', 'vcb'],
-  '970437': ['HDBank', 'hdb'],
-  '970440': ['SeABank', 'seab'],
-  '970441': ['VIB', 'vib'],
-  '970443': ['SHB', 'shb'],
-  '970448': ['OCB', 'ocb'],
-  '970449': ['LPBank', 'lpb'],
+/** The codes that VietQR's links use for banks, by their NAPAS numbers (api.vietqr.io/v2/banks). */
+const codes: Readonly<Record<string, string>> = {
+  '970403': 'stb',
+  '970405': 'vba',
+  '970407': 'tcb',
+  '970415': 'icb',
+  '970416': 'acb',
+  '970418': 'bidv',
+  '970422': 'mb',
+  '970423': 'tpb',
+  '970426': 'msb',
+  '970431': 'eib',
+  '970432': 'vpb',
+  '970436': 'vcb',
+  '970437': 'hdb',
+  '970440': 'seab',
+  '970441': 'vib',
+  '970443': 'shb',
+  '970448': 'ocb',
+  '970449': 'lpb',
 };
-
-/** The name of a bank with its number, for people who type a transfer. */
-export function bankName(bin: string): string {
-  const [name] = banks[bin] ?? [];
-  return name === undefined ? bin : `${name} (${bin})`;
-}
 
 /**
  * The apps that a VietQR link opens with the transfer filled in. Other banks' apps open empty, so they are left out.
@@ -49,7 +43,7 @@ interface Transfer {
  * amount in VND, memo, holder, and the address to come back to. Null for a bank that VietQR's links do not know.
  */
 export function payInApp(app: string, { amountVnd, memo, bank }: Transfer, back: string): string | null {
-  const code = banks[bank.bin]?.[1];
+  const code = codes[bank.bin];
   if (code === undefined) return null;
   const values = { app, ba: `${bank.account}@${code}`, am: amountVnd, tn: memo, bn: bank.name, url: back };
   return `https://dl.vietqr.io/pay?${Object.entries(values)

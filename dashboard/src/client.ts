@@ -1,4 +1,5 @@
 import { Steyg, type SteygOptions } from '@steyg/sdk';
+import { watchRetries } from './patience.ts';
 
 /**
  * The client of the server. Browsers send the session's cookie by themselves, and the server accepts it only from its
@@ -11,6 +12,7 @@ export function createSteygClient(origin: string, fetch?: SteygOptions['fetch'])
     maxRetries: 1,
     timeoutMs: 30_000,
     fetch,
+    onEvent: watchRetries,
   });
 }
 

@@ -12,15 +12,23 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { createContext, type ReactNode, use, useMemo, useRef } from 'react';
+import { createContext, type ReactNode, use, useMemo, useRef, useState } from 'react';
 import { viewerKey } from './answers.ts';
+import { createPresses } from './presses.ts';
 
 /** Queries and changes of the server's data, with the states that a page shows meanwhile. */
 
-const SteygContext = createContext<{ steyg: Steyg; origin: string } | null>(null);
+interface Connection {
+  steyg: Steyg;
+  origin: string;
+  /** The published package of the SDK; null: the server's own. */
+  sdkPackage: string | null;
+}
 
-export function SteygProvider({ steyg, origin, children }: { steyg: Steyg; origin: string; children: ReactNode }) {
-  const value = useMemo(() => ({ steyg, origin }), [steyg, origin]);
+const SteygContext = createContext<Connection | null>(null);
+
+export function SteygProvider({ steyg, origin, sdkPackage, children }: Connection & { children: ReactNode }) {
+  const value = useMemo(() => ({ steyg, origin, sdkPackage }), [steyg, origin, sdkPackage]);
   return <SteygContext value={value}>{children}</SteygContext>;
 }
 
@@ -37,6 +45,12 @@ export function useSteyg(): Steyg {
 /** The public address of the service, without a trailing slash. */
 export function useOrigin(): string {
   return useConnection().origin;
+}
+
+/** What npm installs the SDK from: a published package, or this server. */
+export function useSdkPackage(): string {
+  const { origin, sdkPackage } = useConnection();
+  return sdkPackage ?? `${origin}/sdk.tgz`;
 }
 
 export function createQueryClient(): QueryClient {
@@ -147,7 +161,13 @@ export function usePages<Node>({
     getNextPageParam: (page) => (page?.pageInfo.hasNextPage === true ? page.pageInfo.endCursor : null),
     enabled: when && !isHidden,
     subscribed: !isHidden,
-    ...(every === undefined ? {} : { refetchInterval: every }),
+    // All pages that were opened are asked for again: many of them less often.
+    ...(every === undefined
+      ? {}
+      : {
+          refetchInterval: ({ state }: { state: { data?: { pages: readonly unknown[] } | undefined } }) =>
+            every * Math.max(1, state.data?.pages.length ?? 1) ** 2,
+        }),
   });
   const { data, error, isPaused, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   const rows = useMemo(() => data?.pages.flatMap(nodesOf), [data]);
@@ -155,7 +175,8 @@ export function usePages<Node>({
 }
 
 interface Change<Input, Result> {
-  change: (steyg: Steyg, input: Input) => Promise<Result>;
+  /** `idempotencyKey`: for what makes something. It stays the same for the same input until something was made. */
+  change: (steyg: Steyg, input: Input, idempotencyKey: string) => Promise<Result>;
   /** The lists that show the changed objects; they are queried again. */
   refresh?: readonly QueryKey[];
   /** The optimistic state of the lists, rolled back if the server refuses. */
@@ -163,12 +184,22 @@ interface Change<Input, Result> {
   done?: (result: Success<Result>, input: Input) => void;
 }
 
-/** Changes data. An expected refusal is an error here, like any other. */
+/** Changes data. An expected refusal is an error here, like any other. What is under way is not asked for twice. */
 export function useChange<Input, Result>({ change, refresh = [], expect, done }: Change<Input, Result>) {
   const steyg = useSteyg();
   const queries = useQueryClient();
-  return useMutation<Success<Result>, Error, Input, { before: unknown } | undefined>({
-    mutationFn: async (input) => orThrow(await change(steyg, input)),
+  const [presses] = useState(createPresses);
+  const mutation = useMutation<Success<Result>, Error, Input, { before: unknown } | undefined>({
+    mutationFn: async (input) => {
+      let made = false;
+      try {
+        const result = orThrow(await change(steyg, input, presses.keyOf(input)));
+        made = true;
+        return result;
+      } finally {
+        presses.end(input, made);
+      }
+    },
     onMutate: async (input) => {
       if (expect === undefined) return undefined;
       await queries.cancelQueries({ queryKey: expect.key });
@@ -182,4 +213,8 @@ export function useChange<Input, Result>({ change, refresh = [], expect, done }:
     onSuccess: (result, input) => done?.(result, input),
     onSettled: () => Promise.all(refresh.map((queryKey) => queries.invalidateQueries({ queryKey }))),
   });
+  const mutate: typeof mutation.mutate = (...args) => {
+    if (presses.begin(args[0])) mutation.mutate(...args);
+  };
+  return { ...mutation, mutate };
 }

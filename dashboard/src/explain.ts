@@ -65,6 +65,8 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
     return { sentence, requestId: null, fields };
   }
   if (error instanceof GraphqlError) {
+    if (error.code === 'OVERLOADED' || error.code === 'BUSY')
+      return { ...nothing, sentence: fill(t.errors.BUSY, { seconds: 2 }), requestId: error.requestId };
     return {
       ...nothing,
       sentence: (t.errors as Record<string, string>)[error.code] ?? (english ? error.message : t.errors.UNKNOWN),
@@ -85,7 +87,7 @@ export function explain(error: unknown, t: Texts, english: boolean): Explanation
 
 /** The meaning of a refused model call; null where the server's own message, often the vendor's, says more. */
 function ofModelCall(error: ApiError, t: Texts): string | null {
-  if (error.code === 'OVERLOADED' || error.code === 'TOO_MANY_REQUESTS')
+  if (error.code === 'OVERLOADED' || error.code === 'BUSY' || error.code === 'TOO_MANY_REQUESTS')
     return fill(t.errors.BUSY, { seconds: Math.ceil((error.retryAfterMs ?? 2_000) / 1_000) });
   if (error instanceof StreamError) return t.calls.cut;
   if (error instanceof AuthenticationError) return t.calls.key;

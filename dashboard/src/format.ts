@@ -85,7 +85,10 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
   const date = dates(fullDay);
   const month = dates({ month: 'long', year: 'numeric' });
   const dateTime = dates({ ...fullDay, ...clock });
-  const lately = dates({ ...day, ...clock });
+  // Rows of lists are seconds apart.
+  const exact: Intl.DateTimeFormatOptions = { ...clock, second: '2-digit' };
+  const lately = dates({ ...day, ...exact });
+  const longAgo = dates({ ...fullDay, ...exact });
   // Months and days of the calendar are the same in every zone.
   const calendarMonth = new Intl.DateTimeFormat(tag, { month: 'long', year: 'numeric', timeZone: 'UTC' });
   const calendarDate = new Intl.DateTimeFormat(tag, { ...fullDay, timeZone: 'UTC' });
@@ -128,7 +131,11 @@ export function createFormat(locale: Locale, timeZone?: string): Format {
     date,
     dateTime,
     moment: (moment, now = new Date()) =>
-      new Date(moment).getFullYear() === now.getFullYear() ? lately(moment) : dateTime(moment),
+      // A line may break before the time, within neither it nor the day.
+      (new Date(moment).getFullYear() === now.getFullYear() ? lately(moment) : longAgo(moment)).replaceAll(
+        / (?=[AP]M$|\d+,)/g,
+        '\u00a0',
+      ),
     time: dates({ timeStyle: 'medium' }),
     day: dates(day),
     month,

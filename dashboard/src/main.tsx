@@ -32,6 +32,7 @@ async function start(): Promise<void> {
             <SteygProvider
               steyg={createSteygClient(location.origin, watchingHistory(lookingFetch))}
               origin={location.origin}
+              sdkPackage={document.querySelector<HTMLMetaElement>('meta[name="sdk-package"]')?.content ?? null}
             >
               <ToastProvider>
                 <App />

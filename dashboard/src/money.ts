@@ -80,3 +80,9 @@ export function planPair<Plan extends PlanPrice>(plans: readonly Plan[]): { star
     best: plans.reduce((best, plan) => (dearer(best, plan) ? plan : best), first),
   };
 }
+
+/** What of a cost was not charged; null: all was. */
+export function missingUsd({ cost, charged }: { cost: string; charged: string }): string | null {
+  const missing = parseUsd(cost) - parseUsd(charged);
+  return missing > 0n ? printUsd(missing) : null;
+}

@@ -9,6 +9,7 @@ export const pages = {
   verifyEmail: '/verify-email',
   forgotPassword: '/forgot-password',
   resetPassword: '/reset-password',
+  linkIdentity: '/link-identity',
   invitation: '/invitation',
 
   guides: '/guides',
@@ -32,6 +33,7 @@ export const pages = {
   operator: '/operator',
   operatorAccounts: '/operator/accounts',
   operatorAccount: '/operator/accounts/:id',
+  operatorRequest: '/operator/accounts/:id/requests/:requestId',
   operatorCatalog: '/operator/catalog',
   operatorModel: '/operator/catalog/:modelId',
   operatorVendors: '/operator/vendors',
@@ -58,6 +60,11 @@ export function pathTo(page: string, values: Record<string, string>): string {
 /** The sign-in page, with the page to return to. */
 export function signInFor(next: string): string {
   return `${pages.signIn}?next=${encodeURIComponent(next)}`;
+}
+
+/** Whether a sign-in is asked for as the proof that an account elsewhere may be linked. */
+export function isLinking(search: string): boolean {
+  return new URLSearchParams(search).has('link');
 }
 
 /** The page after a sign-in: always one of this site, whatever a link contains (open redirect). */

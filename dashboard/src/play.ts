@@ -1,4 +1,4 @@
-import type { Steyg } from '@steyg/sdk';
+import type { Estimate, Steyg } from '@steyg/sdk';
 
 /** One exchange with a model, in either protocol, with its traffic. */
 
@@ -113,6 +113,16 @@ export function play(steyg: Steyg, request: PlayRequest): Play {
     requestId: () => stream.requestId(),
     cost: () => stream.cost(),
   };
+}
+
+/** What it can cost; nothing is sent to the model. */
+export function estimateOf(steyg: Steyg, request: PlayRequest, signal: AbortSignal): Promise<Estimate> {
+  const body = playBody(request);
+  return request.protocol === 'messages'
+    ? steyg.messages.estimate(body as unknown as Parameters<Steyg['messages']['estimate']>[0], { signal })
+    : steyg.chat.completions.estimate(body as unknown as Parameters<Steyg['chat']['completions']['estimate']>[0], {
+        signal,
+      });
 }
 
 async function* mapPieces<Event>(

@@ -46,6 +46,8 @@ export interface Visit {
   locale: Locale;
   /** The public address, without a trailing slash. */
   origin: string;
+  /** The published package of the SDK; null: the server's own. */
+  sdkPackage: string | null;
   /** Asks GraphQL for somebody without a session. */
   fetch: NonNullable<SteygOptions['fetch']>;
 }
@@ -67,7 +69,11 @@ export async function renderPage(visit: Visit): Promise<ServedPage> {
   const page = (
     <LanguageProvider initial={{ locale, texts }} timeZone={timeZone}>
       <QueryClientProvider client={queries}>
-        <SteygProvider steyg={createSteygClient(visit.origin, visit.fetch)} origin={visit.origin}>
+        <SteygProvider
+          steyg={createSteygClient(visit.origin, visit.fetch)}
+          origin={visit.origin}
+          sdkPackage={visit.sdkPackage}
+        >
           <TitleContext value={(text) => (title = text)}>
             <Router ssrPath={visit.path}>
               <PublicFrame>

@@ -44,7 +44,7 @@ function next(start: Date, period: Period): Date {
   return new Date(start.getFullYear(), start.getMonth() + months, start.getDate() + days);
 }
 
-/** One series for each name, the dearest first; small ones are merged. */
+/** One series for each name, the dearest first; small ones are merged into that which is called `rest`. */
 export function seriesOf<Row extends { start: string | null }>(options: {
   rows: readonly Row[];
   starts: readonly Date[];
@@ -65,10 +65,12 @@ export function seriesOf<Row extends { start: string | null }>(options: {
     sums.set(name, values);
   }
   const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
+  const others = sums.get(rest);
+  sums.delete(rest);
   const sorted = [...sums].sort(([, a], [, b]) => total(b) - total(a)).map(([label, values]) => ({ label, values }));
-  if (sorted.length <= most) return sorted;
-  const small = sorted.slice(most - 1);
-  const together = starts.map((_start, at) => small.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
+  if (others === undefined && sorted.length <= most) return sorted;
+  const small = [...sorted.slice(most - 1).map(({ values }) => values), ...(others === undefined ? [] : [others])];
+  const together = starts.map((_start, at) => small.reduce((sum, values) => sum + (values[at] ?? 0), 0));
   return [...sorted.slice(0, most - 1), { label: rest, values: together }];
 }
 

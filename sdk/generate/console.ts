@@ -48,8 +48,8 @@ export interface ConsoleOutput {
   operations: string;
   /** The documents, apart: they are loaded with the first call. */
   documents: string;
-  /** Those of the operator's domain, which few programs call. */
-  operatorDocuments: string;
+  /** Those of the domains in `rare`, each by its domain. */
+  rareDocuments: Record<string, string>;
 }
 
 interface Operation {
@@ -66,6 +66,9 @@ interface Operation {
   pages: boolean;
   idempotencyKey: 'variables' | 'input' | null;
 }
+
+/** Domains of operators, which few programs call: the documents of each are loaded by themselves. */
+const rare = ['books', 'operator'];
 
 const header = '// Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.\n';
 const scalars = {
@@ -131,13 +134,18 @@ export async function printConsole({ schema, operations: texts }: ConsoleInput):
     operations: printOperations(operations),
     documents: printDocuments(
       'documents',
-      operations.filter(({ domain }) => domain !== 'operator'),
+      operations.filter(({ domain }) => !rare.includes(domain)),
       fragments,
     ),
-    operatorDocuments: printDocuments(
-      'operatorDocuments',
-      operations.filter(({ domain }) => domain === 'operator'),
-      fragments,
+    rareDocuments: Object.fromEntries(
+      rare.map((each) => [
+        each,
+        printDocuments(
+          `${each}Documents`,
+          operations.filter(({ domain }) => domain === each),
+          fragments,
+        ),
+      ]),
     ),
   };
 }

@@ -20,7 +20,7 @@ export function readOperations(): Record<string, string> {
 export async function generate(): Promise<Record<string, string>> {
   const schema = buildSchema(read('../schema.graphql'));
   const document = JSON.parse(read('openapi.json')) as OpenApiDocument;
-  const { types, methods, operations, documents, operatorDocuments } = await printConsole({
+  const { types, methods, operations, documents, rareDocuments } = await printConsole({
     schema,
     operations: readOperations(),
   });
@@ -32,7 +32,9 @@ export async function generate(): Promise<Record<string, string>> {
     'src/generated/console.ts': methods,
     'src/generated/console-operations.ts': operations,
     'src/generated/documents.ts': documents,
-    'src/generated/operator-documents.ts': operatorDocuments,
+    ...Object.fromEntries(
+      Object.entries(rareDocuments).map(([domain, text]) => [`src/generated/${domain}-documents.ts`, text]),
+    ),
   };
 }
 

@@ -86,7 +86,7 @@ function declaration(name: string, schema: JsonSchema): string {
   return isPlainObject ? `interface ${name} ${type}` : `type ${name} = ${type};`;
 }
 
-/** `own`: members in snake case stand under their names in camel case too. */
+/** `own`: members in snake case have their names in camel case. */
 interface Place {
   indent: string;
   own: boolean;
@@ -128,7 +128,7 @@ function ofKind(type: string, schema: JsonSchema, place: Place): string {
 function objectType(schema: JsonSchema, { indent, own }: Place): string {
   const inner = `${indent}  `;
   const required = new Set(schema.required);
-  const members = Object.entries(schema.properties ?? {}).flatMap(([name, member]) => {
+  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
     const type = typeOf(member, { indent: inner, own });
     const optional = required.has(name) ? `: ${type}` : `?: ${type === 'unknown' ? type : `${type} | undefined`}`;
     return named({ name, own, type: `${optional};`, comment: member, indent: inner });
@@ -148,13 +148,10 @@ interface Member {
   indent: string;
 }
 
-/** A member; where it is the service's own and in snake case, under both names. */
-function named({ name, own, type, comment: about, indent }: Member): string[] {
+/** A member; where it is the service's own, by its name in camel case. */
+function named({ name, own, type, comment: about, indent }: Member): string {
   const camel = own ? name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()) : name;
-  const member = `${comment(about, indent)}${indent}${key(camel)}${type}`;
-  if (camel === name) return [member];
-  const unit = about['format'] === 'usd' ? ' In USD.' : '';
-  return [member, `${indent}/** @deprecated Use \`${camel}\`.${unit} */\n${indent}${key(name)}${type}`];
+  return `${comment(about, indent)}${indent}${key(camel)}${type}`;
 }
 
 /** The query of each operation that takes one. */
@@ -163,7 +160,7 @@ function operationTypes({ paths }: OpenApiDocument): string[] {
     const query = queryOf(operation);
     if (query.length === 0) return [];
     const place = { indent: '  ', own: true };
-    const members = query.flatMap(({ name, description, schema }) =>
+    const members = query.map(({ name, description, schema }) =>
       named({
         ...place,
         name,

@@ -46,7 +46,7 @@ export interface Models {
 }
 
 /** Filters of a usage report: days, grouping, page. */
-export type UsageFilter = Omit<GetUsageQuery, 'requestId' | 'request_id' | 'session' | 'user' | 'tag'>;
+export type UsageFilter = Omit<GetUsageQuery, 'requestId' | 'session' | 'user' | 'tag'>;
 
 /** A session, an end user or a tag (`name=value`), as requests name it. Only one of them counts. */
 export type UsageSubject = Pick<GetUsageQuery, 'session' | 'user' | 'tag' | 'from' | 'to'>;

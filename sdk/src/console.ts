@@ -141,7 +141,9 @@ async function factsOf(domain: string, name: string): Promise<OperationFacts> {
   const all: Record<string, OperationFacts> =
     domain === 'operator'
       ? (await import('./generated/operator-documents.ts')).operatorDocuments
-      : (await import('./generated/documents.ts')).documents;
+      : domain === 'books'
+        ? (await import('./generated/books-documents.ts')).booksDocuments
+        : (await import('./generated/documents.ts')).documents;
   const facts = all[name];
   if (facts === undefined) throw new Error(`there is no operation ${domain}.${name}`);
   return facts;

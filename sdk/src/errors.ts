@@ -183,6 +183,8 @@ export interface BudgetFigures {
   readonly heldUsd: UsdAmount | null;
   /** What this request needs at least. */
   readonly requiredUsd: UsdAmount | null;
+  /** What this request can cost at most. Null: it was refused for something else, or the server is older. */
+  readonly mostUsd: UsdAmount | null;
   /** The `max_tokens` with which it would have fitted. */
   readonly affordableMaxTokens: number | null;
 }
@@ -237,6 +239,7 @@ export class BudgetError extends ApiError implements BudgetFigures {
   declare readonly balanceUsd: UsdAmount | null;
   declare readonly heldUsd: UsdAmount | null;
   declare readonly requiredUsd: UsdAmount | null;
+  declare readonly mostUsd: UsdAmount | null;
   declare readonly affordableMaxTokens: number | null;
   /** Set when a spending limit of the key or the account was reached; `code` says which. */
   readonly keyLimit: KeyLimitFigures | null;
@@ -346,6 +349,7 @@ export class RateLimitError extends ApiError implements BudgetFigures {
   declare readonly balanceUsd: UsdAmount | null;
   declare readonly heldUsd: UsdAmount | null;
   declare readonly requiredUsd: UsdAmount | null;
+  declare readonly mostUsd: UsdAmount | null;
   declare readonly affordableMaxTokens: number | null;
 
   constructor(facts: ApiErrorFacts) {
@@ -554,6 +558,7 @@ function budgetFigures(body: unknown): BudgetFigures {
     balanceUsd: text(error['balance_usd']),
     heldUsd: text(error['held_usd']),
     requiredUsd: text(error['required_usd']),
+    mostUsd: text(error['most_usd']),
     affordableMaxTokens: typeof tokens === 'number' ? tokens : null,
   };
 }

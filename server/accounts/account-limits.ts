@@ -54,9 +54,12 @@ export function setAccountLimits(
 ): Promise<SetLimitsOutcome> {
   return repeatedTransaction(pool, async (client): Promise<SetLimitsOutcome> => {
     if (!isUuid(accountId)) return { kind: 'unknown_account' };
-    await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+    const { rowCount } = await client.query(
+      'SELECT FROM account WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE',
+      [accountId],
+    );
     const before = await readAccountLimits(client, accountId);
-    if (before === null) return { kind: 'unknown_account' };
+    if (rowCount === 0 || before === null) return { kind: 'unknown_account' };
     const after = { ...before, ...change };
     const problem = checkInput(shape, after);
     if (problem !== null) return problem;

@@ -231,7 +231,11 @@ async function recordGrant(
 /** Only the first owner gets membership: a later sign-up with the same address must not take an account over. */
 async function addFirstOwner(client: ClientBase, accountId: string, { ownerId, actor }: NewAccount): Promise<void> {
   if (ownerId === undefined) return;
-  await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+  const { rowCount: open } = await client.query(
+    'SELECT FROM account WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE',
+    [accountId],
+  );
+  if (open === 0) return;
   const { rowCount } = await client.query(
     `INSERT INTO member (account_id, user_id, role) SELECT $1, $2, 'owner'
      WHERE NOT EXISTS (SELECT FROM member WHERE account_id = $1)`,
@@ -265,7 +269,10 @@ async function addNote(
   const problem = checkInput(noteShape, { text: text.trim() });
   if (problem !== null) return problem;
   if (!isUuid(accountId)) return { kind: 'unknown_account' };
-  const { rowCount } = await client.query('SELECT FROM account WHERE id = $1', [accountId]);
+  // A running erasure is waited for: a note about whom it forgets would outlive it.
+  const { rowCount } = await client.query('SELECT FROM account WHERE id = $1 AND erased_at IS NULL FOR KEY SHARE', [
+    accountId,
+  ]);
   if (rowCount === 0) return { kind: 'unknown_account' };
   const after = { text: text.trim() };
   await appendAudit(client, { actor, action: 'account.note', subject: `account:${accountId}`, after });
@@ -277,9 +284,10 @@ async function setStatus(
   ask: { accountId: string; actor: string; status: Account['status']; reason?: string },
 ): Promise<StatusOutcome> {
   if (!isUuid(ask.accountId)) return { kind: 'unknown_account' };
-  const { rows } = await client.query<Account>(`SELECT ${columns} FROM account WHERE id = $1 FOR NO KEY UPDATE`, [
-    ask.accountId,
-  ]);
+  const { rows } = await client.query<Account>(
+    `SELECT ${columns} FROM account WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE`,
+    [ask.accountId],
+  );
   const [before] = rows;
   if (before === undefined) return { kind: 'unknown_account' };
   if (before.status === ask.status) return { kind: 'unchanged', account: before };
@@ -313,7 +321,7 @@ async function giveGrant(client: ClientBase, ask: NewGrant): Promise<GiveGrantOu
   const { rows } = await client.query<{ over: boolean | null }>(
     `SELECT $2::timestamptz <= now()
             AND NOT EXISTS (SELECT FROM "grant" WHERE account_id = account.id AND source_ref = $3) AS over
-     FROM account WHERE id = $1`,
+     FROM account WHERE id = $1 AND erased_at IS NULL FOR KEY SHARE`,
     [accountId, expiresAt, sourceRef],
   );
   const [account] = rows;

@@ -15,7 +15,7 @@ export function setAttributionMode(
   return repeatedTransaction(pool, async (client) => {
     if (!isUuid(accountId)) return { kind: 'unknown_account' as const };
     const { rows } = await client.query<{ attribution: AttributionMode }>(
-      'SELECT attribution FROM account WHERE id = $1 FOR NO KEY UPDATE',
+      'SELECT attribution FROM account WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE',
       [accountId],
     );
     const [before] = rows;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
 import { endGrant } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
@@ -35,55 +36,106 @@ interface Erasing {
   confirmation: string;
 }
 
-/**
- * `pool` must read BIGINT as `bigint`. `tell` is called once the account is erased, for its own address and for those of
- * its owners.
- */
-export function createErasure({ pool, tell }: { pool: Pool; tell: (person: ToldOfErasure) => void }) {
+export interface ErasureDeps {
+  /** Must read BIGINT as `bigint`. */
+  pool: Pool;
+  /** Called once the account is erased, for its own address and for those of its owners. */
+  tell: (person: ToldOfErasure) => void;
+  /** Its orders, in the transaction of the erasure: locked before the account, then ended and their receivers forgotten. */
+  orders: {
+    lock: (client: ClientBase, accountId: string) => Promise<void>;
+    forget: (
+      client: ClientBase,
+      of: { accountId: string; email: string; addresses: readonly string[] },
+    ) => Promise<void>;
+  };
+  /** Deletes the mails that this machine keeps and that the erasure concerns. */
+  forgetMails: (isOver: (mail: { to: string; text: string }) => boolean) => Promise<void>;
+}
+
+interface Forgotten {
+  /** What the account was called, and whom it had asked to join. */
+  name: string;
+  invited: ReadonlySet<string>;
+  addresses: string[];
+}
+
+/** Forgotten again: what a writer that knew nothing of the erasure left behind in this time. */
+const watchedDays = 2;
+
+export function createErasure(deps: ErasureDeps) {
+  const { pool, tell } = deps;
+
+  /** Forgets what was written beside the erasure, or after it. */
+  const forgetLate = (accountId: string) =>
+    repeatedTransaction(pool, async (client) => {
+      for (const text of forgetRows) await client.query(text, [accountId]);
+      await forgetFacts(client, { accountId, people: [] });
+    });
+
   return {
     async erase(ask: Erasing): Promise<EraseOutcome> {
-      const outcome = await repeatedTransaction(pool, (client) => erase(client, ask));
+      const outcome = await repeatedTransaction(pool, (client) => erase(client, { ...ask, ...deps }));
       if (outcome.kind !== 'erased') return outcome;
+      const { addresses, invited, name } = outcome;
+      await deps.forgetMails(
+        ({ to, text }) =>
+          addresses.some((address) => to === address || text.toLowerCase().includes(address)) ||
+          (invited.has(to) && text.includes(name)),
+      );
       for (const person of outcome.told) tell(person);
+      await endOfEarlier(pool);
+      await forgetLate(ask.accountId);
       return { kind: 'erased', people: outcome.people };
+    },
+
+    /** Looks after the accounts that were erased in the last days. Returns how many there are. */
+    async sweep(): Promise<number> {
+      const { rows } = await pool.query<{ id: string }>(
+        'SELECT id FROM account WHERE erased_at > now() - make_interval(days => $1) ORDER BY id',
+        [watchedDays],
+      );
+      for (const { id } of rows) await forgetLate(id);
+      return rows.length;
     },
   };
 }
 
 export type Erasure = ReturnType<typeof createErasure>;
 
-/** Statements that forget an account, each with the account's id. */
+/** Rows that are deleted with an account, each with its id. They may be written by what runs beside the erasure. */
+const forgetRows: readonly string[] = [
+  'DELETE FROM attribution WHERE account_id = $1',
+  'DELETE FROM attribution_hour WHERE account_id = $1',
+  'DELETE FROM notice WHERE account_id = $1',
+  'DELETE FROM webhook_delivery WHERE account_id = $1',
+  'DELETE FROM idempotency WHERE account_id = $1',
+];
+
+/** Other statements that forget an account, each with its id. The database refuses new rows of these tables. */
 const forgetAccount: readonly string[] = [
   `UPDATE api_key SET name = 'erased', addresses = '{}', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
   `UPDATE project SET name = 'erased', archived_at = coalesce(archived_at, now()) WHERE account_id = $1`,
   `UPDATE access_token SET name = 'erased', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
-  'DELETE FROM attribution WHERE account_id = $1',
-  'DELETE FROM attribution_hour WHERE account_id = $1',
-  'DELETE FROM invitation WHERE account_id = $1',
   'DELETE FROM account_company WHERE account_id = $1',
   'DELETE FROM notice_settings WHERE account_id = $1',
-  'DELETE FROM notice WHERE account_id = $1',
-  `UPDATE notice_channel SET name = 'erased', target = '', sealed = '', enabled = false,
+  `UPDATE notice_channel SET name = 'erased', target = '', sealed = '', enabled = false, problem = NULL,
           deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
-  'DELETE FROM webhook_delivery WHERE account_id = $1',
   `UPDATE webhook_endpoint SET url = 'https://erased.invalid', description = '', sealed = '', enabled = false,
           deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
-  `UPDATE purchase_order SET status = 'cancelled' WHERE account_id = $1 AND status = 'pending'`,
-  `DELETE FROM order_mail WHERE order_id IN (SELECT id FROM purchase_order WHERE account_id = $1)`,
-  // Receivers of gifts that were delivered are known by their account.
-  `UPDATE purchase_order SET gift_to = receiver_id::text WHERE account_id = $1 AND receiver_id IS NOT NULL`,
-  `UPDATE purchase_order SET gift_to = $1::text
-   WHERE gift_to = (SELECT email FROM account WHERE id = $1) OR receiver_id = $1`,
   `UPDATE account SET name = 'erased', email = 'erased-' || id || '@erased.invalid', status = 'suspended',
           erased_at = now() WHERE id = $1`,
 ];
 
 async function erase(
   client: ClientBase,
-  { accountId, by, confirmation }: Erasing,
-): Promise<Exclude<EraseOutcome, { kind: 'erased' }> | { kind: 'erased'; people: number; told: ToldOfErasure[] }> {
-  const { rows } = await client.query<{ email: string; status: string; role: string | null }>(
-    `SELECT a.email, a.status, (SELECT role FROM member WHERE account_id = a.id AND user_id = $2) AS role
+  { accountId, by, confirmation, orders }: Erasing & Pick<ErasureDeps, 'orders'>,
+): Promise<
+  Exclude<EraseOutcome, { kind: 'erased' }> | (Forgotten & { kind: 'erased'; people: number; told: ToldOfErasure[] })
+> {
+  await orders.lock(client, accountId);
+  const { rows } = await client.query<{ name: string; email: string; status: string; role: string | null }>(
+    `SELECT a.name, a.email, a.status, (SELECT role FROM member WHERE account_id = a.id AND user_id = $2) AS role
      FROM account a WHERE a.id = $1 AND a.erased_at IS NULL AND a.kind = 'customer' FOR UPDATE`,
     [accountId, by.kind === 'member' ? by.userId : null],
   );
@@ -94,27 +146,78 @@ async function erase(
     if (account.role !== 'owner') return { kind: 'not_owner' };
     if (account.status === 'suspended') return { kind: 'suspended' };
   }
-  if (normalAddress(confirmation.trim()) !== account.email) return { kind: 'not_confirmed' };
-  const told = await addressesToTell(client, accountId, account.email);
-  for (const text of forgetAccount) await client.query(text, [accountId]);
+  const { name, email } = account;
+  if (normalAddress(confirmation.trim()) !== email) return { kind: 'not_confirmed' };
+  const told = await addressesToTell(client, accountId, email);
+  const invited = await client.query<{ email: string }>(
+    'DELETE FROM invitation WHERE account_id = $1 RETURNING email',
+    [accountId],
+  );
+  for (const text of [...forgetRows, ...forgetAccount]) await client.query(text, [accountId]);
   const people = await forgetPeople(client, accountId);
-  const addresses = await forgottenAddresses(client, account.email, people);
+  const addresses = await forgottenAddresses(client, email, people);
   // Other accounts' invitations of the same people.
   await client.query('DELETE FROM invitation WHERE email = ANY ($1::text[])', [addresses]);
-  await forgetAudit(client, { accountId, people: people.map(({ id }) => `user:${id}`), addresses });
+  // Links and codes of mails that were not used yet.
+  await client.query(
+    `DELETE FROM user_verification v USING unnest($1::text[]) AS address
+     WHERE position(address IN v.identifier) > 0 OR position(address IN v.value) > 0`,
+    [addresses],
+  );
+  await orders.forget(client, { accountId, email, addresses });
+  await forgetFacts(client, { accountId, people: people.map(({ id }) => `user:${id}`) });
+  await forgetMentions(client, addresses);
   // An owner who asked for it is among the forgotten: the entry names the account alone.
   const actor = by.kind === 'operator' ? by.actor : 'system';
   await appendAudit(client, { actor, action: 'account.erase', subject: `account:${accountId}` });
-  const { rows: open } = await client.query<{ id: string }>(
-    `SELECT id FROM "grant" WHERE account_id = $1 AND spent + expired < amount
-       AND coalesce(expires_at > now(), true) ORDER BY id`,
-    [accountId],
-  );
-  // Running requests keep what they hold, and are settled.
-  for (const { id: grantId } of open) await endGrant(client, { accountId, grantId });
+  await endGrants(client, accountId);
   // Limits of accounts are locked behind the grants.
   await client.query(`UPDATE account_limit SET addresses = '{}' WHERE account_id = $1`, [accountId]);
-  return { kind: 'erased', people: people.length, told };
+  return {
+    kind: 'erased',
+    people: people.length,
+    told,
+    name,
+    invited: new Set(invited.rows.map((row) => row.email)),
+    addresses,
+  };
+}
+
+/**
+ * Ends what is left of the budget, and takes out why an operator gave it and which key a client named it by. Running requests
+ * keep what they hold, and are settled. All of the account's grants are locked, in their order.
+ */
+async function endGrants(client: ClientBase, accountId: string): Promise<void> {
+  await client.query(`SELECT set_config('idle_in_transaction_session_timeout', '4s', true)`);
+  const { rows } = await client.query<{ id: string; open: boolean }>(
+    `SELECT id, spent + expired < amount AND coalesce(expires_at > now(), true) AS open
+     FROM "grant" WHERE account_id = $1 ORDER BY id FOR NO KEY UPDATE`,
+    [accountId],
+  );
+  for (const { id: grantId, open } of rows) if (open) await endGrant(client, { accountId, grantId });
+  await client.query(
+    `UPDATE "grant" SET reason = NULL,
+            source_ref = CASE WHEN source_ref LIKE 'adjustment:%' THEN 'adjustment:' || id ELSE source_ref END
+     WHERE account_id = $1 AND (reason IS NOT NULL OR source_ref LIKE 'adjustment:%')`,
+    [accountId],
+  );
+}
+
+const endOfEarlierMs = 2_000;
+
+/**
+ * Waits until the transactions that run at this moment have ended, because some of them may not have seen that the account is
+ * erased; for a bounded time: what a longer one leaves behind is swept.
+ */
+async function endOfEarlier(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ next: string }>('SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS next');
+  for (const until = Date.now() + endOfEarlierMs; Date.now() < until; await delay(20)) {
+    const { rows: now } = await pool.query<{ over: boolean }>(
+      'SELECT pg_snapshot_xmin(pg_current_snapshot()) >= $1::xid8 AS over',
+      [rows[0]?.next],
+    );
+    if (now[0]?.over !== false) return;
+  }
 }
 
 /** The owners, each in their own language, and the account's own address, each address once. */
@@ -159,32 +262,43 @@ async function forgottenAddresses(
 
 /**
  * Takes the facts out of entries about the account, what belongs to it and these people: that something was done, when and
- * by which id, stays. What these people did elsewhere, an operator's changes of prices among it, keeps its facts, unless
- * they name one of the forgotten addresses: another account's invitation of the same person.
+ * by which id, stays, and so do the amounts of grants. What these people did elsewhere, an operator's changes of prices
+ * among it, keeps its facts.
  */
-async function forgetAudit(
+async function forgetFacts(
   client: ClientBase,
-  { accountId, people, addresses }: { accountId: string; people: readonly string[]; addresses: readonly string[] },
+  { accountId, people }: { accountId: string; people: readonly string[] },
 ): Promise<void> {
   await client.query(`SELECT set_config('steyg.audit', 'erasure', true)`);
-  const forget = (which: string, values: readonly unknown[]) =>
-    client.query(
-      `UPDATE audit_entry SET before = NULL, after = NULL
-       WHERE ${which} AND action NOT LIKE 'grant.%' AND (before IS NOT NULL OR after IS NOT NULL)`,
-      [...values],
-    );
-  // A statement for each index: one condition with OR would read the whole log, under the locks of this transaction.
-  await forget(
-    `subject = ANY (ARRAY(SELECT 'account:' || $1::text
+  await client.query(
+    `UPDATE audit_entry SET before = NULL, after = NULL
+     WHERE subject = ANY (ARRAY(SELECT 'account:' || $1::text
                     UNION ALL SELECT unnest($2::text[])
                     UNION ALL SELECT 'key:' || id FROM api_key WHERE account_id = $1::uuid
                     UNION ALL SELECT 'project:' || id FROM project WHERE account_id = $1::uuid
                     UNION ALL SELECT 'access-token:' || id FROM access_token WHERE account_id = $1::uuid
                     UNION ALL SELECT 'notice_channel:' || id FROM notice_channel WHERE account_id = $1::uuid
-                    UNION ALL SELECT 'webhook:' || id FROM webhook_endpoint WHERE account_id = $1::uuid))`,
+                    UNION ALL SELECT 'webhook:' || id FROM webhook_endpoint WHERE account_id = $1::uuid))
+       AND action NOT LIKE 'grant.%' AND (before IS NOT NULL OR after IS NOT NULL)`,
     [accountId, people],
   );
-  await forget(`before ->> 'email' = ANY ($1::text[])`, [addresses]);
-  await forget(`after ->> 'email' = ANY ($1::text[])`, [addresses]);
+  await client.query(
+    `UPDATE audit_entry SET before = before - $2::text[], after = after - $2::text[]
+     WHERE subject = 'account:' || $1::text AND action LIKE 'grant.%' AND (before ?| $2::text[] OR after ?| $2::text[])`,
+    [accountId, ['reason', 'sourceRef']],
+  );
+  await client.query(`SELECT set_config('steyg.audit', '', true)`);
+}
+
+/** Takes the facts out of entries that name one of the forgotten addresses: another account's invitation of the same person. */
+async function forgetMentions(client: ClientBase, addresses: readonly string[]): Promise<void> {
+  await client.query(`SELECT set_config('steyg.audit', 'erasure', true)`);
+  // A statement for each index: one condition with OR would read the whole log, under the locks of this transaction.
+  for (const facts of ['before', 'after'])
+    await client.query(
+      `UPDATE audit_entry SET before = NULL, after = NULL
+       WHERE ${facts} ->> 'email' = ANY ($1::text[]) AND action NOT LIKE 'grant.%'`,
+      [addresses],
+    );
   await client.query(`SELECT set_config('steyg.audit', '', true)`);
 }

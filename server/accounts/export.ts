@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
-import { listArchivedMonths } from '../billing/archived-months.ts';
-import { readAttributions } from '../billing/attributed-usage.ts';
-import { readLedger } from '../billing/usage.ts';
+import { listArchivedMonths } from '../billing/archive/archived-months.ts';
+import { readAttributions } from '../billing/reads/attributed-usage.ts';
+import { readLedger } from '../billing/reads/usage.ts';
 import { formatPrice, formatUsd } from '../core/money.ts';
 
 /**

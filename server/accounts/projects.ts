@@ -142,7 +142,9 @@ async function changeProject(
 /** Changes of an account's projects are made one after the other. */
 async function lockAccount(client: ClientBase, accountId: string): Promise<boolean> {
   if (!isUuid(accountId)) return false;
-  const { rowCount } = await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [accountId]);
+  const { rowCount } = await client.query('SELECT FROM account WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE', [
+    accountId,
+  ]);
   return rowCount === 1;
 }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { personAddress } from '../people/address.ts';
-import { createPasswords, passwordProblem } from '../people/passwords.ts';
+import { removeIdentities } from '../people/sign-in/identities.ts';
+import { createPasswords, passwordProblem } from '../people/sign-in/passwords.ts';
 import { appendAudit } from '../shared/audit.ts';
 
 /** A password and its digest, computed outside of the transaction because it takes long. */
@@ -23,7 +24,8 @@ export async function preparePassword(given: string | null): Promise<PreparedPas
 
 /**
  * Makes an operator within the caller's transaction: a new person, or an existing one. Either way the given password is
- * set, the person's sessions end, and their passkeys are removed: one may have been added by a thief of the sign-in.
+ * set, the person's sessions end, and their passkeys and linked
+ * accounts elsewhere are removed: one may have been added by a thief of the sign-in.
  */
 export async function createOperator(
   client: ClientBase,
@@ -47,11 +49,12 @@ export async function createOperator(
   );
   await client.query('DELETE FROM user_session WHERE user_id = $1', [user.id]);
   const { rowCount: passkeys } = await client.query('DELETE FROM user_passkey WHERE user_id = $1', [user.id]);
+  const identities = await removeIdentities(client, user.id);
   await appendAudit(client, {
     actor: ask.actor,
     action: 'operator.create',
     subject: `user:${user.id}`,
-    after: { email, newPerson: user.created, removedPasskeys: passkeys ?? 0 },
+    after: { email, newPerson: user.created, removedPasskeys: passkeys ?? 0, removedIdentities: identities },
   });
   return { kind: user.created ? 'created' : 'promoted', userId: user.id, email };
 }

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { sealContextOf } from '../catalog/upstreams.ts';
 import { placeOfChannelSecret } from '../notices/channels.ts';
 import { placeOfWebhookSecret } from '../notices/webhooks.ts';
-import { signInSecret } from '../people/auth.ts';
+import { signInSecret } from '../people/sign-in/auth.ts';
 import { createSeal, type SealedPlace } from '../shared/seal.ts';
 
 /** The numbers of secrets that were resealed, and of those that none of the keys opens. */

@@ -1,27 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { createLedger, type Ledger } from '../billing/ledger.ts';
-import { createSpool } from '../billing/spool.ts';
+import { createLedger, type Ledger } from '../billing/lane/ledger.ts';
+import { createSpool } from '../billing/spool/spool.ts';
 import { createCatalog } from '../catalog/catalog.ts';
 import { createModelMismatches } from '../catalog/model-mismatches.ts';
 import { createRouter } from '../catalog/router.ts';
 import { createOpenRoutes } from '../catalog/routes.ts';
 import type { Vendor } from '../catalog/vendors.ts';
-import { laneConnections, openLane } from '../database/lane.ts';
+import { connections } from '../database/connections.ts';
+import { withDeadline } from '../database/deadline.ts';
+import { openLane } from '../database/lane.ts';
 import { openPool } from '../database/pool.ts';
-import { createAuthenticator } from '../gateway/authenticate.ts';
-import { loadTokenizer } from '../gateway/tokenize.ts';
+import { isSocketAddress, servedAddress } from '../gateway/entrance/addresses.ts';
+import { createAuthenticator } from '../gateway/entrance/authenticate.ts';
+import { loadTokenizer } from '../gateway/reads/tokenize.ts';
+import type { SocketLimits } from '../gateway/sockets/session.ts';
 import { createKeyring } from '../keys/keyring.ts';
 import { createKeys } from '../keys/keys.ts';
 import type { Config } from '../runtime/config.ts';
+import { boundConnections, readOpenFilesLimit } from '../runtime/connection-room.ts';
 import { describeError } from '../runtime/http.ts';
 import { createHttpServer, type ServerLimits } from '../runtime/http-server.ts';
 import { stopListening } from '../runtime/listening.ts';
 import type { ServerLog } from '../runtime/log.ts';
-import { createMetrics, type Metrics } from '../runtime/metrics.ts';
 import { registerDashboard } from '../runtime/static-files.ts';
-import { createTelemetry } from '../runtime/telemetry.ts';
+import { createMetrics, type Metrics } from '../runtime/telemetry/metrics.ts';
+import { createTelemetry } from '../runtime/telemetry/telemetry.ts';
 import { createRequestEnds } from '../uptime/passive.ts';
 import { bringUp } from './bring-up.ts';
 import { createControlPlane } from './control-plane.ts';
@@ -55,6 +60,8 @@ export interface AppParts {
   worker?: number;
   /** Time-outs of the HTTP server; tests shorten them. */
   serverLimits?: ServerLimits;
+  /** Limits of WebSockets; tests shorten them. */
+  socketLimits?: SocketLimits;
   /** The vendors that operators choose from; tests let the simulator play them. */
   vendors?: () => Promise<readonly Vendor[]>;
 }
@@ -82,13 +89,18 @@ interface CloseOptions {
   stopListening?: () => Promise<void>;
   /** How long clients may still use the connections that they keep (milliseconds); absent: not at all. */
   idleMs?: number;
+  /** Whether running requests are to be broken off at once; absent: after the time for draining. */
+  isForced?: () => boolean;
 }
 
 export async function createApp(parts: AppParts): Promise<App> {
   const { config, log, databaseUrl, databaseDirectUrl = databaseUrl, secretKey, simulatorUrl } = parts;
   // A process of its own; tests load it when they need it.
   if (parts.scheduled) await loadTokenizer();
-  const fastify = createHttpServer(log.framework, parts.serverLimits, config.trustedProxies);
+  const fastify = createHttpServer(log.framework, parts.serverLimits, config.trustedProxies, {
+    servedAddress,
+    upgrades: isSocketAddress,
+  });
   const metrics = createMetrics({ worker: parts.worker ?? null });
   const telemetry = createTelemetry(config.telemetry, metrics.registry, log);
   const stores = openStores(parts, metrics);
@@ -106,6 +118,15 @@ export async function createApp(parts: AppParts): Promise<App> {
   const shared = { config, catalog, router, mismatches, metrics, log };
 
   const connections = watchConnections(fastify.server);
+  const room = boundConnections(fastify.server, {
+    openFiles: readOpenFilesLimit(),
+    trustedProxies: config.trustedProxies,
+  });
+  metrics.gauge(
+    'gateway_connections_shed',
+    'Connections that were closed because descriptors ran short.',
+    () => room.closed,
+  );
   registerHealth(fastify, {
     isReady: () => state.prepared && !state.draining && ledger.healthy,
     metrics,
@@ -122,6 +143,8 @@ export async function createApp(parts: AppParts): Promise<App> {
     authenticator,
     state,
     requestEnds,
+    room,
+    ...(parts.socketLimits === undefined ? {} : { socketLimits: parts.socketLimits }),
     tracer: telemetry.tracer,
   });
   const control = await createControlPlane(fastify, {
@@ -139,7 +162,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   const root = join(import.meta.dirname, '../../dashboard/dist/site');
   await registerDashboard(fastify, {
     root,
-    serve: createServedPages({ root, publicUrl: config.publicUrl, log }),
+    sdkPackage: config.sdkPackage,
+    serve: createServedPages({ root, publicUrl: config.publicUrl, sdkPackage: config.sdkPackage, log }),
   });
 
   const up = bringUp(
@@ -169,12 +193,18 @@ export async function createApp(parts: AppParts): Promise<App> {
     ledger,
     opens: () => Promise.race([up.late, up.done]),
     ready: () => up.done,
-    async close({ stopListening: stop = () => stopListening(fastify.server), idleMs = 0 } = {}) {
+    async close({ stopListening: stop = () => stopListening(fastify.server), idleMs = 0, isForced } = {}) {
       state.draining = true;
       connections.endWithAnswers();
       up.abort();
       await stop();
-      await drain({ slots: data.slots, connections, limitMs: config.drainMs, idleMs });
+      await drain({
+        slots: data.slots,
+        connections,
+        limitMs: config.drainMs,
+        idleMs,
+        ...(isForced === undefined ? {} : { isForced }),
+      });
       state.now = true;
       await drain({ slots: data.slots, connections, limitMs: maxBreakOffMs, idleMs: 0 });
       await closeServer(fastify, connections);
@@ -200,14 +230,14 @@ function openStores(parts: AppParts, metrics: Metrics) {
     url: databaseUrl,
     isShared: databaseUrl !== databaseDirectUrl,
     name: 'app',
-    max: 10,
+    max: connections.app,
     queryTimeoutMs: 15_000,
     // A process that stalls between two statements must not keep orders, keys and accounts locked. The limit exceeds
     // the timeout of a mail, which is sent while its row is locked.
     settings: { statement_timeout: '10s', idle_in_transaction_session_timeout: '5min' },
     log,
   });
-  const lane = openLane({ url: databaseDirectUrl, max: laneConnections, log });
+  const lane = openLane({ url: databaseDirectUrl, max: connections.lane, log });
   const processId = randomUUID();
   const spool = createSpool({ directory: join(config.dataDir, 'spool'), processId, log, metrics });
   const ledger = createLedger({
@@ -221,7 +251,11 @@ function openStores(parts: AppParts, metrics: Metrics) {
   });
   metrics.gauge('gateway_holds', 'Requests of this process that budget is held for.', () => ledger.holds);
   metrics.gauge('gateway_spool_depth', 'Settlements that the database does not have yet.', () => spool.depth);
-  const keyring = createKeyring({ pool });
-  const catalog = createCatalog({ pool, openRoutes: createOpenRoutes({ secretKey, simulatorUrl, log }) });
+  const keyring = createKeyring({ pool: withDeadline(pool, config.admissionTimeoutMs) });
+  const catalog = createCatalog({
+    pool,
+    asked: withDeadline(pool, config.admissionTimeoutMs),
+    openRoutes: createOpenRoutes({ secretKey, simulatorUrl, log }),
+  });
   return { processId, pool, lane, spool, ledger, keyring, catalog };
 }

@@ -1,5 +1,5 @@
+import type { Books } from '../books/books.ts';
 import type { Notices } from '../notices/notices.ts';
-import type { Books } from '../plans/books.ts';
 
 /** The nightly reconciliation: vendors' bills against the ledger, told to operators as notices of the business. */
 export async function reconcileBills({

@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import type { Ledger } from '../billing/ledger.ts';
-import type { Spool } from '../billing/spool.ts';
-import { startSweep } from '../billing/sweep.ts';
+import type { Ledger } from '../billing/lane/ledger.ts';
+import type { Spool } from '../billing/spool/spool.ts';
+import { startSweep } from '../billing/upkeep/sweep.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Log } from '../core/log.ts';
 import { listen } from '../database/listen.ts';
 import { MigrationRefused } from '../database/migrate.ts';
 import { checkPoolers, PoolerRefused } from '../database/pooler.ts';
-import type { Authenticator } from '../gateway/authenticate.ts';
+import type { Authenticator } from '../gateway/entrance/authenticate.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { describeError } from '../runtime/http.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
 
 /**
  * Prepares the database and starts its users, with retries until it succeeds: a late database must not end the process.
@@ -37,13 +37,16 @@ export interface BringUpParts {
 export interface BringUp {
   /** True once requests are taken; false when stopped before. Rejects on a problem that only a person can solve. */
   done: Promise<boolean>;
-  /** Resolves to true when the first attempt has failed, and requests are to be told so meanwhile. */
+  /** Resolves to true when the first attempt has failed or takes long, and requests are to be told so meanwhile. */
   late: Promise<true>;
   /** Stops retrying. */
   abort(): void;
   /** Stops what was started. */
   close(): Promise<void>;
 }
+
+/** A start that takes longer is shown to health checks, which would end a process that does not answer. */
+const patienceMs = 5_000;
 
 /** `onReady` is called when everything but the schedule has started. */
 export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
@@ -52,6 +55,10 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
   const started: { close(): Promise<void> }[] = [];
   let scheduling: Promise<void> = Promise.resolve();
   const late = Promise.withResolvers<true>();
+  const impatience = setTimeout(() => {
+    log.info({}, 'the database is still being prepared: requests are refused meanwhile');
+    late.resolve(true);
+  }, patienceMs);
 
   const attempt = async (): Promise<void> => {
     await checkPoolers({ url: parts.databaseUrl, directUrl: parts.databaseDirectUrl });
@@ -81,13 +88,16 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
     return false;
   };
 
-  const done = run();
+  const done = run().finally(() => clearTimeout(impatience));
   // A rejection is for the caller that awaits `done`; without one it must not end the process.
   done.catch(() => undefined);
   return {
     done,
     late: late.promise,
-    abort: () => closing.abort(),
+    abort() {
+      clearTimeout(impatience);
+      closing.abort();
+    },
     async close() {
       await done.catch(() => undefined);
       await scheduling;

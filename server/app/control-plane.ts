@@ -8,6 +8,7 @@ import { createRouteTester } from '../catalog/test-route.ts';
 import { createVendorSetup, type VendorSetupParts } from '../catalog/vendor-setup.ts';
 import { readVendors, type Vendor } from '../catalog/vendors.ts';
 import type { Log } from '../core/log.ts';
+import { connections } from '../database/connections.ts';
 import { openPool } from '../database/pool.ts';
 import { createPrisma } from '../database/prisma.ts';
 import { createHistory } from '../database/replica.ts';
@@ -20,15 +21,15 @@ import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts'
 import { registerSignInWith } from '../graphql/pages/sign-in-with.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createPeople } from '../people/people.ts';
-import { registerBankWebhooks } from '../plans/bank-webhooks.ts';
-import { createCasso } from '../plans/casso.ts';
-import { createPayos } from '../plans/payos.ts';
-import { createSepay } from '../plans/sepay.ts';
-import { createSepayListing } from '../plans/sepay-listing.ts';
+import { registerBankWebhooks } from '../plans/bank/bank-webhooks.ts';
+import { createCasso } from '../plans/bank/casso.ts';
+import { createPayos } from '../plans/bank/payos.ts';
+import { createSepay } from '../plans/bank/sepay.ts';
+import { createSepayListing } from '../plans/bank/sepay-listing.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
 import { createMailer } from '../runtime/mail.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import { createSeal } from '../shared/seal.ts';
 import { registerStatus } from '../uptime/status.ts';
 import { createOutgoing } from './outgoing.ts';
@@ -67,16 +68,13 @@ export interface ControlPlane {
 }
 
 /** Connections of Prisma, and of the queries that domains write by hand. */
-const prismaConnections = 5;
-const domainConnections = 6;
-
 /** Connections of the domains' own queries: model traffic has a pool of its own. */
 function openDomainPool(url: string, isShared: boolean, log: Log, replicaUrl: string | null) {
   const pool = openPool({
     url,
     isShared,
     name: 'control',
-    max: domainConnections,
+    max: connections.control,
     queryTimeoutMs: 15_000,
     // A process that stalls between two statements must not keep orders, keys and accounts locked. The limit exceeds
     // the timeout of a mail, which is sent while its row is locked.
@@ -91,7 +89,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const { catalog, router, mismatches, isLate, metrics, log } = parts;
   const { sepay, casso, payos, listing } = config.bankProviders;
   const isShared = databaseUrl !== databaseDirectUrl;
-  const prisma = createPrisma({ url: databaseUrl, isShared, max: prismaConnections, log });
+  const prisma = createPrisma({ url: databaseUrl, isShared, max: connections.prisma, log });
   const { pool, history } = openDomainPool(databaseUrl, isShared, log, config.databaseReplicaUrl);
   const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
@@ -128,6 +126,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     sales: sales.jobs,
     books: sales.domains.books,
     retention: ownData.retention,
+    ownData: ownData.jobs,
     transfers,
     transferSource: config.bank && listing && createSepayListing({ ...listing, accountNumber: config.bank.account }),
     notices,

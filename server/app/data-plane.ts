@@ -1,31 +1,35 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
-import type { Ledger } from '../billing/ledger.ts';
+import type { Ledger } from '../billing/lane/ledger.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router } from '../catalog/router.ts';
 import type { Log } from '../core/log.ts';
-import type { Authenticator } from '../gateway/authenticate.ts';
-import { createConcurrency } from '../gateway/concurrency.ts';
-import { createEstimator, createKeyEstimates } from '../gateway/estimates.ts';
+import { withDeadline } from '../database/deadline.ts';
+import type { Authenticator } from '../gateway/entrance/authenticate.ts';
+import { createStanding } from '../gateway/entrance/standing.ts';
 import { registerGateway } from '../gateway/gateway.ts';
-import { defaultMaxRssBytes, watchMemory } from '../gateway/memory.ts';
+import { createConcurrency } from '../gateway/limits/concurrency.ts';
+import { createPace } from '../gateway/limits/pace.ts';
+import { createRequestRates } from '../gateway/limits/request-rate.ts';
+import { createSlots, type Slots } from '../gateway/limits/slots.ts';
+import { createTokenRates } from '../gateway/limits/token-rate.ts';
+import { createBodyRoom } from '../gateway/load/body-room.ts';
+import { defaultMaxRssBytes, watchMemory } from '../gateway/load/memory.ts';
+import { createPulse } from '../gateway/load/pulse.ts';
+import { createReads } from '../gateway/load/read-room.ts';
 import { registerOpenApi } from '../gateway/openapi/routes.ts';
-import { createPace } from '../gateway/pace.ts';
-import { createPulse } from '../gateway/pulse.ts';
-import { createReads } from '../gateway/reads.ts';
-import { createRefusals } from '../gateway/refusals.ts';
+import { createEstimator, createKeyEstimates } from '../gateway/reads/estimates.ts';
+import { createRefusals } from '../gateway/refusals/refusals.ts';
 import { createRelay } from '../gateway/relay.ts';
-import { createRequestRates } from '../gateway/request-rate.ts';
-import { createSlots, type Slots } from '../gateway/slots.ts';
-import { createStanding } from '../gateway/standing.ts';
-import { createTokenRates } from '../gateway/token-rate.ts';
+import { defaultSocketLimits, type SocketLimits } from '../gateway/sockets/session.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Keys } from '../keys/keys.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
-import type { Metrics } from '../runtime/metrics.ts';
-import type { Tracer } from '../runtime/tracing.ts';
+import type { ConnectionRoom } from '../runtime/connection-room.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
+import type { Tracer } from '../runtime/telemetry/tracing.ts';
 import { createDigest } from '../shared/digest.ts';
 import type { RequestEnds } from '../uptime/passive.ts';
 
@@ -55,6 +59,10 @@ export interface DataPlaneParts {
   mismatches: ModelMismatches;
   state: ProcessState;
   requestEnds: RequestEnds;
+  /** Of the process's descriptors. */
+  room: ConnectionRoom;
+  /** Absent: the default ones. */
+  socketLimits?: SocketLimits;
   metrics: Metrics;
   tracer: Tracer | null;
   log: Log;
@@ -74,12 +82,15 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const { keepAliveMs, firstEventMs, clientStallMs } = timeouts;
   const pulse = createPulse(Math.max(10, Math.min(250, keepAliveMs / 4, firstEventMs / 4, clientStallMs / 4)));
   const slots = createSlots(config.limits);
-  const rates = createRequestRates({ pool, limits: config.requestRates, log });
+  // What a request waits for has its deadline.
+  const asked = withDeadline(pool, config.admissionTimeoutMs);
+  const rates = createRequestRates({ pool: asked, limits: config.requestRates, log });
   const trialSlots = config.limits.trial;
   const standing = createStanding({ keyring: parts.keyring, ledger, refusals, slots, trialSlots });
-  const tokenRates = createTokenRates({ pool, log });
-  const concurrency = createConcurrency({ pool, processId: parts.processId });
+  const tokenRates = createTokenRates({ pool: asked, log });
+  const concurrency = createConcurrency({ pool: asked, processId: parts.processId });
   const digest = createDigest(parts.secretKey);
+  const earlierDigests = config.previousSecretKeys.map(createDigest);
   const relay = createRelay({
     ledger,
     pace: createPace({ concurrency, tokenRates, refusals }),
@@ -98,6 +109,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     trialSlots,
     shutdown: state,
     digest,
+    earlierDigests,
   });
   const memory = watchMemory({ maxRssBytes: config.maxRssBytes ?? defaultMaxRssBytes(config.workers) });
   metrics.gauge('gateway_memory_scarce', '1 while load is shed because memory runs short.', () =>
@@ -107,15 +119,18 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     get stopping() {
       return state.now;
     },
+    get draining() {
+      return state.draining;
+    },
     get prepared() {
       return state.prepared;
     },
     get overloaded() {
-      return metrics.loopLagMs() > config.overloadLagMs || memory.scarce;
+      return metrics.loopLagMs() > config.overloadLagMs || memory.scarce || parts.room.isFull;
     },
   };
   const baseUrl = `${publicUrl}/api`;
-  const estimates = { ledger, standing, catalog, router, refusals, metrics, digest };
+  const estimates = { ledger, standing, catalog, router, refusals, metrics, digest, earlierDigests };
   const estimate = createEstimator({ ...estimates, slots, trialSlots });
   registerGateway(fastify, {
     relay,
@@ -126,6 +141,9 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     refusals,
     intake,
     rates,
+    bodyRoom: createBodyRoom(),
+    pulse,
+    socketLimits: parts.socketLimits ?? defaultSocketLimits,
     reads: createReads({ refusals }),
     metrics,
     tracer: parts.tracer,

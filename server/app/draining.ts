@@ -74,17 +74,25 @@ export interface DrainParts {
   limitMs: number;
   /** How long a connection is kept for its next request, and for the end of one that calls no model. */
   idleMs: number;
+  /** Nothing is waited for any more. */
+  isForced?: () => boolean;
 }
 
 /** Waits until no model request runs, and clients have had time to use the connections that they keep. */
-export async function drain({ slots, connections, limitMs, idleMs }: DrainParts): Promise<void> {
+export async function drain({
+  slots,
+  connections,
+  limitMs,
+  idleMs,
+  isForced = () => false,
+}: DrainParts): Promise<void> {
   const beganAt = performance.now();
   const isDone = (): boolean => {
     const now = performance.now();
     if (slots.total() > 0) return false;
     return connections.open() === 0 || (now - beganAt >= idleMs && connections.usedSince(now - idleMs) === 0);
   };
-  while (!isDone() && performance.now() - beganAt < limitMs) await delay(20);
+  while (!isDone() && !isForced() && performance.now() - beganAt < limitMs) await delay(20);
 }
 
 /** Lets answers in flight arrive; connections still open after a second are cut. */

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
-import type { Metrics } from '../runtime/metrics.ts';
 import { createPieces, piecesPath } from '../runtime/pieces.ts';
-import { giveFigures, printFigures } from '../runtime/worker-figures.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
+import { giveFigures, printFigures } from '../runtime/telemetry/worker-figures.ts';
 import { isSameSecret } from '../shared/constant-time.ts';
 
 /** The endpoints of load balancers, Prometheus and `npm run doctor:server`. */

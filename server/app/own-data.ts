@@ -5,14 +5,18 @@ import { createRetention, type RetentionDays } from '../accounts/retention.ts';
 import { createExportLinks, registerExport } from '../graphql/pages/account-export.ts';
 import type { LinkLimits } from '../graphql/pages/link-limits.ts';
 import { accountErasedMail, localeOf } from '../people/mails.ts';
-import { createThrottle } from '../people/throttle.ts';
+import { createThrottle } from '../people/sign-in/throttle.ts';
+import { forgetOrders, lockOrders } from '../plans/erased.ts';
 import type { Mailer } from '../runtime/mail.ts';
 import { createDigest } from '../shared/digest.ts';
+
+/** How long files of mails are kept, where there is no mail server. */
+const mailDays = 30;
 
 /** Composes what people may do with their own data, export and erasure, and what is deleted by the clock. */
 export function createOwnData(deps: {
   pool: Pool;
-  mailer: Pick<Mailer, 'post'>;
+  mailer: Pick<Mailer, 'post' | 'forget' | 'prune'>;
   secretKey: Buffer;
   publicUrl: string;
   retention: RetentionDays;
@@ -20,6 +24,8 @@ export function createOwnData(deps: {
   const { pool, mailer, secretKey, publicUrl } = deps;
   const erasure = createErasure({
     pool,
+    orders: { lock: lockOrders, forget: forgetOrders },
+    forgetMails: (isOver) => mailer.forget(isOver),
     tell: ({ email, locale }) => mailer.post(accountErasedMail(email, localeOf(locale), publicUrl)),
   });
   const exportLinks = createExportLinks({ secretKey, publicUrl });
@@ -31,6 +37,10 @@ export function createOwnData(deps: {
       attributionDigest: createDigest(secretKey),
     },
     retention: createRetention({ pool, days: deps.retention }),
+    jobs: {
+      erasures: () => erasure.sweep(),
+      mails: () => mailer.prune(new Date(Date.now() - mailDays * 86_400_000)),
+    },
     registerPages: (app: FastifyInstance, limits: LinkLimits) =>
       registerExport(app, { pool, links: exportLinks, limits }),
   };

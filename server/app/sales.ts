@@ -1,28 +1,30 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import type { Accounts } from '../accounts/accounts.ts';
+import { createBooks } from '../books/books.ts';
 import type { Log } from '../core/log.ts';
 import { formatUsd } from '../core/money.ts';
 import { createBooksLinks, registerBooks } from '../graphql/pages/books.ts';
+import { createCreditNoteLinks, registerCreditNotes } from '../graphql/pages/credit-notes.ts';
 import type { LinkLimits } from '../graphql/pages/link-limits.ts';
 import { createPdfPress } from '../graphql/pages/pdf.ts';
 import { createReceiptLinks, registerReceipts } from '../graphql/pages/receipts.ts';
 import { createStatementLinks, registerStatements } from '../graphql/pages/statements.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
-import { createThrottle } from '../people/throttle.ts';
-import { createBooks } from '../plans/books.ts';
+import { createThrottle } from '../people/sign-in/throttle.ts';
+import { createTransfers } from '../plans/bank/transfers.ts';
 import { createCodes } from '../plans/codes.ts';
 import { createGifts } from '../plans/gifts.ts';
-import { createInvoices } from '../plans/invoices.ts';
 import { createOrderMails } from '../plans/order-mails.ts';
 import { createOrders } from '../plans/orders.ts';
-import { createParties } from '../plans/parties.ts';
+import { createInvoices } from '../plans/papers/invoices.ts';
+import { createParties } from '../plans/papers/parties.ts';
+import { createSepayEinvoice } from '../plans/papers/sepay-einvoice.ts';
+import { createStatements } from '../plans/papers/statements.ts';
 import { createPlans } from '../plans/plans.ts';
-import { createQrPictures } from '../plans/qr-pictures.ts';
-import { createSepayEinvoice } from '../plans/sepay-einvoice.ts';
-import { createStatements } from '../plans/statements.ts';
+import { createQrPictures } from '../plans/qr/qr-pictures.ts';
+import { createRefunds } from '../plans/refunds.ts';
 import { createTopUp } from '../plans/top-up.ts';
-import { createTransfers } from '../plans/transfers.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Mailer } from '../runtime/mail.ts';
 
@@ -55,6 +57,8 @@ export function createSales(deps: SalesDeps) {
   const orderMails = createOrderMails({ pool, deliverMail: mailer.deliver, formatUsd, bank, publicUrl, log });
   const receiptLinks = createReceiptLinks({ secretKey, publicUrl });
   const statementLinks = createStatementLinks({ secretKey, publicUrl });
+  const creditNoteLinks = createCreditNoteLinks({ secretKey, publicUrl });
+  const refunds = createRefunds({ pool });
   const books = createBooks({ pool });
   const booksLinks = createBooksLinks({ secretKey, publicUrl });
   const parties = createParties({ pool });
@@ -73,10 +77,12 @@ export function createSales(deps: SalesDeps) {
       parties,
       qrPictures,
       receiptLinks,
+      creditNoteLinks,
       statements,
       statementLinks,
       books,
       booksLinks,
+      refunds,
     },
     /** Run every minute. */
     jobs: {
@@ -90,9 +96,10 @@ export function createSales(deps: SalesDeps) {
     registerPages(app: FastifyInstance, limits: LinkLimits): void {
       const payee = bank?.name ?? 'Steyg';
       const common = { limits, press, accounts, parties, payee, demonstration: bank?.isDemonstration === true };
-      registerReceipts(app, { ...common, links: receiptLinks, orders, transfers });
-      registerStatements(app, { ...common, links: statementLinks, statements });
-      registerBooks(app, { books, links: booksLinks, limits });
+      registerReceipts(app, { ...common, pool, links: receiptLinks, orders, transfers });
+      registerCreditNotes(app, { ...common, pool, links: creditNoteLinks, orders, refunds });
+      registerStatements(app, { ...common, pool, links: statementLinks, statements });
+      registerBooks(app, { pool, books, links: booksLinks, limits });
     },
     async close() {
       await Promise.all([press.close(), qrPictures.close()]);

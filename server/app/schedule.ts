@@ -1,12 +1,13 @@
 import type { Retention } from '../accounts/retention.ts';
+import type { Books } from '../books/books.ts';
 import type { MismatchMails } from '../catalog/mismatch-mails.ts';
 import { connecting } from '../database/address.ts';
+import { connections } from '../database/connections.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
 import type { People } from '../people/people.ts';
-import type { Books } from '../plans/books.ts';
-import { reconcile, type TransferSource } from '../plans/reconciliation.ts';
-import type { Transfers } from '../plans/transfers.ts';
+import { reconcile, type TransferSource } from '../plans/bank/reconciliation.ts';
+import type { Transfers } from '../plans/bank/transfers.ts';
 import { createJobs, type JobLog, type Jobs } from '../runtime/jobs.ts';
 import type { Probing } from '../uptime/probing.ts';
 import { createProbeRound, type ProbeAccount } from '../uptime/round.ts';
@@ -28,6 +29,8 @@ export interface ScheduleParts {
   sales: Sales['jobs'];
   books: Pick<Books, 'examineBills'>;
   retention: Pick<Retention, 'apply'>;
+  /** What was written beside an erasure, and files of old mails. */
+  ownData: { erasures: () => Promise<unknown>; mails: () => Promise<void> };
   transfers: Pick<Transfers, 'receive'>;
   /** Where transfers that a webhook lost are queried; null: nowhere. */
   transferSource: TransferSource | null;
@@ -60,6 +63,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     sales,
     books,
     retention,
+    ownData,
     transfers,
     transferSource,
     uptime,
@@ -79,6 +83,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
   const jobs = createJobs({
     databaseUrl: connectionString,
     ...(stream === undefined ? {} : { stream }),
+    max: connections.jobs,
     log,
     jobs: [
       // Each model has a pace of its own: a round probes those that are due.
@@ -108,6 +113,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
       // A vendor's day ends at midnight UTC, and its figures follow hours later.
       { name: 'bills', cron: '41 3 * * *', run: () => reconcileBills({ books, notices }) },
       { name: 'webhooks', cron: '* * * * *', run: webhooks.deliverDue },
+      { name: 'erasures', cron: '*/10 * * * *', run: ownData.erasures },
       { name: 'people', cron: '23 * * * *', run: people.sweep },
       {
         name: 'prune',
@@ -117,6 +123,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
           await webhooks.prune();
           await notices.prune();
           await retention.apply();
+          await ownData.mails();
         },
       },
     ],

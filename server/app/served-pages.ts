@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import type { Log } from '../core/log.ts';
-import { cookieNames } from '../people/auth.ts';
 import { cookieValue } from '../people/caller.ts';
+import { cookieNames } from '../people/sign-in/auth.ts';
 import { acceptedEncoding } from '../runtime/compression.ts';
 import { describeError } from '../runtime/http.ts';
 import type { ServedHtml } from '../runtime/static-files.ts';
@@ -25,6 +25,7 @@ interface Renderer {
     path: string;
     locale: Locale;
     origin: string;
+    sdkPackage: string | null;
     fetch: (url: string, init?: RequestInit) => Promise<Response>;
   }): Promise<{ title: string; description: string; markup: string; known: readonly unknown[] }>;
 }
@@ -54,11 +55,12 @@ export interface ServedPagesParts {
   root: string;
   /** Without a trailing slash. */
   publicUrl: string;
+  sdkPackage: string | null;
   log: Log;
 }
 
 /** Returns what renders public pages from the built page, which the visitor's page is made of. */
-export function createServedPages({ root, publicUrl, log }: ServedPagesParts) {
+export function createServedPages({ root, publicUrl, sdkPackage, log }: ServedPagesParts) {
   const { session } = cookieNames(publicUrl);
   return (html: string) => {
     // Loaded at the first visit of a public page, and again after a failure.
@@ -83,6 +85,7 @@ export function createServedPages({ root, publicUrl, log }: ServedPagesParts) {
         path,
         locale,
         origin: publicUrl,
+        sdkPackage,
         fetch: (_url, init) => fetch(new URL('/graphql', here), init),
       });
       const style = await styleOf(html, root);

@@ -4,7 +4,7 @@ import type { Accounts } from '../accounts/accounts.ts';
 import type { Log } from '../core/log.ts';
 import type { Keys } from '../keys/keys.ts';
 import { createSecret, parseAgentToken } from '../keys/secret.ts';
-import { networkOf } from '../people/throttle.ts';
+import { networkOf } from '../people/sign-in/throttle.ts';
 import { describeError } from '../runtime/http.ts';
 import { createRates } from '../shared/rates.ts';
 import { type AgentRefusal, registerAgentRoutes } from '../uptime/agent-routes.ts';
@@ -50,6 +50,7 @@ export function createUptimeParts({
     monthlyBudget: async () => (await probing.settings()).monthlyBudget,
     granted: grantedFor(pool),
     spent: spentBy(pool),
+    keyOf: probeAgents.keyOf,
     adoptKey: probeAgents.adoptKey,
   });
   const presence = createPresence({
@@ -72,7 +73,11 @@ export function createUptimeParts({
       registerAgentRoutes(app, {
         agents: probeAgents,
         plan: probing.decide,
-        key: probeAccount.agentKey,
+        key: async (agent) =>
+          probeAccount.agentKey(
+            agent,
+            (await probing.decide()).map(({ model }) => model),
+          ),
         refusal,
         keyWait,
       });

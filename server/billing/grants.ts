@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PicoUsd } from '../core/money.ts';
-import type { Queryable } from './usage.ts';
+import type { Queryable } from '../database/pool.ts';
 
 /** Adds grants to accounts and ends them early. */
 
@@ -125,4 +125,63 @@ export async function undoPurchase(
     [ref.accountId, grant.id, ref.reason],
   );
   return { kind: 'undone', grantId: grant.id, amount: BigInt(grant.amount) };
+}
+
+/** What is known of a grant whose budget is to be taken back, under its lock. Pico-USD. */
+export interface LockedGrant {
+  id: string;
+  amount: PicoUsd;
+  spent: PicoUsd;
+  held: PicoUsd;
+  expired: PicoUsd;
+}
+
+/**
+ * Locks the grants of these sources, in the order of all locks. Must be the last lock of its transaction, as in
+ * `endGrant`.
+ */
+export async function lockGrants(
+  db: Queryable,
+  { accountId, sourceRefs }: { accountId: string; sourceRefs: readonly string[] },
+): Promise<Map<string, LockedGrant>> {
+  await db.query(`SELECT set_config('idle_in_transaction_session_timeout', '4s', true)`);
+  const { rows } = await db.query(
+    `SELECT id, source_ref, amount::text, spent::text, held::text, expired::text FROM "grant"
+     WHERE account_id = $1 AND source_ref = ANY ($2::text[]) ORDER BY id FOR NO KEY UPDATE`,
+    [accountId, sourceRefs],
+  );
+  return new Map(
+    rows.map((row) => [
+      row.source_ref,
+      {
+        id: row.id,
+        amount: BigInt(row.amount),
+        spent: BigInt(row.spent),
+        held: BigInt(row.held),
+        expired: BigInt(row.expired),
+      },
+    ]),
+  );
+}
+
+/**
+ * Takes free budget of a locked grant back: it expires now, by a posting whose id is returned. What is held stays with
+ * the requests that hold it.
+ */
+export async function takeBack(
+  db: Queryable,
+  { accountId, grant, amount }: { accountId: string; grant: LockedGrant; amount: PicoUsd },
+): Promise<string> {
+  if (amount <= 0n || amount > grant.amount - grant.spent - grant.held - grant.expired)
+    throw new Error('only what is free can be taken back');
+  await db.query('UPDATE "grant" SET expired = expired + $3::bigint WHERE account_id = $1 AND id = $2', [
+    accountId,
+    grant.id,
+    amount.toString(),
+  ]);
+  const { rows } = await db.query(
+    `INSERT INTO posting (account_id, id, grant_id, kind, amount) VALUES ($1, gen_random_uuid(), $2, 'expire', $3) RETURNING id`,
+    [accountId, grant.id, amount.toString()],
+  );
+  return rows[0].id;
 }

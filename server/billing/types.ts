@@ -1,13 +1,13 @@
 import type { Attribution } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
-import type { EntryPrice, FrozenPrice, UnitLine } from '../core/price.ts';
+import type { EntryPrice, FrozenPrice, RunLine, UnitLine } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { LimitOwner } from '../core/spend-limits.ts';
 import type { TokenPools, UsageSource } from '../core/tokens.ts';
-import type { Part } from './budget.ts';
-import type { RequestSize } from './hold-size.ts';
-import type { Room } from './spend-limit.ts';
+import type { Part } from './rules/budget.ts';
+import type { RequestSize } from './rules/hold-size.ts';
+import type { Room } from './rules/spend-limit.ts';
 
 /** The values that the ledger takes and returns. */
 
@@ -39,8 +39,10 @@ export interface Admitted {
   maxOutputTokens: number;
   /** The account has only trial budget. */
   trialOnly: boolean;
-  /** Its key shared a limit, so it is held for what it can cost, and is charged within that limit. */
-  capped: boolean;
+  /** The most that its prompt and its pieces can cost. */
+  contextBound: PicoUsd;
+  /** It may cost more than its hold, as one at a time of an account. A stream's brake goes by estimates then. */
+  uncovered: boolean;
 }
 
 type RefusalReason =
@@ -95,6 +97,8 @@ export interface Refused {
    * request needs.
    */
   required?: PicoUsd;
+  /** With `required`: the most that the request can cost. */
+  bound?: PicoUsd;
   /**
    * With `exhausted`, `budget_below_minimum` and `reserved`: the longest answer that the free budget pays for. Zero:
    * not even the context.
@@ -123,6 +127,8 @@ export interface Settlement extends RequestRef {
   price: EntryPrice;
   /** What is charged by the piece; left out: nothing. */
   units?: readonly UnitLine[];
+  /** Runs of other models, at most `MAX_RUN_LINES`; left out: none. */
+  lines?: readonly RunLine[];
   /** Cost of the upstream for the operator; null when the route has no costs. */
   upstreamCost: PicoUsd | null;
   latencyMs: number;
@@ -131,8 +137,6 @@ export interface Settlement extends RequestRef {
   usageSource: UsageSource;
   /** Written beside the entry, in its transaction; left out: nothing is noted. */
   attribution?: Attribution;
-  /** `Admitted.capped`; left out: it was admitted without a shared limit, and is charged in full whatever was set since. */
-  capped?: boolean;
   /** Without it, the request has its own hold, or no longer any. */
   promise?: EscrowPromise;
 }
@@ -141,10 +145,7 @@ export interface Settled {
   cost: PicoUsd;
   /** Less than the cost only when nothing was left for the request. */
   charged: PicoUsd;
-  /**
-   * Free money of the account right after this charge; zero where a shared limit left nothing for the rest of the cost,
-   * whatever the account had.
-   */
+  /** Free money of the account right after this charge. */
   freeAfter: PicoUsd;
   /** The request was settled before; the figures are from then. */
   duplicate: boolean;

@@ -1,8 +1,15 @@
 import type { Pool } from 'pg';
 import type { ReasoningEffort } from '../core/effort.ts';
 import type { ModelKind } from '../core/kind.ts';
-import { fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices, type VersionPrice } from '../core/price.ts';
-import { fromStoredClock, type StoredClock } from '../core/price-clock.ts';
+import {
+  fromStoredTiers,
+  fromStoredUnits,
+  type StoredTier,
+  type TieredPrices,
+  unitPrices,
+  type VersionPrice,
+} from '../core/price.ts';
+import { fromStoredClock, pricesAtMoment, type StoredClock } from '../core/price-clock.ts';
 import { singleFlight } from '../shared/single-flight.ts';
 import type { UnknownMembers } from './model.ts';
 import { clientPrefix } from './model.ts';
@@ -43,6 +50,18 @@ export interface CurrentPrice extends VersionPrice {
   validFrom: Date;
 }
 
+/** A model of the catalog as an upstream runs it, with its price at this moment. */
+export interface PricedModel {
+  /** Catalog id. */
+  model: string;
+  upstream: string;
+  /** Its name at the upstream. */
+  upstreamModel: string;
+  price: TieredPrices;
+  /** What the operator pays there; null: not known. */
+  costs: TieredPrices | null;
+}
+
 export interface Catalog {
   /**
    * Resolves a client's model name: the exact id, else without one leading `steyg/`, else that in lower case. Null: not
@@ -53,12 +72,16 @@ export interface Catalog {
    * All models that can be called, by id; always read from the database, because the list is promised to be current.
    */
   list(): Promise<CatalogModel[]>;
+  /** The models that run at these upstreams, by the snapshot: what they may run on their own for an answer. */
+  pricedAt(upstreams: ReadonlySet<string>): PricedModel[];
   /** Reloads the snapshot. The caller then sees every change that was committed before the call. */
   refresh: () => Promise<void>;
 }
 
 export interface CatalogParts {
   pool: Pool;
+  /** The pool for queries that a request waits for. */
+  asked?: Pick<Pool, 'query'>;
   /** Unseals the routes' upstream keys; without it models have no routes, which is enough for lists of names. */
   openRoutes?: OpenRoutes;
   /** Maximum age of the snapshot when no change notification arrives. */
@@ -126,7 +149,7 @@ interface Entry {
 }
 
 export function createCatalog(parts: CatalogParts): Catalog {
-  const { pool, openRoutes, maxAgeMs = 10_000, now = () => performance.now() } = parts;
+  const { pool, asked = pool, openRoutes, maxAgeMs = 10_000, now = () => performance.now() } = parts;
   let snapshot: ReadonlyMap<string, Entry> = new Map();
   let loadedAt = Number.NEGATIVE_INFINITY;
   /** Offset of the database's clock from the monotonic clock. */
@@ -172,7 +195,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
       // Names that the database cannot hold are not looked up.
       const askable = ids.filter((id) => id.length <= 256 && id.isWellFormed() && !id.includes('\0'));
       if (askable.length === 0) return null;
-      const { rowCount } = await pool.query({ name: 'catalog.find', text: readOne, values: [askable] });
+      const { rowCount } = await asked.query({ name: 'catalog.find', text: readOne, values: [askable] });
       if (rowCount === 0) return null;
       await refresh();
       return find(ids);
@@ -180,6 +203,21 @@ export function createCatalog(parts: CatalogParts): Catalog {
     async list() {
       await refresh();
       return [...snapshot.values()].map(current).filter((model) => model !== null);
+    },
+    pricedAt(upstreams) {
+      const databaseNow = now() + offsetMs;
+      const models = [...snapshot.values()].map(current).filter((model) => model !== null);
+      return models.flatMap(({ id, price, routes }) =>
+        routes
+          .filter(({ upstream }) => upstreams.has(upstream.id))
+          .map(({ upstream, upstreamModel, costs }) => ({
+            model: id,
+            upstream: upstream.id,
+            upstreamModel,
+            price: pricesAtMoment(price, databaseNow),
+            costs: costs === null ? null : pricesAtMoment(costs, databaseNow),
+          })),
+      );
     },
     refresh,
   };

@@ -1,13 +1,16 @@
-/** The retry budget of a model: a vendor that fails is not called twice as often by all requests at once. */
+/**
+ * The retry budget of a model: a vendor that fails is not called twice as often by all requests at once. It is for tries that the
+ * vendor may have worked on; where no connection was had, there was no try.
+ */
 export interface RetryBudget {
   countRequest(model: string): void;
   /** Takes one retry; false when the budget of the minute is used up. */
   mayRetry(model: string): boolean;
 }
 
-/** At most a fifth of the model's requests in the last minute, but always three. */
-const retryShare = 0.2;
-const retryFloor = 3;
+/** At most a fifth of the model's requests in the last minute, but always so many that three bad upstreams are found out. */
+export const retryShare = 0.2;
+const retryFloor = 15;
 const windowMs = 60_000;
 
 /** `now`: monotonic milliseconds. */

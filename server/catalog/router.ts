@@ -14,7 +14,7 @@ import { createHealthBoard, type HealthBoard, type UpstreamHealth, type Upstream
  * needs translation; within those by weight, where requests of an account with the same beginning of the prompt get the
  * same route and vendor key, so that the vendor's prompt cache is hit.
  *
- * `upstream-health.ts` decides which upstreams are left out and which routes are tried last, `retry-budget.ts` how often
+ * `upstream-health.ts` decides which upstreams and routes are tried last, `retry-budget.ts` how often
  * a model's requests are tried again.
  */
 
@@ -31,7 +31,7 @@ export interface Target {
 export interface Candidates {
   /**
    * The next route to try; null when none is left. After a failure only within the model's retry budget; after a failed
-   * connection, the last route once more. A route that cannot express the request does not count as a try.
+   * connection without it, at the end the last route once more. A route that cannot express the request does not count as a try.
    */
   next(after: 'nothing' | 'unfit' | 'failure' | 'no_connection'): Target | null;
 }
@@ -124,18 +124,21 @@ function inOrder(
   health: HealthBoard,
 ): RouteRecord[] {
   if (routes.length === 1) return [...routes];
-  const out = health.ejectedOf(routes);
   return routes
-    .filter(({ upstream }) => !out.has(upstream.id))
     .map((route) => ({
       route,
+      ejected: health.ejectedUntil(route.upstream.id),
       rest: health.isRouteResting(route) ? 1 : 0,
       translation: route.upstream.protocol === protocol ? 0 : 1,
       score: score(route, sticky()),
     }))
     .sort(
       (a, b) =>
-        a.rest - b.rest || a.route.priority - b.route.priority || a.translation - b.translation || b.score - a.score,
+        a.ejected - b.ejected ||
+        a.rest - b.rest ||
+        a.route.priority - b.route.priority ||
+        a.translation - b.translation ||
+        b.score - a.score,
     )
     .map(({ route }) => route);
 }
@@ -161,12 +164,14 @@ function createCandidates({
   target,
   isKeyResting,
   mayRetry,
+  chosen,
 }: {
   queue: RouteRecord[];
   /** The route with a key that was not tried; null when it cannot be called. */
   target: (route: RouteRecord, tried: ReadonlySet<string>) => Target | null;
   isKeyResting: (id: string) => boolean;
   mayRetry: () => boolean;
+  chosen: (upstreamId: string) => void;
 }): Candidates {
   const triedKeys = new Set<string>();
   let latest: RouteRecord | null = null;
@@ -198,8 +203,9 @@ function createCandidates({
       const isRetry = after === 'failure' || after === 'no_connection';
       const found =
         (isRetry ? withAnotherKey() : null) ?? nextRoute() ?? (after === 'no_connection' ? sameRoute() : null);
-      if (found === null || (isRetry && !mayRetry())) return null;
+      if (found === null || (after === 'failure' && !mayRetry())) return null;
       if (found.key !== null) triedKeys.add(found.key.id);
+      chosen(found.route.upstream.id);
       return found;
     },
   };
@@ -233,6 +239,7 @@ export function createRouter({
         },
         isKeyResting: health.isKeyResting,
         mayRetry: () => retries.mayRetry(model),
+        chosen: health.chosen,
       });
     },
 

@@ -82,7 +82,9 @@ export function upstreamInput({ allowPrivate }: { allowPrivate: boolean }) {
     onDisconnect: z
       .enum(['abort', 'drain'], 'must be abort or drain')
       .default('abort')
-      .describe('When a client leaves: end the request at the upstream, or read it on for `DRAIN_MS`.'),
+      .describe(
+        'When a client leaves: end the request at the upstream once its cost is known, or read every one on for up to 30 seconds.',
+      ),
     profile: z
       .enum(profileIds, `must be one of ${profileIds.join(', ')}`)
       .nullish()

@@ -18,8 +18,8 @@ export interface VendorSetup {
   testKey(ask: { vendorId: string; secret: string }): Promise<RouteTest | null>;
   /**
    * Adds a vendor, or further models of it. New models are sold at the list price plus the markup; a model that is sold
-   * already keeps its price and gets the vendor's routes beside those that it has. A key replaces those of the vendor;
-   * null: it has one.
+   * already keeps its price and gets the vendor's routes beside those that it has. A key replaces those of the vendor, and
+   * is tried at the vendor before it is stored; null: it has one.
    */
   add(
     ask: { vendorId: string; secret: string | null; modelIds: readonly string[]; markup: string },
@@ -39,15 +39,19 @@ export function createVendorSetup({ pool, seal, routeTester, vendors }: VendorSe
   let read: Promise<readonly Vendor[]> | null = null;
   const list = () => (read ??= vendors());
 
+  const tryKey = async (vendor: Vendor, secret: string): Promise<RouteTest | null> => {
+    const [upstream] = vendor.upstreams;
+    if (upstream === undefined) return null;
+    if (!isSecret(secret)) return { ok: false, status: null, latencyMs: 0, problem: 'This is no key.' };
+    const { protocol, baseUrl } = upstream;
+    return routeTester.testKey({ protocol, baseUrl, path: checkPath(vendor.id), secret });
+  };
+
   return {
     list,
     async testKey({ vendorId, secret }) {
       const vendor = (await list()).find(({ id }) => id === vendorId);
-      const [upstream] = vendor?.upstreams ?? [];
-      if (vendor === undefined || upstream === undefined) return null;
-      if (!isSecret(secret)) return { ok: false, status: null, latencyMs: 0, problem: 'This is no key.' };
-      const { protocol, baseUrl } = upstream;
-      return routeTester.testKey({ protocol, baseUrl, path: checkPath(vendor.id), secret });
+      return vendor === undefined ? null : tryKey(vendor, secret);
     },
     async add({ vendorId, secret, modelIds, markup }, actor) {
       const vendor = (await list()).find(({ id }) => id === vendorId);
@@ -59,6 +63,9 @@ export function createVendorSetup({ pool, seal, routeTester, vendors }: VendorSe
       const missing = chosen.indexOf(undefined);
       if (missing !== -1) return problem('models', `must be models of ${vendor.name}, and ${modelIds[missing]} is not`);
       if (chosen.length === 0) return problem('models', 'must not be empty');
+      // Also of a key that was tried before: what is stored is what works, whoever forgot the try.
+      const tried = secret === null ? null : await tryKey(vendor, secret);
+      if (tried !== null && !tried.ok) return problem('secret', `does not work. ${tried.problem ?? ''}`.trim());
       return repeatedTransaction(pool, async (client) => {
         // The lock of catalog files: the two change the same entries.
         await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.catalog', 0))`);
@@ -122,5 +129,6 @@ async function addModel(
 }
 
 function problem(member: string, message: string): CatalogOutcome {
-  return { kind: 'invalid', problems: [{ path: [member], message: `${member} ${message}.` }] };
+  const end = message.endsWith('.') ? '' : '.';
+  return { kind: 'invalid', problems: [{ path: [member], message: `${member} ${message}${end}` }] };
 }

@@ -14,8 +14,11 @@ export interface Attribution {
 export const attributionKinds = ['session', 'user', 'tag'] as const;
 export type AttributionKind = (typeof attributionKinds)[number];
 
-/** What an account has stored of its attributions: nothing, keyed digests, or the values as they are sent. */
-export const attributionModes = ['off', 'digests', 'plain'] as const;
+/**
+ * What an account has stored of its attributions: nothing, keyed digests, digests but for the tags of our own header, or the values as they
+ * are sent.
+ */
+export const attributionModes = ['off', 'digests', 'tags', 'plain'] as const;
 export type AttributionMode = (typeof attributionModes)[number];
 
 /** The header in which a client sends its tags. */

@@ -40,6 +40,17 @@ export interface UnitLine {
 export const MAX_UNITS = 100_000;
 export const MAX_UNIT_PRICE: PicoUsd = 10_000_000_000_000n;
 
+/** The runs of one other model in a ledger entry, at the price that was frozen for it. */
+export interface RunLine {
+  /** Catalog id where the catalog prices the model, else the name that the upstream reported. */
+  model: string;
+  usage: TokenPools;
+  price: UnitPrices;
+}
+
+/** The most lines of an entry; the database holds the same bound. */
+export const MAX_RUN_LINES = 32;
+
 /** Prices that may depend on the length of the prompt. */
 export interface TieredPrices extends UnitPrices {
   /** Rising by `abovePromptTokens`, at most `MAX_TIERS`. Left out: one set of prices for every prompt. */
@@ -213,7 +224,8 @@ export function dearestWithin(price: TieredPrices, maxPrompt: number): UnitPrice
   return dearest;
 }
 
-function dearer(a: UnitPrices, b: UnitPrices): UnitPrices {
+/** The dearer price of each pool. */
+export function dearer(a: UnitPrices, b: UnitPrices): UnitPrices {
   return {
     input: most(a.input, b.input),
     cacheHit: most(a.cacheHit, b.cacheHit),
@@ -251,10 +263,20 @@ export function unitCost(lines: readonly UnitLine[]): PicoUsd {
   return lines.reduce((sum, { count, price }) => sum + BigInt(count) * price, 0n);
 }
 
-/** Cost of a ledger entry: its tokens and its units. */
-export function entryCost(entry: { usage: TokenPools; price: UnitPrices; units?: readonly UnitLine[] }): PicoUsd {
-  const { usage, price, units } = entry;
-  return units === undefined ? cost(usage, price) : cost(usage, price) + unitCost(units);
+/** What a ledger entry's cost follows from. */
+export interface PricedUse {
+  usage: TokenPools;
+  price: UnitPrices;
+  units?: readonly UnitLine[];
+  lines?: readonly RunLine[];
+}
+
+/** Cost of a ledger entry: its tokens, its units and the runs of other models. */
+export function entryCost({ usage, price, units, lines }: PricedUse): PicoUsd {
+  let sum = cost(usage, price);
+  if (units !== undefined) sum += unitCost(units);
+  if (lines !== undefined) for (const line of lines) sum += cost(line.usage, line.price);
+  return sum;
 }
 
 /** Prices by the piece as the database stores them: JSON numbers hold them exactly up to `MAX_UNIT_PRICE`. */
@@ -269,6 +291,42 @@ export function fromStoredUnits(stored: Partial<Record<ChargedUnit, number>>): P
     if (price !== undefined) perUnit[unit] = BigInt(price);
   }
   return perUnit;
+}
+
+/** Lines as the database stores them: whole numbers, which JSON holds exactly up to the bounds of pools and prices. */
+export interface StoredRunLine {
+  model: string;
+  tokens: TokenPools;
+  prices: Record<keyof UnitPrices, number>;
+}
+
+export function toStoredLines(lines: readonly RunLine[]): StoredRunLine[] {
+  return lines.map(({ model, usage, price }) => ({
+    model,
+    tokens: usage,
+    prices: {
+      input: Number(price.input),
+      cacheHit: Number(price.cacheHit),
+      cacheWrite5m: Number(price.cacheWrite5m),
+      cacheWrite1h: Number(price.cacheWrite1h),
+      output: Number(price.output),
+    },
+  }));
+}
+
+/** Throws for what is no whole number. */
+export function fromStoredLines(stored: readonly StoredRunLine[]): RunLine[] {
+  return stored.map(({ model, tokens, prices }) => ({
+    model,
+    usage: tokens,
+    price: {
+      input: BigInt(prices.input),
+      cacheHit: BigInt(prices.cacheHit),
+      cacheWrite5m: BigInt(prices.cacheWrite5m),
+      cacheWrite1h: BigInt(prices.cacheWrite1h),
+      output: BigInt(prices.output),
+    },
+  }));
 }
 
 /** Tiers as the database stores them: whole pico-USD per token, which JSON numbers hold exactly up to `MAX_PRICE`. */

@@ -23,6 +23,15 @@ export const chargedBytesPerToken = 4;
 
 export const noTokens: Readonly<TokenPools> = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
 
+/** Adds the pools of one request to a sum. */
+export function addTokens(sum: TokenPools, { input, cacheHit, cacheWrite5m, cacheWrite1h, output }: TokenPools): void {
+  sum.input += input;
+  sum.cacheHit += cacheHit;
+  sum.cacheWrite5m += cacheWrite5m;
+  sum.cacheWrite1h += cacheWrite1h;
+  sum.output += output;
+}
+
 /** How far the pools of a ledger entry can be trusted. */
 export type UsageSource =
   /** The upstream's final report. */
@@ -35,6 +44,13 @@ export type UsageSource =
   | 'estimated'
   /** Nothing was consumed. */
   | 'none';
+
+/** What one model did for an answer besides the model that was asked for: a fallback, an advisor. */
+export interface ModelRun {
+  /** As the upstream reported it; null when it did not. */
+  model: string | null;
+  usage: TokenPools;
+}
 
 /** Usage that an answer reports, and the counts that were made while it was relayed. */
 export interface ReportedUsage {
@@ -54,6 +70,10 @@ export interface ReportedUsage {
   images?: number;
   /** Minutes of audio that the model heard, begun ones whole; left out: none. */
   minutes?: number;
+  /** Runs of other models, beside `usage`, in their order; left out: none. */
+  runs?: readonly ModelRun[];
   /** `model` as the upstream reported it; null when it did not. */
   model: string | null;
+  /** Why the answer ended, in the upstream's word or that of the translation; left out: it did not say. */
+  finish?: string;
 }

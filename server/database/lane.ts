@@ -10,12 +10,6 @@ export const statementTimeoutMs = 2_000;
 export const lockTimeoutMs = 1_000;
 
 /**
- * The ledger keeps three (two lanes, the witness), the nightly check of all accounts takes two, and one is left for
- * balances.
- */
-export const laneConnections = 6;
-
-/**
  * The money lane: the few connections that admissions and settlements go through. Batches share transactions, so
  * few are enough, and few keep lock queues short. Use named statements (`{ name, text, values }`): PostgreSQL
  * then plans each once a connection.

@@ -15,6 +15,9 @@ function bigints(text: string): (bigint | null)[] {
   return parseArray(text).map((item) => (item === null ? null : BigInt(item)));
 }
 
+/** A pool or a connection. */
+export type Queryable = Pick<Pool | ClientBase, 'query'>;
+
 /**
  * Money is `bigint`: a BIGINT must never pass through a floating-point number. The parsers belong to single
  * connections; pg's global ones stay unchanged for its other users.

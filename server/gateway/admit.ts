@@ -1,19 +1,14 @@
-import type { AdmitAsk, Admitted, Ledger, Refused } from '../billing/ledger.ts';
+import type { AdmitAsk, Admitted, Ledger, Refused } from '../billing/lane/ledger.ts';
 import { formatUsd } from '../core/money.ts';
-import { askedPieces, contextRuns, heldSearches, mediaTokens } from '../metering/estimate.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
-import type { Refusal, Refusals, SpendLimitFigures } from './refusals.ts';
-import type { Slots } from './slots.ts';
+import type { Slots } from './limits/slots.ts';
+import type { Refusal, Refusals, SpendLimitFigures } from './refusals/refusals.ts';
 
 /** Step two of a request: admits it with a hold on the budget, or refuses it with the figures of the budget. */
 
 /** Labels of `gateway_budget_refusals_total` that differ from the ledger's reasons: operators' dashboards rely on them. */
 const metricLabels: Partial<Record<Refused['reason'], string>> = { key_invalid: 'key', budget_below_minimum: 'short' };
-
-/** Whether a route of the model speaks chat completions. */
-const mayTakeChat = ({ routes }: ModelRequest['model']): boolean =>
-  routes.some(({ upstream }) => upstream.protocol === 'chat-completions');
 
 function figuresOf({ spendLimit }: Refused): SpendLimitFigures {
   const { of = 'key', period = 'lifetime', limit = 0n, spent = 0n, held = 0n } = spendLimit ?? {};
@@ -40,12 +35,37 @@ export interface AdmitterParts {
   metrics: Metrics;
 }
 
+/** Why a request is bounded by the model's window; null: it is not. */
+function windowsOf({ parts }: ModelRequest['bound']): string | null {
+  const named = parts.flatMap(({ kind, tokens }) => (tokens === null ? [windowNames[kind] ?? ''] : []));
+  const [first] = named.filter((name) => name !== '');
+  return first === undefined ? null : first;
+}
+
+const byAddress = 'send the document inline, or top up';
+/** Sentences about the contents that only the vendor can measure. */
+const windowNames: Partial<Record<ModelRequest['bound']['parts'][number]['kind'], string>> = {
+  document_by_address: `documents by address count as the model's whole window; ${byAddress}`,
+  document: "documents count as the model's whole window; send their text, or top up",
+  file_by_id: `files by id count as the model's whole window; ${byAddress}`,
+  image: "images count as the model's whole window here; leave them out, or top up",
+  image_by_address: "images by address count as the model's whole window; send the image inline, or top up",
+  audio: "audio counts as the model's whole window; top up",
+  video: "video counts as the model's whole window; top up",
+  unknown_part: "kinds of content that are not known here count as the model's whole window; leave them out, or top up",
+  unknown_member: "members that are not known here count as the model's whole window; leave them out, or top up",
+  stored_context: "what is kept at the vendor counts as the model's whole window; send it with the request, or top up",
+  vendor_tools:
+    "tools that run at the vendor read the model's whole window each time; state how often they may be used, or top up",
+};
+
 /** The refusal of a request that the ledger refused, with the figures of the budget. */
 export function refusalOf(refusals: Refusals, refused: Refused, request: ModelRequest): Refusal {
   const figures = {
     balanceUsd: formatUsd(refused.balance.free),
     heldUsd: formatUsd(refused.balance.held),
     ...(refused.required === undefined ? {} : { requiredUsd: formatUsd(refused.required) }),
+    ...(refused.bound === undefined ? {} : { mostUsd: formatUsd(refused.bound), because: windowsOf(request.bound) }),
     ...(refused.affordableMaxTokens === undefined || request.facts.inputs !== undefined
       ? {}
       : { affordableMaxTokens: refused.affordableMaxTokens }),
@@ -84,23 +104,16 @@ export function refusalOf(refusals: Refusals, refused: Refused, request: ModelRe
 /** What a request asks of the ledger. */
 export function askOf(
   { requestId, principal }: Pick<ClientCall, 'requestId' | 'principal'>,
-  { facts, model, maxTokens }: ModelRequest,
+  { facts, model, bound }: Pick<ModelRequest, 'facts' | 'model' | 'bound'>,
 ): AdmitAsk {
   return {
     requestId,
     accountId: principal.accountId,
     keyId: principal.keyId,
     model: model.id,
-    textBytes: facts.textBytes,
-    mediaTokens: mediaTokens(facts),
-    cacheWrite: facts.cacheWrite,
-    maxTokens,
-    answers: facts.answers,
     stream: facts.stream,
-    ...(facts.inputs === undefined ? {} : { inputs: facts.inputs }),
-    contextRuns: contextRuns(facts, model.allow),
-    searches: heldSearches(facts, model.allow, mayTakeChat(model)),
-    ...askedPieces(facts, model.allow),
+    cacheWrite: facts.cacheWrite,
+    ...bound.size,
   };
 }
 

@@ -1,15 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CatalogModel } from '../catalog/catalog.ts';
+import type { CatalogModel, PricedModel } from '../catalog/catalog.ts';
 import type { Target } from '../catalog/router.ts';
 import type { Attribution } from '../core/attribution.ts';
 import type { ModelKind } from '../core/kind.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
-import type { TraceContext } from '../runtime/trace-context.ts';
-import type { TraceSpan } from '../runtime/tracing.ts';
+import type { RequestBound } from '../metering/bound.ts';
+import type { TraceContext } from '../runtime/telemetry/trace-context.ts';
+import type { TraceSpan } from '../runtime/telemetry/tracing.ts';
 import type { RequestFacts, WireExchange } from '../wire/protocol.ts';
-import type { Client } from './client.ts';
-import type { RequestBytes } from './request-bytes.ts';
+import type { Client } from './entrance/client.ts';
+import type { RequestBytes } from './entrance/request-bytes.ts';
 
 /** The values that the steps of the data plane pass on. */
 
@@ -18,6 +19,8 @@ export interface ClientCall {
   protocol: Protocol;
   /** What its address asks for. */
   asks: ModelKind;
+  /** It came to the address of compactions, whose answers have a form of their own. */
+  compacts?: true;
   principal: Principal;
   requestId: string;
   bytes: RequestBytes;
@@ -42,8 +45,10 @@ export interface ClientCall {
 export interface ModelRequest {
   facts: RequestFacts;
   model: CatalogModel;
-  /** The cap on the answer that its routes may be sent, which a translation may raise; null without one. */
-  maxTokens: number | null;
+  /** The most that it can come to. */
+  bound: RequestBound;
+  /** Models that its vendors may run for it besides, at the prices of this moment; empty: none. */
+  others: readonly PricedModel[];
   /** What the ledger notes beside the entry; null: nothing. */
   attribution: Attribution | null;
   first: Prepared;

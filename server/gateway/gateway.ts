@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { missingVersionPage, requestIdHeaders } from '../runtime/http.ts';
-import { type CountTokensParts, registerCountTokens } from './count-tokens.ts';
-import { type Estimator, registerEstimates } from './estimates.ts';
+import { wrongBase } from './entrance/addresses.ts';
+import { allowOtherOrigins, answerPreflight, isPreflight } from './entrance/cross-origin.ts';
 import {
   type EdgeParts,
   guardEdge,
@@ -9,16 +9,19 @@ import {
   protocolOf,
   registerModelRoutes,
   reply,
-} from './model-routes.ts';
-import { type ModelsParts, registerModelsRoutes } from './models.ts';
-import { registerOpenRouterRoutes } from './openrouter.ts';
-import type { Refusals } from './refusals.ts';
+} from './entrance/model-routes.ts';
+import { type CountTokensParts, registerCountTokens } from './reads/count-tokens.ts';
+import { type Estimator, registerEstimates } from './reads/estimates.ts';
+import { type ModelsParts, registerModelsRoutes } from './reads/models.ts';
+import { registerOpenRouterRoutes } from './reads/openrouter.ts';
+import { registerUsageRoutes, type UsageParts } from './reads/usage.ts';
+import type { Refusals } from './refusals/refusals.ts';
 import type { Relay } from './relay.ts';
-import { registerUsageRoutes, type UsageParts } from './usage.ts';
+import { acceptUpgrades, type SocketParts } from './sockets/upgrade.ts';
 
 /** The data plane as one Fastify scope under `/api`: its own body handling, its own errors, its own 404s. */
 
-export interface GatewayParts extends EdgeParts, ModelsParts, CountTokensParts, UsageParts {
+export interface GatewayParts extends EdgeParts, SocketParts, ModelsParts, CountTokensParts, UsageParts {
   relay: Relay;
   estimate: Estimator;
   tracer: ModelRouteParts['tracer'];
@@ -26,10 +29,11 @@ export interface GatewayParts extends EdgeParts, ModelsParts, CountTokensParts, 
   baseUrl: string;
 }
 
-/** Addresses of clients whose base address lacks `/v1`. */
-const withoutVersion = /^\/api\/(chat\/completions|completions|models(\/.*)?|responses|embeddings)$/;
 const known: [RegExp, string][] = [
-  [/^\/api\/v1\/(messages\/count_tokens|(messages|chat\/completions|responses|embeddings)(\/estimate)?)$/, 'POST'],
+  [
+    /^\/api\/v1\/(messages\/count_tokens|(messages|chat\/completions|responses|embeddings)(\/estimate)?|responses\/compact)$/,
+    'POST',
+  ],
   [/^\/api\/v1\/(models(\/.+)?|model\/.+|embeddings\/models|usage|key|credits|generation(\/content)?)$/, 'GET'],
 ];
 
@@ -41,7 +45,10 @@ export function registerGateway(app: FastifyInstance, parts: GatewayParts): void
   const { refusals, baseUrl } = parts;
   void app.register(
     async (scope) => {
+      allowOtherOrigins(scope);
+      const sockets = acceptUpgrades(scope, parts);
       guardEdge(scope, parts);
+      sockets.register();
       registerModelRoutes(scope, parts);
       registerCountTokens(scope, parts);
       registerEstimates(scope, parts);
@@ -69,24 +76,34 @@ function registerProbes(scope: FastifyInstance): void {
 /** Unknown paths are answered before a body is read, with or without a key. */
 function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: string): void {
   const answer = (request: FastifyRequest, response: FastifyReply): FastifyReply => {
+    if (isPreflight(request)) return answerPreflight(request, response);
     const path = request.url.split('?', 1)[0] ?? '';
-    if (withoutVersion.test(path)) {
-      return response
-        .code(404)
-        .headers({
-          ...requestIdHeaders(request.id),
-          'content-type': 'text/html; charset=utf-8',
-          'content-security-policy': "default-src 'none'",
-        })
-        .send(missingVersionPage(baseUrl));
-    }
     const protocol = protocolOf(path);
-    if (path === '/api/messages') {
-      return reply(
-        response,
-        protocol,
-        refusals.notFound(`The base URL must end in /v1 for this client: ${baseUrl}/v1`),
-      );
+    switch (wrongBase(path)) {
+      case 'missing':
+        return response
+          .code(404)
+          .headers({
+            ...requestIdHeaders(request.id),
+            'content-type': 'text/html; charset=utf-8',
+            'content-security-policy': "default-src 'none'",
+          })
+          .send(missingVersionPage(baseUrl));
+      case 'messages':
+        return reply(
+          response,
+          protocol,
+          refusals.notFound(`The base URL must end in /v1 for this client: ${baseUrl}/v1`),
+        );
+      case 'twice': {
+        const meant = protocol === 'messages' ? baseUrl : `${baseUrl}/v1`;
+        return reply(
+          response,
+          protocol,
+          refusals.notFound(`The address has /v1 twice; the base URL of this client must be ${meant}`),
+        );
+      }
+      case null:
     }
     const allow = known.find(([pattern]) => pattern.test(path))?.[1];
     if (allow === undefined && notOffered.test(path)) return reply(response, protocol, refusals.notOffered());

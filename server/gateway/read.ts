@@ -1,16 +1,20 @@
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
+import { callIdMaxOf, compactsItself } from '../catalog/profiles/profiles.ts';
 import type { Candidates, Router, Target } from '../catalog/router.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import { boundOf, mayRunOthers } from '../metering/bound.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
+import { createTextSeal, type TextDigest, type TextSeal } from '../shared/text-seal.ts';
 import { scanBody } from '../wire/body.ts';
-import type { RequestFacts, WireContext, WireProblem } from '../wire/protocol.ts';
+import type { RequestFacts, WireContext, WireExchange, WireProblem } from '../wire/protocol.ts';
+import { compactingExchange, openCompaction, userItemsOf } from '../wire/responses/compaction.ts';
 import { embeddingsWire, wireFor } from '../wire/wires.ts';
-import { attributionOf, rememberDigests } from './attribution.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
-import { createCpuShares } from './cpu-shares.ts';
-import { longPromptProblem, problemRefusal, shutGate, withGuess, withoutLongPromptBeta } from './problem.ts';
-import type { Refusal, Refusals } from './refusals.ts';
-import type { Standing } from './standing.ts';
-import { stickiness } from './stickiness.ts';
+import { attributionOf, rememberDigests } from './entrance/attribution.ts';
+import type { Standing } from './entrance/standing.ts';
+import { createCpuShares } from './load/cpu-shares.ts';
+import { longPromptProblem, passGates, problemRefusal, withGuess, withoutLongPromptBeta } from './refusals/problem.ts';
+import type { Refusal, Refusals } from './refusals/refusals.ts';
+import { stickiness } from './upstream/stickiness.ts';
 
 /**
  * Step one of a request: resolves model and route, from one scan of the bytes, the catalog and the router. Nothing is
@@ -22,14 +26,25 @@ export interface ReaderParts {
   refusals: Refusals;
   standing: Pick<Standing, 'ask' | 'unlessDeleted' | 'unlessExhausted'>;
   /** Keyed digest; `scope` separates its uses. */
-  digest: (scope: string, text: string) => string;
+  digest: TextDigest;
+  /** Those of earlier secret keys: what clients keep may be sealed with one. */
+  earlierDigests?: readonly TextDigest[];
   metrics: Pick<Metrics, 'unknownMember'>;
 }
 
 /** The parts of a call that reading it needs. */
 export type ReadCall = Pick<
   ClientCall,
-  'protocol' | 'asks' | 'principal' | 'requestId' | 'bytes' | 'rawHeaders' | 'headers' | 'numericCodes' | 'version'
+  | 'protocol'
+  | 'asks'
+  | 'compacts'
+  | 'principal'
+  | 'requestId'
+  | 'bytes'
+  | 'rawHeaders'
+  | 'headers'
+  | 'numericCodes'
+  | 'version'
 >;
 
 /** A body of this size may take milliseconds to scan or to translate: one in each turn of the event loop. */
@@ -39,13 +54,17 @@ const largeBytes = 65_536;
 const versionWithoutSampling = '2026-10-21';
 const samplingFields = ['temperature', 'top_p', 'top_k'];
 
-export function createReader({ catalog, router, refusals, standing, digest, metrics }: ReaderParts) {
+export function createReader(parts: ReaderParts) {
+  const { catalog, router, refusals, standing, digest, earlierDigests = [], metrics } = parts;
   const shares = createCpuShares();
   const attributionDigest = rememberDigests(digest);
   const fromProblem = (problem: WireProblem): Refusal => problemRefusal(refusals, problem);
 
   /** A function of its own, so that an exchange keeps nothing of the client's call in memory. */
-  const digestOf = (accountId: string) => (scope: string, text: string) => digest(`${scope}:${accountId}`, text);
+  const digestOf =
+    (accountId: string, by = digest): TextDigest =>
+    (scope, text) =>
+      by(`${scope}:${accountId}`, text);
 
   const prepare = (
     call: ReadCall,
@@ -53,29 +72,33 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
     model: CatalogModel,
     target: Target,
   ): Prepared | WireProblem => {
-    const { upstream, upstreamModel } = target.route;
+    const { upstream } = target.route;
     const embeds = call.asks === 'embedding';
     if (embeds && upstream.protocol === 'messages') return noEmbeddings;
     const translated = upstream.protocol !== call.protocol && !embeds;
-    const shut = shutGate(facts, model, translated);
-    if (shut !== null) return shut;
+    const digestOfAccount = digestOf(call.principal.accountId);
+    const seal = createTextSeal(
+      digestOfAccount,
+      earlierDigests.map((by) => digestOf(call.principal.accountId, by)),
+    );
+    const isOwn = translated || !compactsItself(upstream.profile, call.protocol);
+    const opened = openCompaction(call.bytes.raw, facts, { seal, isOwn });
+    const leftOut = passGates(opened.raw, opened.facts, model, translated);
+    if (leftOut !== null && 'message' in leftOut) return leftOut;
     const problem = translated ? versionProblem(call, facts) : longPromptProblem(betasOf(call), facts, model);
     if (problem !== null) return problem;
     const context: WireContext = {
-      catalogModel: model.id,
-      upstreamModel,
-      maxOutputTokens: model.maxOutputTokens,
-      features: upstream.features,
-      efforts: model.efforts,
-      digest: digestOf(call.principal.accountId),
-      createdAt: Math.floor(Date.now() / 1000),
+      ...contextOf(model, target),
+      digest: digestOfAccount,
       requestId: call.requestId,
       statusUrl: refusals.statusUrl,
       errorsInChunks: call.numericCodes,
+      ...(leftOut === null ? {} : { leftOut }),
     };
     const wire = embeds ? embeddingsWire : wireFor(call.protocol, upstream.protocol);
-    const request = wire.request(call.bytes.raw, facts, context);
-    return request.ok ? { target, exchange: request.exchange } : request.problem;
+    const request = wire.request(opened.raw, opened.facts, context);
+    if (!request.ok) return request.problem;
+    return { target, exchange: withCompaction(request.exchange, { call, facts, context, seal, isOwn }) };
   };
 
   /** The best route that can express the request; else the problem that the first route found. */
@@ -141,10 +164,14 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
       return standing.unlessExhausted(principal, fromProblem(guessed));
     }
     call.rawHeaders = withoutLongPromptBeta(call.rawHeaders, facts, model);
+    const others = mayRunOthers(facts, model.allow)
+      ? catalog.pricedAt(new Set(model.routes.map(({ upstream }) => upstream.id)))
+      : [];
     return {
       facts,
       model,
-      maxTokens: sentCap(facts, model),
+      bound: boundOf({ ...facts, maxTokens: sentCap(facts, model) }, { ...model, others }),
+      others,
       attribution,
       first,
       next(after) {
@@ -156,6 +183,35 @@ export function createReader({ catalog, router, refusals, standing, digest, metr
       },
     };
   };
+}
+
+/** What of a context the model and its route say. */
+function contextOf(model: CatalogModel, { route: { upstream, upstreamModel } }: Target) {
+  const callIdMax = callIdMaxOf(upstream.profile, upstream.protocol);
+  return {
+    catalogModel: model.id,
+    upstreamModel,
+    maxOutputTokens: model.maxOutputTokens,
+    features: upstream.features,
+    efforts: model.efforts,
+    createdAt: Math.floor(Date.now() / 1000),
+    ...(callIdMax === undefined ? {} : { callIdMax }),
+  };
+}
+
+/** The exchange of a request that asks for a compaction words it in its answer. */
+function withCompaction(
+  exchange: WireExchange,
+  parts: { call: ReadCall; facts: RequestFacts; context: WireContext; seal: TextSeal; isOwn: boolean },
+): WireExchange {
+  const { call, facts, context, seal, isOwn } = parts;
+  const isUnary = call.compacts === true;
+  if (facts.compaction !== 'asked' || (!isOwn && !isUnary)) return exchange;
+  return compactingExchange(exchange, context, {
+    seal,
+    isOwn,
+    userItems: isUnary ? userItemsOf(call.bytes.raw) : null,
+  });
 }
 
 /** Messages has no embeddings: an entry that has such a route cannot run there. */

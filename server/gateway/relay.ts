@@ -1,23 +1,24 @@
-import type { Admitted, Ledger, Settlement } from '../billing/ledger.ts';
+import type { Admitted, Ledger, Settlement } from '../billing/lane/ledger.ts';
 import { formatUsd } from '../core/money.ts';
 import { entryCost } from '../core/price.ts';
+import { tokenBounds } from '../metering/bound.ts';
 import { describeError } from '../runtime/http.ts';
-import type { Metrics } from '../runtime/metrics.ts';
+import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import type { RequestEnds } from '../uptime/passive.ts';
 import { type AdmitterParts, createAdmitter } from './admit.ts';
-import { createAnswerRoom } from './answer-room.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
-import { createDeliverer, type DelivererParts } from './deliver.ts';
-import { type Delivered, refusedBy } from './delivered.ts';
-import { isDatabaseAway } from './outage.ts';
-import type { Pace } from './pace.ts';
+import type { Standing } from './entrance/standing.ts';
+import { createDeliverer, type DelivererParts } from './failover.ts';
+import type { Pace } from './limits/pace.ts';
+import type { RequestRates } from './limits/request-rate.ts';
+import { createAnswerRoom } from './load/answer-room.ts';
 import { createReader, type ReaderParts } from './read.ts';
-import type { Refusal, Refusals } from './refusals.ts';
-import { sendRefusal } from './refuse.ts';
-import type { RequestRates } from './request-rate.ts';
+import { isDatabaseAway } from './refusals/outage.ts';
+import type { Refusal, Refusals } from './refusals/refusals.ts';
+import { sendRefusal } from './refusals/refuse.ts';
 import { toSettlement } from './settle.ts';
-import type { Standing } from './standing.ts';
 import { traceMetered, traceRequest } from './traces.ts';
+import { type Delivered, refusedBy } from './upstream/delivered.ts';
 
 /**
  * The spine of the data plane. A request goes through it in steps, each of which takes the last one's value:
@@ -53,12 +54,15 @@ function createSettler({
   /** A function of its own, so that a settlement which waits for its commit keeps nothing of the request in memory. */
   const write = (settlement: Settlement): Promise<void> =>
     new Promise((written) => {
-      const { requestId } = settlement;
-      ledger.settle(settlement, written).catch((error: unknown) => {
-        // The settlement is on disk or set aside, and the ledger has logged why. This line names the request.
-        metrics.fault('settlement');
-        log.error({ requestId, ...describeError(error) }, 'a settlement did not reach the ledger');
-      });
+      const { requestId, model } = settlement;
+      ledger.settle(settlement, written).then(
+        ({ charged }) => metrics.charged(model, charged),
+        (error: unknown) => {
+          // The settlement is on disk or set aside, and the ledger has logged why. This line names the request.
+          metrics.fault('settlement');
+          log.error({ requestId, ...describeError(error) }, 'a settlement did not reach the ledger');
+        },
+      );
     });
 
   return async (
@@ -77,9 +81,10 @@ function createSettler({
       facts: request.facts,
       price: admission.price,
       admittedAtMs: admission.admittedAtMs,
-      capped: admission.capped,
       metered,
+      bounds: tokenBounds(request.bound.size, admission),
       attribution: request.attribution,
+      others: request.others,
       latencyMs: now - call.receivedAt,
       // A whole answer is not written yet: its first byte follows.
       timeToFirstByteMs:

@@ -1,10 +1,18 @@
-import type { FrozenPrice, Settlement } from '../billing/ledger.ts';
+import type { FrozenPrice, Settlement } from '../billing/lane/ledger.ts';
+import type { PricedModel } from '../catalog/catalog.ts';
+import { otherNames, storableName } from '../catalog/model-mismatches.ts';
 import type { RouteRecord } from '../catalog/route.ts';
 import type { Attribution } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import {
+  chargedUnits,
+  dearestWithin,
   entryPrice,
+  MAX_RUN_LINES,
+  pricesAt,
+  promptTokens,
+  type RunLine,
   type TieredPrices,
   tieredCost,
   type UnitCounts,
@@ -13,9 +21,12 @@ import {
   unitLines,
 } from '../core/price.ts';
 import { pricesAtMoment } from '../core/price-clock.ts';
-import { type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
-import { estimateInput, type TokenBounds, usageSoFar } from '../metering/estimate.ts';
+import type { Protocol } from '../core/protocol.ts';
+import { addTokens, type ModelRun, type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
+import { poolsWithin, type TokenBounds } from '../metering/bound.ts';
+import { estimateInput, usageSoFar } from '../metering/estimate.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
+import { isSameModel } from './upstream/reported-model.ts';
 
 /** Metering result of a finished exchange: token pools, their source and the outcome. */
 export interface Metered {
@@ -24,15 +35,21 @@ export interface Metered {
   outcome: Outcome;
   /** What the vendor charges by the piece; left out: nothing. */
   units?: UnitCounts;
+  /** Runs of other models; left out: none. */
+  runs?: readonly ModelRun[];
 }
 
-function unitsOf({ searches, images, minutes }: ReportedUsage): Pick<Metered, 'units'> {
+/** What is charged beside the tokens of the model that was asked for. */
+function besidesOf({ searches, images, minutes, runs }: ReportedUsage): Pick<Metered, 'units' | 'runs'> {
   const units: UnitCounts = {
     ...(searches === undefined ? {} : { search: searches }),
     ...(images === undefined ? {} : { image: images }),
     ...(minutes === undefined ? {} : { minute: minutes }),
   };
-  return Object.keys(units).length === 0 ? {} : { units };
+  return {
+    ...(Object.keys(units).length === 0 ? {} : { units }),
+    ...(runs === undefined ? {} : { runs }),
+  };
 }
 
 const nothing: TokenPools = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
@@ -57,11 +74,11 @@ export function meterWhole(
       usage: account.usage,
       usageSource: account.clamped ? 'clamped' : 'reported',
       outcome,
-      ...unitsOf(account),
+      ...besidesOf(account),
     };
   const { usage, estimated } = usageSoFar(account, facts, contextWindow, 'input');
   const usageSource = estimated ? 'estimated' : account.clamped ? 'clamped' : 'partial';
-  return { usage, usageSource, outcome, ...unitsOf(account) };
+  return { usage, usageSource, outcome, ...besidesOf(account) };
 }
 
 /**
@@ -97,7 +114,7 @@ export function meterStream(
     usage: ours ? withinCap(usage, account, facts) : usage,
     usageSource,
     outcome: ending,
-    ...unitsOf(account),
+    ...besidesOf(account),
   };
 }
 
@@ -108,6 +125,23 @@ export function meterStream(
 function withinCap(usage: TokenPools, account: ReportedUsage, { maxTokens, answers }: RequestFacts): TokenPools {
   const cap = maxTokens === null ? Number.POSITIVE_INFINITY : maxTokens * answers;
   return { ...usage, output: Math.max(Math.min(usage.output, cap), account.usage?.output ?? 0) };
+}
+
+/**
+ * Counts the context that only the vendor can measure as the whole window where its client left and its usage never came, after a
+ * wait for it.
+ */
+export function withUnmeasured(
+  metered: Metered,
+  isReported: boolean,
+  { unmeasured }: { unmeasured: boolean },
+  contextWindow: number,
+): Metered {
+  const { usage, outcome, usageSource } = metered;
+  // As cached: it failed at its upstream or here.
+  if (isReported || !unmeasured || outcome !== 'client_closed' || usageSource === 'none' || usage.cacheHit > 0)
+    return metered;
+  return { ...metered, usage: { ...nothing, input: contextWindow, output: usage.output } };
 }
 
 /**
@@ -132,7 +166,8 @@ export function withBegunMinute(
  * behind them. The input is estimated.
  */
 export function meterUnread(facts: RequestFacts, contextWindow: number): Metered {
-  return { ...meterLeft(true, facts, contextWindow, 0), outcome: 'upstream_error' };
+  const left = { sent: true, account: null, failed: false, by: facts.protocol };
+  return { ...meterLeft(left, facts, contextWindow, 0), outcome: 'upstream_error' };
 }
 
 /**
@@ -146,22 +181,59 @@ export function meterCut(account: ReportedUsage, facts: RequestFacts, contextWin
     usage: withinCap(usage, account, facts),
     usageSource: 'estimated',
     outcome: 'upstream_error',
-    ...unitsOf(account),
+    ...besidesOf(account),
   };
 }
 
+/** What is known of a request whose client left before any answer. */
+export interface LeftFacts {
+  /** The upstream had the whole request. */
+  sent: boolean;
+  /** What a stream had reported. */
+  account: ReportedUsage | null;
+  /** The upstream or this process failed before its answer came. */
+  failed: boolean;
+  /** The upstream's protocol: that of messages alone has the request's cache markers. */
+  by: Protocol;
+}
+
 /**
- * Meters a request whose client left before any answer: context that was sent upstream is charged as cached, its lowest
- * possible cost; what was to be embedded as new, because vendors have no cache for it.
+ * Meters a request whose client left before any answer, after a wait for its usage where that was worth while. Without a report
+ * the context counts as new, or as written where the request asks for that; as cached, its lowest possible cost, when the
+ * answer failed at its upstream or here.
  */
-export function meterLeft(sent: boolean, facts: RequestFacts, contextWindow: number, hiddenTokens: number): Metered {
+export function meterLeft(left: LeftFacts, facts: RequestFacts, contextWindow: number, hiddenTokens: number): Metered {
+  const { sent, account, failed } = left;
   if (!sent) return unmetered('client_closed');
-  const context = estimateInput(facts, contextWindow);
+  if (account !== null && account.usage !== null)
+    return meterStream('client_closed', account, facts, contextWindow, hiddenTokens);
+  const pool = facts.inputs !== undefined ? 'input' : failed ? 'cacheHit' : poolOf(facts, left.by);
   return {
-    usage: { ...nothing, [facts.inputs === undefined ? 'cacheHit' : 'input']: context, output: hiddenTokens },
+    usage: { ...nothing, [pool]: estimateInput(facts, contextWindow), output: hiddenTokens },
     usageSource: 'estimated',
     outcome: 'client_closed',
+    ...(account === null ? {} : besidesOf(account)),
   };
+}
+
+function poolOf({ cacheWrite }: RequestFacts, by: Protocol): keyof TokenPools {
+  if (by !== 'messages' || cacheWrite === 'none') return 'input';
+  return cacheWrite === '1h' ? 'cacheWrite1h' : 'cacheWrite5m';
+}
+
+/**
+ * Meters an answer that another model gave, where the request let the vendor choose: its tokens are a run of that model.
+ * An answer that lists its runs says so itself.
+ */
+export function withServing(
+  metered: Metered,
+  reported: string | null,
+  asked: string,
+  others: readonly PricedModel[],
+): Metered {
+  if (others.length === 0 || metered.runs !== undefined || reported === null || isSameModel(asked, reported))
+    return metered;
+  return { ...metered, usage: nothing, runs: [{ model: reported, usage: metered.usage }] };
 }
 
 export interface SettlementParts {
@@ -174,19 +246,49 @@ export interface SettlementParts {
   price: FrozenPrice;
   /** When the request was admitted, by the database's clock: costs with windows are those of this moment. */
   admittedAtMs: number;
-  /** As in `Admitted`. */
-  capped: boolean;
   metered: Metered;
+  /** The request's bound: nothing above it is charged. */
+  bounds: TokenBounds;
   latencyMs: number;
   timeToFirstByteMs: number | null;
   attribution: Attribution | null;
+  /** Other models that may have run for it. */
+  others: readonly PricedModel[];
+}
+
+/** What was reported above the bound cannot be, and what was estimated above it is a poor estimate. */
+function withinBound(metered: Metered, bounds: TokenBounds): Metered {
+  const { usageSource, units } = metered;
+  const usage = poolsWithin(metered.usage, bounds);
+  const most: UnitCounts = { search: bounds.searches, image: bounds.images, minute: bounds.minutes };
+  const isOver = chargedUnits.some((unit) => (units?.[unit] ?? 0) > (most[unit] ?? 0));
+  if (usage === metered.usage && !isOver) return metered;
+  const isReported = usageSource === 'reported' || usageSource === 'partial';
+  return {
+    ...metered,
+    usage,
+    usageSource: isReported ? 'clamped' : usageSource,
+    ...(units === undefined ? {} : { units: leastUnits(units, most) }),
+  };
+}
+
+function leastUnits(units: UnitCounts, most: UnitCounts): UnitCounts {
+  const least: UnitCounts = {};
+  for (const unit of chargedUnits) {
+    const count = units[unit];
+    if (count !== undefined) least[unit] = Math.min(count, most[unit] ?? 0);
+  }
+  return least;
 }
 
 export function toSettlement(parts: SettlementParts): Settlement {
-  const { route, facts, metered } = parts;
+  const { route, facts } = parts;
+  const metered = withinBound(parts.metered, parts.bounds);
   const { usage } = metered;
   const { costs } = route;
   const units = metered.units === undefined ? [] : unitLines(metered.units, parts.price.perUnit);
+  const own = costs === null ? null : upstreamCostOf(usage, units, pricesAtMoment(costs, parts.admittedAtMs));
+  const runs = metered.runs === undefined ? null : runLines(metered.runs, usage, parts);
   return {
     accountId: parts.accountId,
     keyId: parts.keyId,
@@ -198,14 +300,82 @@ export function toSettlement(parts: SettlementParts): Settlement {
     usage,
     price: entryPrice(parts.price, usage),
     ...(units.length === 0 ? {} : { units }),
-    upstreamCost: costs === null ? null : upstreamCostOf(usage, units, pricesAtMoment(costs, parts.admittedAtMs)),
+    ...(runs === null || runs.lines.length === 0 ? {} : { lines: runs.lines }),
+    upstreamCost: runs === null ? own : own === null || runs.upstreamCost === null ? null : own + runs.upstreamCost,
     latencyMs: Math.round(parts.latencyMs),
     timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
     outcome: metered.outcome,
-    usageSource: metered.usageSource,
-    ...(parts.capped ? { capped: true } : {}),
+    usageSource: runs?.clamped === true && metered.usageSource === 'reported' ? 'clamped' : metered.usageSource,
     ...(parts.attribution === null ? {} : { attribution: parts.attribution }),
   };
+}
+
+/** The price of another model's run. */
+interface RunPrice {
+  /** As in `RunLine`. */
+  model: string;
+  price: TieredPrices;
+  /** What the operator pays; null: not known. */
+  costs: TieredPrices | null;
+}
+
+/** Whether the catalog prices a model under the name that its vendor reports; null: it does not. */
+export function pricedRun(
+  { model }: Pick<ModelRun, 'model'>,
+  {
+    model: own,
+    route,
+    price,
+    admittedAtMs,
+    others,
+  }: Pick<SettlementParts, 'model' | 'route' | 'price' | 'admittedAtMs' | 'others'>,
+): RunPrice | null {
+  if (model === null) return null;
+  const { upstream, upstreamModel, costs } = route;
+  if (isSameModel(upstreamModel, model))
+    return { model: own, price, costs: costs === null ? null : pricesAtMoment(costs, admittedAtMs) };
+  return others.find((other) => other.upstream === upstream.id && isSameModel(other.upstreamModel, model)) ?? null;
+}
+
+/**
+ * Runs of other models as lines, each run at the prices for its own prompt; runs of one model at the same prices are one line.
+ * A model that the catalog does not price is charged at the dearest price of the model that was asked for. Nothing is charged
+ * above the request's bound, which is for all runs together.
+ */
+function runLines(
+  runs: readonly ModelRun[],
+  own: TokenPools,
+  parts: SettlementParts,
+): { lines: RunLine[]; upstreamCost: PicoUsd | null; clamped: boolean } {
+  const left = {
+    ...parts.bounds,
+    input: parts.bounds.input - promptTokens(own),
+    output: parts.bounds.output - own.output,
+  };
+  const lines = new Map<string, RunLine>();
+  let upstreamCost: PicoUsd | null = 0n;
+  let clamped = false;
+  for (const run of runs) {
+    const usage = poolsWithin(run.usage, left);
+    clamped ||= usage !== run.usage;
+    left.input -= promptTokens(usage);
+    left.output -= usage.output;
+    const found = lines.size < MAX_RUN_LINES - 1 ? pricedRun(run, parts) : null;
+    const name = found?.model ?? (lines.size < MAX_RUN_LINES - 1 ? storableName(run.model ?? '') : otherNames);
+    const { input, cacheHit, cacheWrite5m, cacheWrite1h, output } =
+      found === null
+        ? dearestWithin(parts.price, Number.POSITIVE_INFINITY)
+        : pricesAt(found.price, promptTokens(usage));
+    const price = { input, cacheHit, cacheWrite5m, cacheWrite1h, output };
+    const paid: PicoUsd | null = found?.costs == null ? null : tieredCost(usage, found.costs);
+    upstreamCost = upstreamCost === null || paid === null ? null : upstreamCost + paid;
+    if (promptTokens(usage) + usage.output === 0) continue;
+    const key = [name, ...Object.values(price)].join(' ');
+    const line = lines.get(key);
+    if (line === undefined) lines.set(key, { model: name, usage: { ...usage }, price });
+    else addTokens(line.usage, usage);
+  }
+  return { lines: [...lines.values()], upstreamCost, clamped };
 }
 
 /** What the operator pays; null where the route does not say what a unit costs that was used. */

@@ -1,7 +1,7 @@
 import { type Ability, abilitiesOn, accountsWith, isSuspended } from '../people/principal.ts';
 import { isUuid } from '../shared/uuid.ts';
 import type { GraphqlContext } from './context.ts';
-import { badInput, NotAllowedError, NotFoundError } from './errors.ts';
+import { badInput, NotAllowedError, NotFoundError } from './types/errors.ts';
 
 /**
  * Access checks of objects that arguments name. An object of another account is answered like a missing one, before

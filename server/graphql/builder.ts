@@ -12,8 +12,8 @@ import { getDatamodel } from '../database/generated/pothos-types.ts';
 import { abilitiesOn, accountsWith, isOperator, isTrustedOperator } from '../people/principal.ts';
 import { suspendedSentence } from './access.ts';
 import type { GraphqlContext } from './context.ts';
-import { InputError, transportError } from './errors.ts';
-import { defaultPage, maxPage, pageLength, pageSize } from './paging.ts';
+import { InputError, transportError } from './types/errors.ts';
+import { defaultPage, maxPage, pageLength, pageSize } from './types/paging.ts';
 
 /**
  * The schema's builder: one per process, because Pothos collects types as the domain files load (`schema.ts`).
@@ -154,10 +154,8 @@ export const builder = new SchemaBuilder<{
     // Pages of Prisma read their rows by this path as well as by that of edges.
     nodesOnConnection: { description: 'The elements of the page.', complexity: { field: 1, multiplier: 1 } },
     pageInfoFieldOptions: { description: 'Where the page begins and ends.' },
-    beforeArgOptions: { description: 'Only elements before this cursor.' },
     afterArgOptions: { description: 'Only elements after this cursor.' },
     firstArgOptions: { description: `How many elements from the start, at most ${maxPage}.`, validate: pageLength },
-    lastArgOptions: { description: `How many elements from the end, at most ${maxPage}.`, validate: pageLength },
     defaultConnectionTypeOptions: { description: 'A page of a list.', authScopes: { public: true } },
     defaultEdgeTypeOptions: { description: 'An element of a list with its cursor.', authScopes: { public: true } },
     defaultConnectionFieldOptions: {

@@ -5,19 +5,21 @@ import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import type { History } from '../database/replica.ts';
 import { type ControlPrincipal, isSamePrincipal, nobody } from '../people/principal.ts';
-import { networkOf } from '../people/throttle.ts';
+import { networkOf } from '../people/sign-in/throttle.ts';
 import { describeError, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
+import { createAccountTurns } from '../shared/account-turns.ts';
+import { createLoopTurns } from '../shared/loop-turns.ts';
 import { createRates } from '../shared/rates.ts';
 import type { GraphqlContext } from './context.ts';
 import type { Domains } from './domains.ts';
-import { defaultLimits, type Limits } from './limits.ts';
-import type { GraphqlLog } from './masking.ts';
-import { defaultRates, type GraphqlRates } from './rates.ts';
-import { createReportTurns, type ReportLimits } from './report-turns.ts';
+import { defaultLimits, type Limits } from './guard/limits.ts';
+import type { GraphqlLog } from './guard/masking.ts';
+import { defaultRates, type GraphqlRates } from './guard/rates.ts';
+import { createShares } from './guard/shares.ts';
+import { createWork } from './guard/work.ts';
 import { buildSchema } from './schema.ts';
-import { createWork } from './slices.ts';
-import { createTurns } from './turns.ts';
-import { whileUnchanged } from './unchanged.ts';
+import { BusyError } from './types/errors.ts';
+import { whileUnchanged } from './types/unchanged.ts';
 import { createEngine } from './yoga.ts';
 
 /** Largest request body; larger ones are refused before they are read. */
@@ -35,7 +37,26 @@ const lateRetryAfterS = 2;
 /** A subscription ends so soon after its subject has signed out, or has lost a right. */
 const defaultIdentifyAgainMs = 5_000;
 
+/**
+ * Reads that add up many rows: less than half of the connections that pages share. A page asks for a few at once, so some of
+ * an account wait.
+ */
+const reportTurns = { perAccount: 2, perProcess: 4, line: { max: 8, refusal: () => new BusyError() } };
+
+/**
+ * Operations that run at once: a page begins about eight. Those of one principal beyond that wait for each other, and a
+ * few dozen more are refused.
+ */
+const operationTurns = { perAccount: 6, perProcess: 64, line: { max: 60, refusal: () => new BusyError() } };
+
 const clientGone = new Error('the client has gone');
+
+/** A subscription has no end of its own: a client that ends its side of the connection takes no more of it. */
+function leaveWithEnd({ raw }: FastifyRequest, gone: AbortController): void {
+  const leave = (): void => gone.abort(clientGone);
+  raw.socket.once('end', leave);
+  gone.signal.addEventListener('abort', () => raw.socket.off('end', leave), { once: true });
+}
 
 export interface GraphqlOptions {
   prisma: PrismaClient;
@@ -52,7 +73,6 @@ export interface GraphqlOptions {
   isLate?: () => boolean;
   limits?: Limits;
   rates?: GraphqlRates;
-  reports?: ReportLimits;
   /** Between two identifications of a subscription's subject. */
   identifyAgainMs?: number;
   /** A self-contained page for trying operations out. Never served in production. */
@@ -70,8 +90,10 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
   const costs = createRates(rates.cost);
   const operations = createRates(rates.operations);
   const networks = createRates(rates.network);
-  const turns = createTurns();
-  const reports = createReportTurns(options.reports);
+  const turns = createLoopTurns();
+  const reports = createAccountTurns(reportTurns);
+  const running = createAccountTurns(operationTurns);
+  const shares = createShares({ connections: db.options.max });
   const engine = createEngine({ schema, production, limits: options.limits ?? defaultLimits, costs, log });
   const readHistory = options.history?.reader ?? (() => ({ query: db.query.bind(db), ageMs: null }));
   const origin = new URL(publicUrl).origin;
@@ -84,6 +106,10 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       (_request, body, done) => done(null, body),
     );
     scope.setErrorHandler((error, request, reply) => {
+      if (error instanceof BusyError) {
+        reply.header('retry-after', error.retryAfterSeconds);
+        return refuse(request, reply, 503, error.code, error.message, { retryAfterSeconds: error.retryAfterSeconds });
+      }
       const { status, code, message } = refusalOf(error);
       if (status >= 500) log.error({ requestId: request.id, ...describeError(error) }, 'a GraphQL request failed');
       return refuse(request, reply, status, code, message);
@@ -137,8 +163,8 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         principal: identified.principal,
         setCookies: [...identified.setCookies],
         prisma,
-        db,
-        history: readHistory(),
+        db: shares.pool(db, subject),
+        history: shares.history(readHistory(), subject),
         domains,
         publicUrl,
         signal: gone.signal,
@@ -147,14 +173,16 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       };
       // Parsing and validating a document block the event loop for milliseconds, too.
       await turns.next(subject);
-      const answer = await engine.fetch(
-        new engine.fetchAPI.Request(`${publicUrl}/graphql`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', accept: request.headers.accept ?? 'application/json' },
-          body: text,
-          signal: gone.signal,
-        }),
-        context,
+      const answer = await running(subject, async () =>
+        engine.fetch(
+          new engine.fetchAPI.Request(`${publicUrl}/graphql`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', accept: request.headers.accept ?? 'application/json' },
+            body: text,
+            signal: gone.signal,
+          }),
+          context,
+        ),
       );
       if (answer.status === notAcceptable)
         return refuse(
@@ -165,8 +193,10 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
           'Operations are answered as application/json, subscriptions as text/event-stream: accept that.',
         );
       const isUnchanged = () => isStill(domains, caller, principal);
-      const events = (body: AsyncIterable<Uint8Array>) =>
-        whileUnchanged(body, { isUnchanged, everyMs: identifyAgainMs, signal: gone.signal });
+      const events = (body: AsyncIterable<Uint8Array>) => {
+        leaveWithEnd(request, gone);
+        return whileUnchanged(body, { isUnchanged, everyMs: identifyAgainMs, signal: gone.signal });
+      };
       return send(request, reply, answer, { setCookies: context.setCookies, events });
     });
 

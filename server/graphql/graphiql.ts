@@ -12,7 +12,7 @@ export const firstQueries = `# Choose one of these operations beside the play bu
 query WhoAmI {
   me {
     user { name email language }
-    tokenScopes
+    scopes
     accounts { id name status }
   }
 }
@@ -62,7 +62,7 @@ query SpentByDay {
 }
 
 mutation NewKey {
-  createApiKey(input: { name: "from GraphiQL", limits: { day: "1" } }) {
+  createKey(input: { name: "from GraphiQL", limits: { day: "1" } }) {
     ... on NewApiKey { secret key { id name } }
     ... on InputError { problems { path message } }
     ... on Error { code message }

@@ -1,8 +1,8 @@
 import type { Keyset, KeysetRange } from '../shared/keyset.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { builder, type ObjectFields } from './builder.ts';
-import { badInput } from './errors.ts';
-import { listLength, maxPage, type PageArguments } from './paging.ts';
+import { badInput } from './types/errors.ts';
+import { listLength, maxPage, type PageArguments } from './types/paging.ts';
 
 /** Pages of reports and of lists that are no table's rows by their ids, as connections that are read forward. */
 
@@ -80,34 +80,11 @@ export function pageFields<Row extends object>(
   };
 }
 
-/** The fields of a report's page, with the form that it had before. */
-export function reportFields<Row extends object>(
-  t: ObjectFields<Report<Row>>,
-  parts: { row: RowType<Row>; edge: ReturnType<typeof reportEdge<Row>>; order: string },
-) {
-  return {
-    ...pageFields(t, parts),
-    rows: t.field({
-      type: [parts.row],
-      description: parts.order,
-      complexity: { field: 1, multiplier: 50 },
-      deprecationReason: 'Use `nodes`, or `edges`.',
-      resolve: ({ rows }) => rows,
-    }),
-    next: t.string({
-      nullable: true,
-      description: 'Cursor for more rows; null: these are all.',
-      deprecationReason: 'Use `pageInfo { hasNextPage endCursor }`.',
-      resolve: (page) => (page.hasMore ? (edgesOf(page).at(-1)?.cursor ?? null) : null),
-    }),
-  };
-}
-
 /** The texts of the arguments of a page whose cursors are numbers of rows, or ids of requests. */
 export const pageTexts = { first: `How many, at most ${maxPage}.`, after: 'Those behind this cursor.' };
 
 /** Elements that can be skipped: `load` reads them all. */
-const maxOffset = 5_000;
+const maxOffset = 100_000;
 
 /** A page of a list that is read from its beginning: `load` reads its first elements. */
 export async function pageFromStart<Row>(

@@ -1,11 +1,12 @@
 import { type GraphQLSchema, isObjectType, lexicographicSortSchema, printSchema } from 'graphql';
-import './scalars.ts';
-import './error-types.ts';
+import './types/scalars.ts';
+import './types/error-types.ts';
 import './notices/watching.ts';
 import './people/people.ts';
 import './people/sign-up.ts';
 import './people/sign-in.ts';
 import './operator/settings.ts';
+import './people/identities.ts';
 import './people/passkeys.ts';
 import './people/sessions.ts';
 import './accounts/accounts.ts';
@@ -30,14 +31,17 @@ import './operator/operator.ts';
 import './operator/operators.ts';
 import './operator/checklist.ts';
 import './billing/revenue.ts';
+import './billing/book-settings.ts';
 import './billing/books.ts';
-import './exceptions.ts';
+import './billing/months.ts';
+import './billing/discrepancies.ts';
 import './operator/audit.ts';
 import './billing/business.ts';
 import './catalog/model-mismatches.ts';
 import './accounts/parties.ts';
 import './accounts/data.ts';
 import './plans/plans.ts';
+import './plans/refunds.ts';
 import './plans/orders.ts';
 import './plans/order-status.ts';
 import './plans/order-receipts.ts';
@@ -58,10 +62,11 @@ import './notices/channels.ts';
 import './notices/notices.ts';
 import './notices/webhooks.ts';
 import { builder } from './builder.ts';
-import { withConventions } from './conventions.ts';
-import { findUnguarded } from './guard.ts';
-import { isCleanText } from './limits.ts';
-import { sliceLists } from './slices.ts';
+import { findUnguarded } from './guard/guard.ts';
+import { isCleanText } from './guard/limits.ts';
+import { sliceLists } from './guard/slices.ts';
+import { readOtherValues } from './types/enums.ts';
+import { readForward } from './types/paging.ts';
 
 /** Loads the file of each domain and builds the schema, once. */
 
@@ -75,7 +80,9 @@ export function buildSchema(): GraphQLSchema {
   if (unguarded.length > 0) throw new Error(`No authorisation rule: ${unguarded.join(', ')}`);
   answerNullForMalformedIds(schema);
   sliceLists(schema);
-  built = withConventions(schema);
+  readForward(schema);
+  readOtherValues(schema);
+  built = schema;
   return built;
 }
 

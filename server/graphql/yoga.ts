@@ -9,11 +9,11 @@ import {
 import { createYoga, isAsyncIterable, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Rates } from '../shared/rates.ts';
 import type { GraphqlContext } from './context.ts';
-import { costError, operationCost } from './cost.ts';
-import { transportError } from './errors.ts';
-import { cleanTextRule, findDirtyText, type Limits, limitsRule } from './limits.ts';
-import { type GraphqlLog, maskError, withoutStrings } from './masking.ts';
-import { operationOf, valuesRule, variableErrors } from './variables.ts';
+import { costError, operationCost } from './guard/cost.ts';
+import { cleanTextRule, findDirtyText, type Limits, limitsRule } from './guard/limits.ts';
+import { type GraphqlLog, maskError, withoutStrings } from './guard/masking.ts';
+import { operationOf, valuesRule, variableErrors } from './guard/variables.ts';
+import { transportError } from './types/errors.ts';
 
 /** Maximum live subscriptions of one principal on one process. */
 const maxSubscriptions = 4;

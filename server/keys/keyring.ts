@@ -14,6 +14,8 @@ export interface Principal {
   models: ReadonlySet<string> | null;
   /** The account may read but not spend. */
   suspended: boolean;
+  /** The key measures uptime: probes are all that it sends. */
+  probes: boolean;
   /** The account has only trial budget left, or none: the strict limits of trials apply. */
   trial: boolean;
   /** The key's own limit; null: the service's default. */
@@ -53,7 +55,7 @@ export interface Keyring {
 }
 
 export interface KeyringParts {
-  pool: Pool;
+  pool: Pick<Pool, 'query'>;
   /** Maximum age of a cached key when no change notification arrives. */
   maxAgeMs?: number;
   maxEntries?: number;
@@ -67,6 +69,7 @@ interface KeyRow {
   projectId: string | null;
   models: string[];
   suspended: boolean;
+  probes: boolean;
   trial: boolean;
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
@@ -80,7 +83,7 @@ interface KeyRow {
 }
 
 const readKey = (column: 'hash' | 'id'): string => `
-  SELECT k.id, k.account_id AS "accountId", k.project_id AS "projectId", k.models, a.status = 'suspended' AS suspended,
+  SELECT k.id, k.account_id AS "accountId", k.project_id AS "projectId", k.models, a.status = 'suspended' AS suspended, a.kind = 'probe' AS probes,
          k.requests_per_minute AS "requestsPerMinute", k.tokens_per_minute AS "tokensPerMinute",
          k.max_concurrent AS "maxConcurrent", k.addresses, l.addresses AS "accountAddresses",
          l.requests_per_minute AS "accountRequestsPerMinute", l.tokens_per_minute AS "accountTokensPerMinute",
@@ -101,6 +104,7 @@ function toPrincipal(row: KeyRow): Principal {
     projectId,
     models,
     suspended,
+    probes,
     trial,
     requestsPerMinute,
     tokensPerMinute,
@@ -118,6 +122,7 @@ function toPrincipal(row: KeyRow): Principal {
     projectId,
     models: models.length === 0 ? null : new Set(models),
     suspended,
+    probes,
     trial,
     requestsPerMinute,
     tokensPerMinute,

@@ -143,6 +143,13 @@ export interface Keys {
    * for each key.
    */
   rotate(ask: KeyRef & { graceMs: number }): Promise<RotateKeyOutcome>;
+  /**
+   * Gives a key another secret, in place of the one before, and other terms: what was spent with it goes on to count. Of
+   * keys that the service makes for itself. Null: no such key.
+   */
+  renew(
+    ask: KeyRef & Pick<KeyTerms, 'expiresAt' | 'models' | 'limits'>,
+  ): Promise<{ key: ApiKey; secret: string } | null>;
   /** The key is unknown from the next request on. Running requests finish. */
   /** With a reason it is an operator's revocation, and the audit log says why. */
   delete(ask: KeyRef & { reason?: string }): Promise<DeleteKeyOutcome>;
@@ -227,6 +234,7 @@ export function createKeys({ pool }: { pool: Pool }): Keys {
     },
     change: (ask) => repeatedTransaction(pool, (client) => changeKey(client, ask)),
     rotate: (ask) => repeatedTransaction(pool, (client) => rotateKey(client, ask)),
+    renew: (ask) => repeatedTransaction(pool, (client) => renewKey(client, ask)),
     delete: (ask) => repeatedTransaction(pool, (client) => deleteKey(client, ask)),
   };
 }
@@ -253,7 +261,9 @@ export async function createKey(
   if (problem !== null) return problem;
   if (!isUuid(ask.accountId)) return { kind: 'unknown_account' };
   // Locked, so that concurrent creations are counted one after the other.
-  const { rowCount } = await client.query('SELECT FROM account WHERE id = $1 FOR NO KEY UPDATE', [ask.accountId]);
+  const { rowCount } = await client.query('SELECT FROM account WHERE id = $1 AND erased_at IS NULL FOR NO KEY UPDATE', [
+    ask.accountId,
+  ]);
   if (rowCount === 0) return { kind: 'unknown_account' };
   const { rows: counted } = await client.query<{ many: boolean }>(
     `SELECT count(*) >= $2 AS many FROM api_key
@@ -264,7 +274,8 @@ export async function createKey(
   const createdBy = ask.replaces === undefined ? await personOf(client, ask.actor) : ask.replaces.createdBy;
   const role = await roleOf(client, ask.accountId, createdBy);
   if (ask.replaces === undefined) terms.personal = ask.personal ?? role === 'member';
-  if (terms.personal && role === null) return { kind: 'not_allowed' };
+  // Somebody who was removed while they asked.
+  if (role === null && (createdBy !== null || terms.personal)) return { kind: 'not_allowed' };
   if (ask.replaces === undefined) {
     if (!terms.personal && role === 'member') return { kind: 'not_allowed' };
     if (!(await isProject(client, ask.accountId, terms.projectId))) return { kind: 'unknown_project' };
@@ -504,6 +515,23 @@ async function rotateKey(client: ClientBase, ask: KeyRef & { graceMs: number }):
   const replaced = only(rows);
   await audit(client, ask.actor, 'key.rotate', before, replaced);
   return { kind: 'rotated', key: created.key, secret: created.secret, replaced };
+}
+
+async function renewKey(
+  client: ClientBase,
+  ask: Parameters<Keys['renew']>[0],
+): Promise<{ key: ApiKey; secret: string } | null> {
+  const changed = await changeKey(client, ask);
+  if (changed.kind === 'unknown_key') return null;
+  if (changed.kind !== 'changed') throw new Error(`a key could not be renewed: ${changed.kind}`);
+  const { secret, hash, prefix, last4 } = createSecret('key');
+  const { rows } = await client.query<KeyRow>(
+    `UPDATE api_key SET hash = $2, prefix = $3, last4 = $4 WHERE id = $1 RETURNING ${columns}`,
+    [ask.id, hash, prefix, last4],
+  );
+  const key = only(rows);
+  await audit(client, ask.actor, 'key.rotate', changed.key, key);
+  return { key, secret };
 }
 
 /** The rest of a key's lifetime limit; at least 1 pico-USD, because a limit is never zero. */

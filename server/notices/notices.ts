@@ -48,10 +48,10 @@ export interface NoticeSettings extends QuietSettings {
   /** Pico-USD: below it the balance is low. Zero: never. */
   lowBalance: bigint;
   mail: boolean;
-  /** Pico-USD: more spent within `burnMinutes` is told. Zero: never. */
+  /** Pico-USD: spending more within `burnMinutes` makes a notice. Zero: never. */
   burnAmount: bigint;
   burnMinutes: number;
-  /** A limit of a key, member, project or the account used to this percentage is told. Zero: never. */
+  /** A limit of a key, member, project or the account used to this percentage makes a notice. Zero: never. */
   keyPercent: number;
   /** Kinds that are not wanted. */
   muted: readonly string[];
@@ -61,13 +61,13 @@ export interface NoticeSettings extends QuietSettings {
 export interface BusinessSettings extends QuietSettings {
   mail: boolean;
   muted: readonly string[];
-  /** Pico-USD: a shortfall of an hour above it is told. */
+  /** Pico-USD: a larger shortfall of an hour makes a notice. */
   shortfall: bigint;
-  /** A margin of 24 hours below it is told; null: never. */
+  /** A lower margin of 24 hours makes a notice; null: never. */
   marginPercent: number | null;
-  /** A vendor's bill that is further apart from the ledger is told; 1 to 100. */
+  /** Percent, 1 to 100: a vendor's bill that differs from the ledger by more makes a notice. */
   billPercent: number;
-  /** A day with usage whose bill is not imported after so many days is told; 1 to 45. */
+  /** Days, 1 to 45: a bill that is still missing so long after a day with usage makes a notice. */
   billDays: number;
 }
 

@@ -44,7 +44,7 @@ const maxPauseS = 86_400;
 /** Deliveries at a time in one process. Mail servers are slow, and must not delay messages. */
 const lanes = { mail: 3, channel: 8 };
 const keptDays = 30;
-/** Sign-ins go first, but for each so-manieth message: a flood of them must not hold up what others wait for. */
+/** Sign-ins go first, but for one draw in `fairEvery`: a flood of them must not hold up what others wait for. */
 const fairEvery = 4;
 
 type Lane = keyof typeof lanes;
@@ -280,7 +280,13 @@ const budgetKinds: ReadonlySet<NoticeKind> = new Set([
   'trial_ending',
 ]);
 
-const pages: Partial<Record<NoticeKind, string>> = {
+/** The page that shows what a notice tells of; several kinds in one mail: the list of notices. */
+export const noticePages: Record<NoticeKind, string> = {
+  balance_low: 'topup',
+  balance_exhausted: 'topup',
+  grant_expiring: 'topup',
+  trial_ending: 'topup',
+  recovered: 'activity',
   burn_rate: 'keys',
   key_limit_near: 'keys',
   price_changed: 'models',
@@ -295,7 +301,7 @@ const pages: Partial<Record<NoticeKind, string>> = {
 };
 
 function pageOf(publicUrl: string, kind: NoticeKind | undefined): string {
-  return `${publicUrl}/${(kind && pages[kind]) ?? 'overview'}`;
+  return `${publicUrl}/${kind === undefined ? 'notices' : noticePages[kind]}`;
 }
 
 function textOf(leased: readonly Leased[], locale: Locale): NoticeText {

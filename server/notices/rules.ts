@@ -78,11 +78,11 @@ export interface BudgetState {
   /** Below it the balance is low; zero: never. */
   threshold: bigint;
   ending: readonly EndingGrant[];
-  /** Spent within the last `minutes`, and the amount above which it is told; null: it is not wanted. */
+  /** Spent within the last `minutes`, and the amount above which a notice is made; null: it is not wanted. */
   burn?: { spent: bigint; amount: bigint; minutes: number } | null;
   /** Those whose period runs. */
   limits?: readonly UsedLimit[];
-  /** A limit used to this percentage is told; zero: never. */
+  /** A limit used to this percentage makes a notice; zero: never. */
   keyPercent?: number;
   /** Kinds that are not wanted. */
   muted?: readonly string[];
@@ -215,7 +215,7 @@ export function recoveryOf(
     ({ kind }) => kind === 'balance_low' && state.threshold > 0n && state.left >= state.threshold,
   );
   const ended = exhausted ?? low;
-  // As long as it is low, the notice of that is open, and its end is told.
+  // As long as it is low, the notice of that is open, and its end makes one, too.
   const isLow = state.left < state.threshold && state.muted?.includes('balance_low') !== true;
   if (ended === undefined || isLow || state.muted?.includes('recovered') === true) return null;
   const facts = { of: ended.kind, balance_usd: formatUsd(state.left) };

@@ -1,11 +1,11 @@
 /** Identifies who sends a request: a session, an access token, or neither. */
 
 import type { AccessTokens } from './access-tokens.ts';
-import { absoluteS, cookieNames, idleS, prolongAfterS } from './auth.ts';
 import { type Caller, cookieValue, headersOf, tokenOf } from './caller.ts';
 import type { IdentityParts } from './identity.ts';
 import { type ControlPrincipal, nobody, type Role, roles } from './principal.ts';
-import { sessionDigest } from './session-tokens.ts';
+import { absoluteS, cookieNames, idleS, prolongAfterS } from './sign-in/auth.ts';
+import { sessionDigest } from './sign-in/session-tokens.ts';
 import type { Views } from './views.ts';
 
 export interface Identified {

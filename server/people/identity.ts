@@ -2,12 +2,12 @@ import { APIError } from 'better-auth/api';
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import type { Mailer } from '../runtime/mail.ts';
-import type { Auth } from './auth.ts';
 import { type Caller, headersOf } from './caller.ts';
-import type { Devices } from './device.ts';
 import type { Busy } from './outcomes.ts';
-import { type Passwords, PasswordsBusyError } from './passwords.ts';
-import type { Throttle } from './throttle.ts';
+import type { Auth } from './sign-in/auth.ts';
+import type { Devices } from './sign-in/device.ts';
+import { type Passwords, PasswordsBusyError } from './sign-in/passwords.ts';
+import type { Throttle } from './sign-in/throttle.ts';
 
 /** The dependencies and calls that the parts of the identity domain share. */
 export interface IdentityParts {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { textProblem } from '../shared/plain-text.ts';
 import { personAddress } from './address.ts';
 import type { BadInput } from './outcomes.ts';
-import { maxPasswordBytes, passwordProblem } from './passwords.ts';
+import { maxPasswordBytes, passwordProblem } from './sign-in/passwords.ts';
 
 /** Input of people by one path: zod shapes whose messages are whole sentences, and every problem at once. */
 

@@ -51,11 +51,11 @@ export function passwordResetMail(to: string, locale: Locale, link: string): Mai
   const text = {
     en: {
       subject: 'Reset your password',
-      body: 'Open this link within an hour to choose a new password. Every session will be signed out, and all passkeys are removed. If you did not ask for it, do nothing.',
+      body: 'Open this link within an hour to choose a new password. Every session will be signed out, and all passkeys and linked accounts are removed. If you did not ask for it, do nothing.',
     },
     vi: {
       subject: 'Đặt lại mật khẩu',
-      body: 'Hãy mở liên kết sau trong vòng một giờ để chọn mật khẩu mới. Mọi phiên đăng nhập sẽ bị đăng xuất và mọi passkey sẽ bị xóa. Nếu bạn không yêu cầu, hãy bỏ qua thư này.',
+      body: 'Hãy mở liên kết sau trong vòng một giờ để chọn mật khẩu mới. Mọi phiên đăng nhập sẽ bị đăng xuất, mọi passkey và tài khoản liên kết sẽ bị xóa. Nếu bạn không yêu cầu, hãy bỏ qua thư này.',
     },
   }[locale];
   return mail(to, text, link);
@@ -94,7 +94,7 @@ export function securityMail(
     | 'second_factor_off'
     | 'passkey_added'
     | 'passkey_removed'
-    | 'passkeys_removed_by_reset',
+    | 'ways_removed_by_reset',
   link: string,
 ): Mail {
   const texts = {
@@ -148,18 +148,66 @@ export function securityMail(
         body: 'Một passkey không còn đăng nhập được vào Steyg của bạn, và các phiên khác do nó mở đã kết thúc. Nếu không phải bạn, hãy đổi mật khẩu ngay:',
       },
     },
-    passkeys_removed_by_reset: {
+    ways_removed_by_reset: {
       en: {
-        subject: 'Your passkeys were removed',
-        body: 'A new password was chosen with a link from this mailbox. So that nobody else keeps a way in, all sessions were signed out and all passkeys removed. Sign in with the new password and add your own passkeys again here:',
+        subject: 'Your passkeys and linked accounts were removed',
+        body: 'A new password was chosen with a link from this mailbox. So that nobody else keeps a way in, all sessions were signed out, and all passkeys and linked accounts of other services were removed. Sign in with the new password and add your own again here:',
       },
       vi: {
-        subject: 'Các passkey của bạn đã bị xóa',
-        body: 'Mật khẩu mới đã được chọn bằng liên kết gửi đến hộp thư này. Để không ai khác còn cách đăng nhập, mọi phiên đã bị đăng xuất và mọi passkey đã bị xóa. Hãy đăng nhập bằng mật khẩu mới rồi thêm lại passkey của bạn tại đây:',
+        subject: 'Các passkey và tài khoản liên kết của bạn đã bị xóa',
+        body: 'Mật khẩu mới đã được chọn bằng liên kết gửi đến hộp thư này. Để không ai khác còn cách đăng nhập, mọi phiên đã bị đăng xuất, mọi passkey và tài khoản liên kết ở dịch vụ khác đã bị xóa. Hãy đăng nhập bằng mật khẩu mới rồi thêm lại những gì của bạn tại đây:',
       },
     },
   };
   return mail(to, texts[what][locale], link);
+}
+
+/** An account elsewhere signs the person in from now on, or no longer. `service`: the host of its provider. */
+export function identityMail(
+  to: string,
+  locale: Locale,
+  what: 'linked' | 'removed',
+  service: string,
+  link: string,
+): Mail {
+  const texts = {
+    linked: {
+      en: {
+        subject: `An account of ${service} was linked`,
+        body: `From now on an account of ${service} signs you in to Steyg. If it was not you, remove it here at once, then change your password:`,
+      },
+      vi: {
+        subject: `Đã liên kết một tài khoản ${service}`,
+        body: `Từ nay một tài khoản ${service} đăng nhập được vào Steyg của bạn. Nếu không phải bạn, hãy xóa nó ngay tại đây rồi đổi mật khẩu:`,
+      },
+    },
+    removed: {
+      en: {
+        subject: `An account of ${service} was removed`,
+        body: `An account of ${service} no longer signs you in to Steyg, and your other sessions have ended. If it was not you, change your password now:`,
+      },
+      vi: {
+        subject: `Đã xóa một tài khoản ${service}`,
+        body: `Một tài khoản ${service} không còn đăng nhập được vào Steyg của bạn, và các phiên khác của bạn đã kết thúc. Nếu không phải bạn, hãy đổi mật khẩu ngay:`,
+      },
+    },
+  };
+  return mail(to, texts[what][locale], link);
+}
+
+/** Proves that the owner of the address wants an account elsewhere to sign them in. */
+export function linkIdentityMail(to: string, locale: Locale, service: string, link: string): Mail {
+  const text = {
+    en: {
+      subject: `Link an account of ${service}?`,
+      body: `Somebody, hopefully you, signed in at ${service} with this address and wants to use that account for Steyg. Open this link within half an hour, in the same browser, to allow it. If it was not you, do nothing.`,
+    },
+    vi: {
+      subject: `Liên kết tài khoản ${service}?`,
+      body: `Có người, hy vọng là bạn, đã đăng nhập tại ${service} bằng địa chỉ này và muốn dùng tài khoản đó cho Steyg. Hãy mở liên kết sau trong vòng nửa giờ, trong cùng trình duyệt, để đồng ý. Nếu không phải bạn, hãy bỏ qua thư này.`,
+    },
+  }[locale];
+  return mail(to, text, link);
 }
 
 /** To the owners of an account that was erased, and to its own address. */
@@ -190,3 +238,46 @@ export function invitationMail(to: string, locale: Locale, account: string, invi
   }[locale];
   return mail(to, text, link);
 }
+
+/** Tells an owner which keys somebody has seen who left the account, and whether they still work. */
+export function leftKeysMail(
+  to: string,
+  locale: Locale,
+  left: {
+    name: string;
+    account: string;
+    keys: readonly { name: string; last4: string }[];
+    fate: 'keep' | 'revoke';
+    link: string;
+  },
+): Mail {
+  const { name, account, keys, fate, link } = left;
+  const list = keys.slice(0, maxListed).map((key) => `- ${key.name} (…${key.last4})`);
+  if (keys.length > maxListed) list.push(`… +${keys.length - maxListed}`);
+  const text = {
+    en: {
+      keep: {
+        subject: `Keys that ${name} knows still work`,
+        body: `${name} left the account "${account}". These API keys, which ${name} made or rotated, still work. Rotate or delete those that ${name} must not use any more:`,
+      },
+      revoke: {
+        subject: `Keys of ${name} were revoked`,
+        body: `${name} left the account "${account}". These API keys, which ${name} made or rotated, were revoked and work no longer:`,
+      },
+    },
+    vi: {
+      keep: {
+        subject: `Các key mà ${name} biết vẫn hoạt động`,
+        body: `${name} đã rời tài khoản "${account}". Các API key sau do ${name} tạo hoặc đổi vẫn hoạt động. Hãy đổi hoặc xóa những key mà ${name} không được dùng nữa:`,
+      },
+      revoke: {
+        subject: `Các key của ${name} đã bị thu hồi`,
+        body: `${name} đã rời tài khoản "${account}". Các API key sau do ${name} tạo hoặc đổi đã bị thu hồi và không còn hoạt động:`,
+      },
+    },
+  }[locale][fate];
+  return mail(to, { subject: text.subject, body: `${text.body}\n\n${list.join('\n')}` }, link);
+}
+
+/** Keys that a mail names. */
+const maxListed = 50;

@@ -5,10 +5,10 @@ import { repeatedTransaction, transaction } from '../database/lane.ts';
 import type { Mailer } from '../runtime/mail.ts';
 import { type AuditAction, appendAudit } from '../shared/audit.ts';
 import { address, parseInput } from './input.ts';
-import { invitationMail, localeOf } from './mails.ts';
+import { invitationMail, leftKeysMail, localeOf } from './mails.ts';
 import { type BadInput, type BadToken, type Throttled, throttled } from './outcomes.ts';
 import { type Role, roles, rolesWith, scopesOf, type TokenScope, type UserPrincipal } from './principal.ts';
-import type { Throttle } from './throttle.ts';
+import type { Throttle } from './sign-in/throttle.ts';
 
 /**
  * The members of an account. Owners manage all members; admins manage all but owners. An account always keeps an owner.
@@ -42,6 +42,22 @@ export type MemberOutcome =
   | { kind: 'not_allowed' }
   | { kind: 'last_owner' };
 
+/** A working key of an account whose secret a member has seen: they made or rotated it, by themselves or with a token. */
+export interface SeenKey {
+  id: string;
+  name: string;
+  last4: string;
+  createdAt: Date;
+}
+
+/** What becomes of the keys that somebody has seen who leaves an account. */
+export type KeysOfLeaving = 'keep' | 'revoke';
+
+export type RemoveOutcome =
+  | MemberOutcome
+  /** These keys would go on working, and nobody said whether they are to: nothing was changed. */
+  | { kind: 'keys_undecided'; keys: SeenKey[] };
+
 export type InviteOutcome =
   | { kind: 'invited'; invitation: InvitationRecord }
   | { kind: 'already_member' }
@@ -62,8 +78,15 @@ export interface Members {
   /** Only for a person who signs in with the invited address: a forwarded mail opens nothing. */
   accept(me: UserPrincipal, token: string): Promise<{ kind: 'joined'; accountId: string } | BadToken>;
   setRole(me: UserPrincipal, ask: { accountId: string; userId: string; role: Role }): Promise<MemberOutcome>;
-  /** Also for leaving: every member may remove themselves. Their tokens and personal keys end. */
-  remove(me: UserPrincipal, ask: { accountId: string; userId: string }): Promise<MemberOutcome>;
+  /**
+   * Also for leaving: every member may remove themselves. Their tokens and personal keys end. `keys` is needed where
+   * there are keys of the account that they have seen, of who manages members; such keys are kept when somebody else
+   * leaves by themselves. The owners are told by mail which keys these are, and what became of them.
+   */
+  remove(
+    me: UserPrincipal,
+    ask: { accountId: string; userId: string; keys: KeysOfLeaving | null },
+  ): Promise<RemoveOutcome>;
 }
 
 const invitingRoles = rolesWith('members');
@@ -136,10 +159,80 @@ export function createMembers(parts: { pool: Pool; mailer: Mailer; throttle: Thr
       }),
 
     accept: (me, token) => transaction(pool, (client) => acceptInvitation(client, me, token)),
-    setRole: (me, ask) => transaction(pool, (client) => changeMember(client, me, ask)),
-    // A key that is changed at the same moment locks itself before its maker.
-    remove: (me, ask) => repeatedTransaction(pool, (client) => changeMember(client, me, { ...ask, role: null })),
+    async setRole(me, ask) {
+      const outcome = await transaction(pool, (client) => changeMember(client, me, { ...ask, keys: null }));
+      if (outcome.kind === 'keys_undecided' || outcome.kind === 'removed') throw new Error('a change removed a member');
+      return outcome;
+    },
+
+    async remove(me, ask) {
+      // A key that is changed at the same moment locks itself before its maker.
+      const outcome = await repeatedTransaction(pool, (client) => changeMember(client, me, { ...ask, role: null }));
+      if (outcome.kind !== 'removed') return outcome;
+      for (const { email, locale } of outcome.owners)
+        mailer.post(leftKeysMail(email, localeOf(locale), { ...outcome.left, link: `${publicUrl}/keys` }));
+      return { kind: 'done' };
+    },
   };
+}
+
+/** Somebody is no member any more. */
+interface Removed {
+  kind: 'removed';
+  left: { name: string; account: string; keys: readonly SeenKey[]; fate: KeysOfLeaving };
+  /** Who is told; nobody where no keys are left. */
+  owners: readonly { email: string; locale: string }[];
+}
+
+/** The keys that go on without a member; personal ones of theirs do not. */
+async function readSeenKeys(client: ClientBase, accountId: string, userId: string): Promise<SeenKey[]> {
+  const { rows } = await client.query<SeenKey>(
+    `SELECT k.id, k.name, k.last4, k.created_at AS "createdAt" FROM api_key k
+     WHERE k.account_id = $1 AND k.deleted_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now())
+       AND NOT (k.personal AND k.created_by = $2)
+       AND (k.created_by = $2 OR EXISTS (
+         SELECT FROM audit_entry e WHERE e.subject = 'key:' || k.id AND e.action = 'key.create'
+           AND (e.actor = 'user:' || $2::text OR e.actor IN (
+             SELECT 'token:' || t.id FROM access_token t WHERE t.account_id = $1 AND t.created_by = $2))))
+     ORDER BY k.id DESC`,
+    [accountId, userId],
+  );
+  return rows;
+}
+
+/** Ends the keys that somebody has seen, or lets them be, and finds whom to tell. */
+async function settleSeenKeys(
+  client: ClientBase,
+  me: UserPrincipal,
+  {
+    accountId,
+    userId,
+    keys,
+    fate,
+  }: { accountId: string; userId: string; keys: readonly SeenKey[]; fate: KeysOfLeaving },
+): Promise<Removed> {
+  if (fate === 'revoke')
+    await client.query('UPDATE api_key SET deleted_at = now() WHERE id = ANY ($1::uuid[]) AND deleted_at IS NULL', [
+      keys.map(({ id }) => id),
+    ]);
+  for (const { id, name } of fate === 'revoke' ? keys : [])
+    await appendAudit(client, {
+      actor: `user:${me.userId}`,
+      action: 'key.delete',
+      subject: `key:${id}`,
+      before: { name, userId },
+    });
+  const { rows } = await client.query<{ name: string; account: string }>(
+    'SELECT u.name, a.name AS account FROM app_user u, account a WHERE u.id = $2 AND a.id = $1',
+    [accountId, userId],
+  );
+  const { name, account } = rows[0] ?? { name: '', account: '' };
+  const owners = await client.query<{ email: string; locale: string }>(
+    `SELECT u.email, u.locale FROM member m JOIN app_user u ON u.id = m.user_id
+     WHERE m.account_id = $1 AND m.role = 'owner' AND $2 ORDER BY u.email`,
+    [accountId, keys.length > 0],
+  );
+  return { kind: 'removed', left: { name, account, keys, fate }, owners: owners.rows };
 }
 
 async function insertInvitation(
@@ -207,8 +300,13 @@ async function acceptInvitation(
 async function changeMember(
   client: ClientBase,
   me: UserPrincipal,
-  { accountId, userId, role }: { accountId: string; userId: string; role: Role | null },
-): Promise<MemberOutcome> {
+  {
+    accountId,
+    userId,
+    role,
+    keys: fate,
+  }: { accountId: string; userId: string; role: Role | null; keys: KeysOfLeaving | null },
+): Promise<RemoveOutcome | Removed> {
   // All members of the account under lock: two owners who demote each other at once must not leave it without one.
   const { rows } = await client.query<{ userId: string; role: Role }>(
     `SELECT user_id AS "userId", role FROM member WHERE account_id = $1 ORDER BY user_id FOR UPDATE`,
@@ -223,6 +321,9 @@ async function changeMember(
   const owners = rows.filter((row) => row.role === 'owner');
   if (member.role === 'owner' && role !== 'owner' && owners.length === 1) return { kind: 'last_owner' };
   if (role === member.role) return { kind: 'done' };
+  const keys = role === null ? await readSeenKeys(client, accountId, userId) : [];
+  const leads = invitingRoles.includes(mine.role);
+  if (keys.length > 0 && leads && fate === null) return { kind: 'keys_undecided', keys };
   if (role === null || roles.indexOf(role) > roles.indexOf(member.role))
     await revokeInvitationsOf(client, me, accountId, userId);
   if (role === null) {
@@ -234,7 +335,9 @@ async function changeMember(
     // An operator token's own abilities do not come from the role.
     await endTokens(client, accountId, userId, [...scopesOf(role), 'operator']);
   }
-  const after = role === null ? null : { userId, role };
+  const kept = leads ? (fate ?? 'keep') : 'keep';
+  const left = { userId, keys: kept, seenKeys: String(keys.length) };
+  const after = role === null ? (keys.length === 0 ? null : left) : { userId, role };
   await audit(
     client,
     me,
@@ -243,7 +346,8 @@ async function changeMember(
     { userId, role: member.role },
     after,
   );
-  return { kind: 'done' };
+  if (role !== null) return { kind: 'done' };
+  return settleSeenKeys(client, me, { accountId, userId, keys, fate: kept });
 }
 
 /** Revokes the invitations of a person who was removed or demoted: a confederate must not use them. */

@@ -2,21 +2,22 @@ import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import type { Mailer, MailLog } from '../runtime/mail.ts';
 import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
-import { createAuth } from './auth.ts';
-import { createDevices } from './device.ts';
 import { createIdentify, type Identify } from './identify.ts';
 import type { IdentityParts } from './identity.ts';
 import { emailChangeMail, localeOf, passwordResetMail, securityMail } from './mails.ts';
 import { createMembers, type Members } from './members.ts';
 import { createSetOperator } from './operators.ts';
-import { createPasskeys, type Passkeys } from './passkeys.ts';
-import { createPasswords, type Passwords } from './passwords.ts';
-import { createProviderSignIn, noProviders, type ProviderSettings, type ProviderSignIn } from './providers.ts';
 import { createSettings, type Settings } from './settings.ts';
-import { createArrival, createSignIn, type NewSignIn, type SignIn } from './sign-in.ts';
-import { createBindings, createSignUp, createVerificationMails, type SignUp } from './sign-up.ts';
-import { createThrottle } from './throttle.ts';
-import { createOpenAccount } from './trials.ts';
+import { createAuth } from './sign-in/auth.ts';
+import { createDevices } from './sign-in/device.ts';
+import { createIdentities } from './sign-in/identities.ts';
+import { createPasskeys, type Passkeys } from './sign-in/passkeys.ts';
+import { createPasswords, type Passwords } from './sign-in/passwords.ts';
+import { createProviderSignIn, noProviders, type ProviderSettings, type ProviderSignIn } from './sign-in/providers.ts';
+import { createArrival, createSignIn, type NewSignIn, type SignIn } from './sign-in/sign-in.ts';
+import { createBindings, createSignUp, createVerificationMails, type SignUp } from './sign-in/sign-up.ts';
+import { createThrottle } from './sign-in/throttle.ts';
+import { createOpenAccount } from './sign-in/trials.ts';
 import { createViews, type Views } from './views.ts';
 
 /** The identity domain: people and programs, how they authenticate, their settings. */
@@ -46,6 +47,8 @@ export function createPeople(options: {
   onNewSignIn?: (signIn: NewSignIn) => Promise<void>;
   passwords?: Passwords;
   providers?: ProviderSettings;
+  /** Whether an OpenID provider without TLS is asked; never in production. */
+  allowHttpProviders?: boolean;
   passwordSignIn?: boolean;
 }): People {
   const { prisma, pool, mailer, publicUrl, secretKey, log } = options;
@@ -77,14 +80,18 @@ export function createPeople(options: {
     // the sign-in that follows, where the network is known.
     onPasswordReset: async (user) => {
       await prisma.user.updateMany({ where: { id: user.id, emailVerified: false }, data: { emailVerified: true } });
-      // A passkey that a thief added must not outlive the recovery. Sessions end first: none is left to add another.
-      const [, { count }] = await prisma.$transaction([
+      // A passkey or account elsewhere that a thief added must not outlive the recovery. Sessions end first: none is left to
+      // add another.
+      const [, passkeys, linked] = await prisma.$transaction([
         prisma.session.deleteMany({ where: { userId: user.id } }),
         prisma.passkey.deleteMany({ where: { userId: user.id } }),
+        prisma.identity.deleteMany({ where: { userId: user.id } }),
+        // Of the previous version, which would let them in there.
+        prisma.credential.deleteMany({ where: { userId: user.id, password: null } }),
       ]);
       const security = `${publicUrl}/security`;
-      if (count > 0)
-        mailer.post(securityMail(user.email, await localeOfUser(user.id), 'passkeys_removed_by_reset', security));
+      if (passkeys.count + linked.count > 0)
+        mailer.post(securityMail(user.email, await localeOfUser(user.id), 'ways_removed_by_reset', security));
       await throttle.forget(`sign-in:${user.email}`);
     },
   });
@@ -100,7 +107,12 @@ export function createPeople(options: {
     publicUrl,
     openAccount,
   };
-  const arrival = createArrival({ ...parts, onNewSignIn: options.onNewSignIn ?? (async () => undefined) });
+  const identities = createIdentities({ pool, mailer, publicUrl, secretKey });
+  const arrival = createArrival({
+    ...parts,
+    linkWaiting: identities.linkWaiting,
+    onNewSignIn: options.onNewSignIn ?? (async () => undefined),
+  });
   const accessTokens = createAccessTokens({ pool });
   const views = createViews({ pool, secretKey });
   return {
@@ -110,6 +122,10 @@ export function createPeople(options: {
       ...parts,
       secretKey,
       settings: options.providers ?? noProviders,
+      allowHttp: options.allowHttpProviders ?? false,
+      passwordSignIn,
+      identities,
+      log,
       arrive: arrival.arrive,
     }),
     ...createPasskeys({ ...parts, secretKey, passwordSignIn, arrive: arrival.arrive }),

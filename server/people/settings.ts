@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { cookieNames } from './auth.ts';
 import { type Caller, tokenIn } from './caller.ts';
 import { ask, asking, type IdentityParts } from './identity.ts';
 import { address, chosenPassword, givenPassword, parseInput, shownName } from './input.ts';
 import { localeOf, securityMail } from './mails.ts';
 import { type AttemptRefusal, type Done, done, throttled, type Wrong, type WrongCode } from './outcomes.ts';
-import { personalTexts } from './passwords.ts';
 import type { UserPrincipal } from './principal.ts';
-import { createProof, type Proof, type StaleSignIn } from './proof.ts';
-import { sessionDigest } from './session-tokens.ts';
+import { cookieNames } from './sign-in/auth.ts';
+import { personalTexts } from './sign-in/passwords.ts';
+import { createProof, type Proof, type StaleSignIn } from './sign-in/proof.ts';
+import { sessionDigest } from './sign-in/session-tokens.ts';
 
 /** A session as its owner sees it. */
 export interface SessionView {
@@ -75,6 +75,8 @@ export interface Settings {
     caller: Caller,
   ): Promise<{ kind: 'codes'; backupCodes: string[] } | Wrong | StaleSignIn | AttemptRefusal>;
   prove: Proof['prove'];
+  /** Null: the session began with a sign-in a few minutes ago. */
+  freshSignIn: Proof['freshSignIn'];
   listSessions(me: UserPrincipal): Promise<SessionView[]>;
   /** False when the person has no such session. */
   revokeSession(me: UserPrincipal, sessionId: string): Promise<boolean>;
@@ -169,6 +171,7 @@ export function createSettings(parts: IdentityParts): Settings {
     },
 
     prove,
+    freshSignIn,
 
     ...createSessionList(prisma),
   };

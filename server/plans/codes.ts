@@ -8,6 +8,7 @@ import { appendAudit } from '../shared/audit.ts';
 import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText } from '../shared/input.ts';
 import type { KeysetRange } from '../shared/keyset.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { isErased } from './erased.ts';
 import { findPlan } from './plans.ts';
 
 /** Redemption codes: made by operators in batches, shown once, redeemed by accounts for budget. */
@@ -220,7 +221,7 @@ async function redeem(
   );
   if (before[0] !== undefined)
     return { kind: 'redeemed', grantId: before[0].id, amount: before[0].amount, again: true };
-  if (!found.isOpen) return { kind: 'invalid_code' };
+  if (!found.isOpen || (await isErased(client, accountId))) return { kind: 'invalid_code' };
   await client.query('INSERT INTO redemption (code_id, account_id, redeemed_by) VALUES ($1, $2, $3)', [
     found.id,
     accountId,

@@ -4,13 +4,15 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { isUuid } from '../shared/uuid.ts';
-import { withdrawInvoice } from './invoices.ts';
+import { closeMatched, findTransfer, insertMatch, type LockedOrder, lockOrder } from './bank/transfer-rows.ts';
+import { queuePart } from './erased.ts';
 import { insertOrder, lockPurchases, violates } from './orders.ts';
+import { withdrawInvoice } from './papers/invoices.ts';
 import { type OrderStatus, type ReviewReason, refuseAmount } from './payment.ts';
 import { findPlan } from './plans.ts';
+import { isRefunded } from './refunds.ts';
 import type { ApplyPayment } from './settlement.ts';
 import { creditTerms } from './top-up.ts';
-import { closeMatched, findTransfer, insertMatch, lockOrder } from './transfer-rows.ts';
 
 /** Corrections of bank transfers by operators: a match taken back, and an account credited where no order exists. */
 
@@ -50,11 +52,14 @@ export function createCorrections(pool: Pool, apply: ApplyPayment) {
       if (refused !== null) return { kind: 'not_payable', reason: refused };
       // The evidence of a movement that was told before is no second money.
       if (transfer.review?.reason === 'repeated') return { kind: 'not_payable', reason: 'repeated' };
+      if (await isRefunded(client, { transferId: input.transferId })) return { kind: 'refunded' };
       const plan = await findPlan(client, input.planId);
       if (plan === null) return { kind: 'unknown_plan' };
       const terms = creditTerms(transfer.amountVnd, plan);
       if (terms.budget <= 0n) return { kind: 'too_little' };
-      const { rowCount } = await client.query('SELECT FROM account WHERE id = $1', [input.accountId]);
+      const { rowCount } = await client.query('SELECT FROM account WHERE id = $1 AND erased_at IS NULL FOR KEY SHARE', [
+        input.accountId,
+      ]);
       if (rowCount === 0) return { kind: 'unknown_account' };
       const orderId = await insertOrder(client, {
         accountId: input.accountId,
@@ -100,11 +105,12 @@ async function undo(client: ClientBase, { transferId, by }: { transferId: string
   const match = order === null ? null : await findMatch(client, transferId, order.id);
   if (order === null || match === null) return { kind: 'not_matched' };
   if (match.matchedBy === 'matcher') return { kind: 'matched_by_memo' };
+  if (await isRefunded(client, { orderId: order.id })) return { kind: 'refunded' };
   const remaining = order.receivedVnd - matched.amountVnd;
   // Other transfers pay the order: its grant stays.
   const staysPaid = order.status === 'paid' && remaining >= order.priceVnd;
   if (!staysPaid && (await isUpgraded(client, order.id))) return { kind: 'upgraded' };
-  const status = staysPaid ? 'paid' : await reopenOrder(client, { orderId: order.id, transferId, remaining });
+  const status = staysPaid ? 'paid' : await reopenOrder(client, { order, transferId, remaining });
   await client.query(
     `INSERT INTO transfer_unmatch (id, transfer_id, order_id, matched_by, matched_at, undone_by)
      VALUES ($1, $2, $3, $4, $5, $6)`,
@@ -112,6 +118,7 @@ async function undo(client: ClientBase, { transferId, by }: { transferId: string
   );
   await client.query('DELETE FROM transfer_match WHERE transfer_id = $1', [transferId]);
   await reopenReview(client, transferId);
+  if (status === 'cancelled') await queuePart(client, order.id);
   await correctSurplus(client, { orderId: order.id, surplusVnd: staysPaid ? remaining - order.priceVnd : 0n });
   await appendAudit(client, {
     actor: by,
@@ -144,19 +151,20 @@ async function accountOfOrder(client: ClientBase, orderId: string): Promise<stri
   return rows[0]?.accountId ?? null;
 }
 
-/** Lets an order wait for its money again, or expire; returns its status. */
+/** Lets an order wait for its money again, or expire; returns its status. One of an erased account waits for nothing. */
 async function reopenOrder(
   client: ClientBase,
-  { orderId, transferId, remaining }: { orderId: string; transferId: string; remaining: bigint },
+  { order, transferId, remaining }: { order: LockedOrder; transferId: string; remaining: bigint },
 ): Promise<OrderStatus> {
   const { rows } = await client.query<{ status: OrderStatus }>(
     `UPDATE purchase_order SET paid_at = NULL, status = CASE
+       WHEN $4 THEN 'cancelled'
        WHEN $2::bigint > 0 AND (expires_at > now() OR upgrades IS NULL) THEN 'partial'
        WHEN $2::bigint = 0 AND $3 THEN 'cancelled'
        WHEN $2::bigint = 0 AND expires_at > now() THEN 'pending'
        ELSE 'expired' END
      WHERE id = $1 RETURNING status`,
-    [orderId, remaining, await wasCancelled(client, transferId)],
+    [order.id, remaining, await wasCancelled(client, transferId), order.erased === true],
   );
   const [row] = rows;
   if (row === undefined) throw new Error('a locked order is missing');
@@ -186,6 +194,8 @@ export type UndoOutcome =
   | { kind: 'matched_by_memo' }
   /** Another order upgrades the paid one. */
   | { kind: 'upgraded' }
+  /** Some of it went back already. */
+  | { kind: 'refunded' }
   /** Pico-USD of its budget that are spent, or held by running requests. */
   | { kind: 'used'; spent: bigint; held: bigint };
 
@@ -196,6 +206,8 @@ export type CreditOutcome =
   | { kind: 'unknown_plan' }
   | { kind: 'already_matched'; orderId: string }
   | { kind: 'not_payable'; reason: ReviewReason }
+  /** It goes back to whoever sent it. */
+  | { kind: 'refunded' }
   /** It buys less than a cent. */
   | { kind: 'too_little' };
 

@@ -2,6 +2,7 @@ import type { ClientBase, Pool } from 'pg';
 import { addGrant } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { endGift, hasReceiver, isDigest, isDigestOf, isErased } from './erased.ts';
 
 /**
  * What a paid order gives, and to whom. A gift is for another account, named by its id or e-mail address. Whether there
@@ -39,7 +40,8 @@ async function giveTo(
 ): Promise<void> {
   // Validity begins when the budget arrives.
   const { rows } = await client.query<{ expiresAt: Date | null }>(
-    `UPDATE purchase_order SET receiver_id = CASE WHEN gift_to IS NULL THEN NULL ELSE $2::uuid END WHERE id = $1
+    `UPDATE purchase_order SET receiver_id = CASE WHEN gift_to IS NULL THEN NULL ELSE $2::uuid END,
+            gift_to = CASE WHEN ${isDigest('gift_to')} THEN $2::text ELSE gift_to END WHERE id = $1
      RETURNING now() + make_interval(days => valid_days) AS "expiresAt"`,
     [order.id, accountId],
   );
@@ -51,7 +53,8 @@ async function giveTo(
 
 async function findReceiver(client: ClientBase, giftTo: string): Promise<string | null> {
   const { rows } = await client.query<{ id: string }>(
-    `SELECT id FROM account WHERE ${isUuid(giftTo) ? 'id' : 'email'} = $1 AND kind = 'customer' AND status = 'active'`,
+    `SELECT id FROM account WHERE ${isUuid(giftTo) ? 'id = $1' : giftTo.includes('@') ? 'email = $1' : isDigestOf('email', '$1')}
+       AND kind = 'customer' AND status = 'active'`,
     [giftTo],
   );
   return rows[0]?.id ?? null;
@@ -64,10 +67,10 @@ export function createGifts({ pool }: { pool: Pool }) {
     async deliver(): Promise<number> {
       const { rows: waiting } = await pool.query<{ id: string }>(
         `SELECT id FROM purchase_order o
-         WHERE gift_to IS NOT NULL AND receiver_id IS NULL AND status = 'paid'
+         WHERE ${hasReceiver('gift_to')} AND receiver_id IS NULL AND status = 'paid'
            AND (paid_at < now() - make_interval(days => $1)
                 OR EXISTS (SELECT FROM account a WHERE a.status = 'active' AND a.kind = 'customer'
-                             AND (a.email = o.gift_to OR a.id::text = o.gift_to)))
+                             AND (a.email = o.gift_to OR a.id::text = o.gift_to OR ${isDigestOf('a.email', 'o.gift_to')})))
          ORDER BY paid_at LIMIT 100`,
         [giftWaitDays],
       );
@@ -82,7 +85,12 @@ export function createGifts({ pool }: { pool: Pool }) {
           );
           const [order] = rows;
           if (order === undefined || order.giftTo === null) return 0;
-          const receiver = (await findReceiver(client, order.giftTo)) ?? (order.isOverdue ? order.accountId : null);
+          const found = await findReceiver(client, order.giftTo);
+          if (found === null && order.isOverdue && (await isErased(client, order.accountId))) {
+            await endGift(client, order.id);
+            return 0;
+          }
+          const receiver = found ?? (order.isOverdue ? order.accountId : null);
           if (receiver === null) return 0;
           await giveTo(client, order, receiver, addGrant);
           return 1;

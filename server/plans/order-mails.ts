@@ -6,22 +6,24 @@ import type { Mail } from '../runtime/mail.ts';
 import { demonstrationText, type Locale, momentText } from '../shared/page.ts';
 import { giftWaitDays } from './gifts.ts';
 import type { BankAccount, Order } from './orders.ts';
+import { bankName } from './qr/banks.ts';
 
 /**
- * Mails about orders: when one is made, when it is paid, when an operator matched a transfer to it. They are recorded in
+ * Mails about orders: when one is made, when it is paid, when an operator matched a transfer to it or something of it goes
+ * back. They are recorded in
  * the transaction of what they tell of, once for each, and sent afterwards in the language of the account's owner.
  */
 
-export type OrderMailKind = 'made' | 'paid' | 'matched';
+export type OrderMailKind = 'made' | 'paid' | 'matched' | 'refunded';
 
-/** Records a mail within the caller's transaction; a repetition records nothing. */
+/** Records a mail within the caller's transaction, of a transfer or a refund; a repetition records nothing. */
 export async function recordOrderMail(
   client: ClientBase,
-  mail: { orderId: string; kind: OrderMailKind; transferId?: string },
+  mail: { orderId: string; kind: OrderMailKind; subjectId?: string },
 ): Promise<void> {
   await client.query(
     'INSERT INTO order_mail (id, order_id, kind, transfer_id) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING',
-    [uuidv7(), mail.orderId, mail.kind, mail.transferId ?? null],
+    [uuidv7(), mail.orderId, mail.kind, mail.subjectId ?? null],
   );
 }
 
@@ -58,6 +60,9 @@ type MailRow = Pick<
   tries: number;
   to: string;
   locale: string | null;
+  /** With `refunded`: the number of the credit note, and its whole VND. */
+  creditNote: bigint | null;
+  refundVnd: bigint | null;
 };
 
 export function createOrderMails(deps: OrderMailDeps) {
@@ -107,8 +112,10 @@ export function createOrderMails(deps: OrderMailDeps) {
               coalesce((SELECT sum(t.amount_vnd) FROM transfer_match x JOIN bank_transfer t ON t.id = x.transfer_id
                         WHERE x.order_id = o.id), 0)::bigint AS "receivedVnd",
               (SELECT u.locale FROM member x JOIN app_user u ON u.id = x.user_id
-               WHERE x.account_id = a.id AND x.role = 'owner' ORDER BY u.email = a.email DESC, x.created_at LIMIT 1) AS locale
+               WHERE x.account_id = a.id AND x.role = 'owner' ORDER BY u.email = a.email DESC, x.created_at LIMIT 1) AS locale,
+              r.number AS "creditNote", r.amount_vnd AS "refundVnd"
        FROM order_mail m JOIN purchase_order o ON o.id = m.order_id JOIN account a ON a.id = o.account_id
+       LEFT JOIN refund r ON m.kind = 'refunded' AND r.id = m.transfer_id
        WHERE m.id = $1 AND m.state = 'due' AND NOT (${isSettled}) FOR UPDATE OF m SKIP LOCKED`,
       [id],
     );
@@ -169,7 +176,9 @@ function orderMail(row: MailRow, deps: Pick<OrderMailDeps, 'bank' | 'publicUrl' 
     usd: amountText[locale](deps.formatUsd(row.budget), row.bonus === 0n ? null : deps.formatUsd(row.bonus)),
     giftTo: row.giftTo,
     isPaid: row.status === 'paid',
-    until: momentText(row.expiresAt, locale),
+    until: momentText(row.expiresAt, locale, 'Vietnam'),
+    creditNote: String(row.creditNote ?? ''),
+    refund: vnd(row.refundVnd ?? 0n),
     bank: isOpen ? deps.bank : null,
   });
   const label = demonstrationText(locale, deps.bank?.isDemonstration === true);
@@ -189,6 +198,8 @@ interface Facts {
   giftTo: string | null;
   isPaid: boolean;
   until: string;
+  creditNote: string;
+  refund: string;
   bank: BankAccount | null;
 }
 
@@ -222,7 +233,7 @@ const texts: Record<Locale, Texts> = {
           ? []
           : [
               '',
-              `Transfer ${price} to account ${bank.account} (bank ${bank.bin}, ${bank.name}) with the memo ${memo} until ${until}.`,
+              `Transfer ${price} to account ${bank.account} at ${bankName(bank.bin)} (${bank.name}) with the memo ${memo} until ${until}.`,
               giftTo === null
                 ? 'The budget is added when the transfer arrives. Your API keys stay the same.'
                 : 'The gift is given when the transfer arrives.',
@@ -242,6 +253,12 @@ const texts: Record<Locale, Texts> = {
           : `${received} arrived so far; ${missing} are missing. Transfer the rest with the same memo.`,
       ],
     }),
+    refunded: ({ memo, plan, creditNote, refund }) => ({
+      subject: `Steyg order ${memo}: ${refund} go back to you`,
+      lines: [
+        `${refund} of your order ${memo} (${plan}) go back to you by bank transfer. Credit note ${creditNote} says for what; it is on the page of the order.`,
+      ],
+    }),
   },
   vi: {
     page: 'Đơn hàng, thông tin thanh toán và biên nhận:',
@@ -253,7 +270,7 @@ const texts: Record<Locale, Texts> = {
           ? []
           : [
               '',
-              `Hãy chuyển ${price} tới tài khoản ${bank.account} (ngân hàng ${bank.bin}, ${bank.name}) với nội dung ${memo} trước ${until}.`,
+              `Hãy chuyển ${price} tới tài khoản ${bank.account} tại ${bankName(bank.bin)} (${bank.name}) với nội dung ${memo} trước ${until}.`,
               giftTo === null
                 ? 'Số dư được cộng khi tiền đến. Các API key của bạn giữ nguyên.'
                 : 'Quà được trao khi tiền đến.',
@@ -273,6 +290,12 @@ const texts: Record<Locale, Texts> = {
         isPaid
           ? `Đã nhận ${received}. ${givenText.vi({ memo, plan, received, missing, isPaid, ...facts })}`
           : `Đã nhận ${received}; còn thiếu ${missing}. Hãy chuyển phần còn lại với cùng nội dung.`,
+      ],
+    }),
+    refunded: ({ memo, plan, creditNote, refund }) => ({
+      subject: `Đơn hàng Steyg ${memo}: hoàn lại ${refund} cho bạn`,
+      lines: [
+        `${refund} của đơn hàng ${memo} (${plan}) sẽ được chuyển khoản hoàn lại cho bạn. Phiếu ghi giảm số ${creditNote} nêu rõ nội dung và có trên trang của đơn hàng.`,
       ],
     }),
   },

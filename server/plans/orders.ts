@@ -4,12 +4,13 @@ import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { isErased } from './erased.ts';
 import { createMemo, findMemos } from './memo.ts';
 import { recordOrderMail } from './order-mails.ts';
 import type { OrderStatus } from './payment.ts';
 import { findPlan, type Plan } from './plans.ts';
+import { vietQrPayload } from './qr/vietqr.ts';
 import { bonusOf, type FreeAmount, freeTerms, readBonusSteps, readTopUp, type Terms, type TopUp } from './top-up.ts';
-import { vietQrPayload } from './vietqr.ts';
 
 export interface Order {
   id: string;
@@ -89,7 +90,7 @@ export type CreateOrderOutcome =
   /** Too many orders without a payment within an hour. */
   | { kind: 'throttled'; retryAfterS: number }
   | { kind: 'unknown_order' }
-  | { kind: 'not_upgradable'; reason: 'not_paid' | 'already_upgraded' | 'not_dearer' };
+  | { kind: 'not_upgradable'; reason: 'not_paid' | 'already_upgraded' | 'not_dearer' | 'refunded' };
 
 export type CancelOrderOutcome =
   | { kind: 'cancelled'; order: Order }
@@ -141,7 +142,8 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
             : { kind: 'idempotency_conflict' };
       }
 
-      if (bank === null) return { kind: 'not_on_sale' };
+      // A caller whose account is erased while they order.
+      if (bank === null || (await isErased(client, accountId))) return { kind: 'not_on_sale' };
       const offer = await findOffer(client, input);
       if ('kind' in offer) return offer;
       const { plan } = offer;
@@ -371,7 +373,13 @@ async function upgradeTerms(
   input: { accountId: string; plan: Plan; upgrades: string },
 ): Promise<Terms | CreateOrderOutcome> {
   if (!isUuid(input.upgrades)) return { kind: 'unknown_order' };
-  const { rows } = await client.query<{ status: OrderStatus; priceVnd: bigint; budget: bigint; superseded: boolean }>(
+  const { rows } = await client.query<{
+    status: OrderStatus;
+    priceVnd: bigint;
+    budget: bigint;
+    superseded: boolean;
+    refunded: boolean;
+  }>(
     `WITH RECURSIVE chain AS (
        SELECT id, upgrades, status, price_vnd, budget, 0 AS depth FROM purchase_order WHERE id = $1 AND account_id = $2
        UNION ALL
@@ -380,13 +388,15 @@ async function upgradeTerms(
      )
      SELECT (SELECT status FROM chain WHERE depth = 0) AS status, sum(price_vnd)::bigint AS "priceVnd",
             sum(budget)::bigint AS budget,
-            EXISTS (SELECT 1 FROM purchase_order WHERE upgrades = $1 AND status IN ('pending', 'partial', 'paid')) AS superseded
+            EXISTS (SELECT 1 FROM purchase_order WHERE upgrades = $1 AND status IN ('pending', 'partial', 'paid')) AS superseded,
+            EXISTS (SELECT FROM refund WHERE order_id IN (SELECT id FROM chain) AND kind = 'purchase') AS refunded
      FROM chain HAVING count(*) > 0`,
     [input.upgrades, input.accountId],
   );
   const [base] = rows;
   if (base === undefined) return { kind: 'unknown_order' };
   if (base.status !== 'paid') return { kind: 'not_upgradable', reason: 'not_paid' };
+  if (base.refunded) return { kind: 'not_upgradable', reason: 'refunded' };
   if (base.superseded) return { kind: 'not_upgradable', reason: 'already_upgraded' };
   const { plan } = input;
   if (plan.priceVnd <= base.priceVnd || plan.budget <= base.budget)

@@ -30,6 +30,8 @@ export interface PayableOrder {
   expiresAt: Date;
   /** The order whose plan this one upgrades. */
   upgrades: string | null;
+  /** The account that it is of was erased: nothing is granted for it any more. */
+  erased?: boolean;
 }
 
 export interface IncomingAmount {
@@ -61,7 +63,7 @@ export function decidePayment(order: PayableOrder, transfer: IncomingAmount, now
   const refused = refuseAmount(transfer);
   if (refused !== null) return { kind: 'review', reason: refused };
   if (order.status === 'paid') return { kind: 'review', reason: 'order_paid' };
-  if (order.status === 'cancelled') return { kind: 'review', reason: 'order_cancelled' };
+  if (order.status === 'cancelled' || order.erased === true) return { kind: 'review', reason: 'order_cancelled' };
   const superseded = order.status === 'expired' && order.upgrades !== null;
   if (superseded || isLate(order, transfer, now)) return { kind: 'review', reason: 'late' };
   return addUp(order, transfer.amountVnd);
@@ -69,12 +71,13 @@ export function decidePayment(order: PayableOrder, transfer: IncomingAmount, now
 
 /**
  * Decides on a transfer that an operator matches to an order: an operator may forgive lateness and cancellation, but
- * not grant twice.
+ * not grant twice, nor to an account that was erased.
  */
 export function decideByHand(order: PayableOrder, transfer: IncomingAmount): PaymentDecision {
   const refused = refuseAmount(transfer);
   if (refused !== null) return { kind: 'review', reason: refused };
   if (order.status === 'paid') return { kind: 'review', reason: 'order_paid' };
+  if (order.erased === true) return { kind: 'review', reason: 'order_cancelled' };
   return addUp(order, transfer.amountVnd);
 }
 

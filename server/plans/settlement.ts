@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 import type { addGrant } from '../billing/grants.ts';
+import { closeShort, insertReview, type LockedOrder } from './bank/transfer-rows.ts';
 import { giveOrder } from './gifts.ts';
-import { recordInvoice } from './invoices.ts';
 import { recordOrderMail } from './order-mails.ts';
+import { recordInvoice } from './papers/invoices.ts';
 import type { PaymentDecision } from './payment.ts';
-import { closeShort, insertReview, type LockedOrder } from './transfer-rows.ts';
 
 /** What a decided payment changes: the order's status, its grant, its surplus. */
 
@@ -40,8 +40,9 @@ export function createSettlement({ giveGrant, onOrderMoved, invoiceProvider = nu
     },
   ): Promise<void> {
     const { order, transferId, decision, byHand } = step;
-    if (byHand) await recordOrderMail(client, { orderId: order.id, kind: 'matched', transferId });
-    else if (decision.kind === 'paid') await recordOrderMail(client, { orderId: order.id, kind: 'paid', transferId });
+    if (byHand) await recordOrderMail(client, { orderId: order.id, kind: 'matched', subjectId: transferId });
+    else if (decision.kind === 'paid')
+      await recordOrderMail(client, { orderId: order.id, kind: 'paid', subjectId: transferId });
     if (decision.kind === 'partial') {
       await client.query(
         `UPDATE purchase_order SET status = 'partial', expires_at = greatest(expires_at, now() + make_interval(days => $2))

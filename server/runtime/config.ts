@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import { z } from 'zod';
-import type { TelemetrySettings } from './telemetry.ts';
-import { readPairs, samplers, telemetryOf } from './telemetry-settings.ts';
+import type { TelemetrySettings } from './telemetry/telemetry.ts';
+import { readPairs, samplers, telemetryOf } from './telemetry/telemetry-settings.ts';
 
 /**
  * Configuration is read once, here, and nowhere else. All other code gets typed values with the unit in their names.
@@ -90,6 +90,10 @@ const variables = z.object({
   HOST: host.default('127.0.0.1'),
   PORT: port.default(8787),
   PUBLIC_URL: httpUrl.optional(),
+  SDK_PACKAGE: z
+    .string()
+    .regex(/^(@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(@[\w.^~-]+)?$/, 'must be the name of an npm package')
+    .optional(),
   TRUST_PROXY: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
@@ -165,6 +169,7 @@ const variables = z.object({
 
   SIMULATOR_PORT: port.default(0),
   SIMULATOR_RECORD: flag,
+  SIMULATOR_RAW: z.enum(['0', '1'], 'must be 0 or 1').optional(),
   SIMULATOR_TOKENS_PER_SECOND: z.coerce.number().min(0).max(1_000_000).optional(),
   SIMULATOR_FIRST_TOKEN_MS: z.coerce.number().int().min(0).max(600_000).optional(),
   METRICS_TOKEN: z.string().min(16, 'must have at least 16 characters').optional(),
@@ -231,6 +236,8 @@ export interface Config {
   port: number;
   /** The public address, without a trailing slash. Derived from host and port when not given. */
   publicUrl: string;
+  /** The published package that pages name instead of the server's own `/sdk.tgz`; null: none is published. */
+  sdkPackage: string | null;
   /** Addresses and networks of trusted proxies, whose forwarded client address is used. */
   trustedProxies: readonly string[];
   /** Null: the server runs its own embedded PostgreSQL. */
@@ -254,6 +261,8 @@ export interface Config {
   /** How people sign in: with passwords, and with accounts elsewhere. */
   signIn: {
     passwordSignIn: boolean;
+    /** Whether an OpenID provider without TLS is asked: never in production. */
+    allowHttpProviders: boolean;
     providers: {
       google: { clientId: string; clientSecret: string } | null;
       github: { clientId: string; clientSecret: string } | null;
@@ -279,7 +288,14 @@ export interface Config {
   maxRssBytes: number | null;
   /** Whether the service probes its own models, at the pace of its settings. */
   probes: boolean;
-  simulator: { port: number; record: boolean; tokensPerSecond: number | null; firstTokenMs: number | null };
+  /** `raw`: texts may script the bytes, headers and usage of simulated answers. */
+  simulator: {
+    port: number;
+    record: boolean;
+    raw: boolean;
+    tokensPerSecond: number | null;
+    firstTokenMs: number | null;
+  };
   metricsToken: string | null;
   /** Traces and metrics for a collector; null: none are sent. */
   telemetry: TelemetrySettings | null;
@@ -317,6 +333,8 @@ export interface GatewayTimeouts {
   keepAliveMs: number;
   /** How long a client may read nothing while bytes wait for it. */
   clientStallMs: number;
+  /** How long a stream is read on for its usage after its client left. An answer that is not streamed has `replyMs`. */
+  leftMs: number;
 }
 
 /** A bank account as orders show it. `isDemonstration`: fictitious, so it cannot be paid. */
@@ -354,6 +372,7 @@ type EinvoiceVariables = { [name in (typeof einvoiceNames)[number]]?: string | u
 } & Record<'SEPAY_EINVOICE_URL', string>;
 
 interface ProviderVariables {
+  NODE_ENV: string;
   GOOGLE_CLIENT_ID?: string | undefined;
   GOOGLE_CLIENT_SECRET?: string | undefined;
   GITHUB_CLIENT_ID?: string | undefined;
@@ -383,6 +402,8 @@ function providerProblems(v: ProviderVariables): string[] {
   const { google, github, oidc } = signInOf(v).providers;
   if (!v.PASSWORD_SIGN_IN && google === null && github === null && oidc === null)
     problems.push('PASSWORD_SIGN_IN: 0 requires a provider (GOOGLE_*, GITHUB_* or OIDC_*)');
+  if (v.NODE_ENV === 'production' && v.OIDC_ISSUER?.startsWith('http:') === true)
+    problems.push('OIDC_ISSUER: must be an https:// address in production');
   return problems;
 }
 
@@ -392,6 +413,7 @@ function signInOf(v: ProviderVariables): Config['signIn'] {
   const oidc = client(v.OIDC_CLIENT_ID, v.OIDC_CLIENT_SECRET);
   return {
     passwordSignIn: v.PASSWORD_SIGN_IN,
+    allowHttpProviders: v.NODE_ENV !== 'production',
     providers: {
       google: client(v.GOOGLE_CLIENT_ID, v.GOOGLE_CLIENT_SECRET),
       github: client(v.GITHUB_CLIENT_ID, v.GITHUB_CLIENT_SECRET),
@@ -488,6 +510,7 @@ export function loadConfig(
     host: v.HOST,
     port: v.PORT,
     publicUrl: v.PUBLIC_URL ?? urlOf(v.HOST, v.PORT),
+    sdkPackage: v.SDK_PACKAGE ?? null,
     trustedProxies: v.TRUST_PROXY,
     databaseUrl: v.DATABASE_URL ?? null,
     databaseDirectUrl: v.DATABASE_DIRECT_URL ?? null,
@@ -518,6 +541,7 @@ export function loadConfig(
       firstEventMs: v.FIRST_EVENT_HOLD_MS,
       keepAliveMs: v.KEEPALIVE_MS,
       clientStallMs: v.CLIENT_STALL_MS,
+      leftMs: 30_000,
     },
     limits: {
       perKey: v.MAX_CONCURRENT_PER_KEY,
@@ -535,6 +559,7 @@ export function loadConfig(
     simulator: {
       port: v.SIMULATOR_PORT,
       record: v.SIMULATOR_RECORD,
+      raw: v.SIMULATOR_RAW === undefined ? v.NODE_ENV !== 'production' : v.SIMULATOR_RAW === '1',
       tokensPerSecond: v.SIMULATOR_TOKENS_PER_SECOND ?? null,
       firstTokenMs: v.SIMULATOR_FIRST_TOKEN_MS ?? null,
     },

@@ -23,7 +23,10 @@ export interface WaitingLimits {
   timeoutMs: number;
 }
 
-export const defaultWaitingLimits: WaitingLimits = { max: 4_096, timeoutMs: 15_000 };
+/** The limits of a supervisor that may have so many files open. */
+export function waitingLimitsOf(openFiles: number): WaitingLimits {
+  return { max: Math.min(4_096, Math.floor(openFiles / 2)), timeoutMs: 15_000 };
+}
 
 /** An address to listen at, and what gives up the reservation of the port, if anything does. */
 interface EntranceAddress {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
+import { type RunningExchange, serveHalfClosed } from './half-close.ts';
 import { describeError, describeRequest, requestIdHeaders, requestLog, uuidv7 } from './http.ts';
 
 /**
@@ -39,6 +40,13 @@ const defaultLimits: ServerLimits = {
 };
 const headerBytes = 16_384;
 
+interface ServedAddresses {
+  /** The address under which a request is served. */
+  servedAddress?: (url: string) => string;
+  /** Whether a WebSocket may be asked for there; elsewhere such a request is one like any other. */
+  upgrades?: (url: string) => boolean;
+}
+
 /** A violation of HTTP; its sentence is for the client. */
 class BadRequest extends Error {
   override name = 'BadRequest';
@@ -50,6 +58,7 @@ export function createHttpServer(
   limits: ServerLimits = defaultLimits,
   /** Trusted proxies, whose forwarded client address is used; empty: none. */
   trustedProxies: readonly string[] = [],
+  { servedAddress = (url) => url, upgrades = () => false }: ServedAddresses = {},
 ): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
@@ -59,6 +68,7 @@ export function createHttpServer(
     keepAliveTimeout: limits.keepAliveMs,
     bodyLimit: 102_400,
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    rewriteUrl: ({ url = '/' }) => servedAddress(url),
     // Catalog ids may be long and contain encoded slashes.
     routerOptions: { maxParamLength: 512 },
     http: {
@@ -68,6 +78,9 @@ export function createHttpServer(
       insecureHTTPParser: false,
       // Checked below, so that its absence too is answered in an envelope and with a request id.
       requireHostHeader: false,
+      // Since Node 24.9; an older one would take every offer of another protocol for an upgrade.
+      shouldUpgradeCallback: ({ url = '/', method, headers }) =>
+        method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && upgrades(url),
     },
     clientErrorHandler: answerBrokenRequest,
     // An undecodable address matches no route, so no edge's own handler sees it.
@@ -78,6 +91,7 @@ export function createHttpServer(
     },
   }) as unknown as FastifyInstance;
 
+  serveHalfClosed(app.server, (socket) => latest.get(socket));
   const waitingForContinue = letHeadsBeCheckedFirst(app.server);
   app.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     latest.set(request.socket, { request, response });
@@ -87,8 +101,8 @@ export function createHttpServer(
     const startedAt = performance.now();
     // Also for a client that disconnects early.
     response.raw.once('close', () => {
-      const left = !response.raw.writableFinished;
-      const status = left ? 499 : response.raw.statusCode;
+      const { writableFinished, statusCode } = response.raw;
+      const status = writableFinished || statusCode === 101 ? statusCode : 499;
       const line = { ...describeRequest(request), status, tookMs: Math.round(performance.now() - startedAt) };
       if (status >= 500) requestLog(request).warn(line, 'request');
       else requestLog(request).info(line, 'request');
@@ -203,7 +217,7 @@ function envelope(message: string, requestId: string) {
 }
 
 /** The latest request of each connection, to know whether an answer is being written on it. */
-const latest = new WeakMap<Socket, { request: IncomingMessage; response: ServerResponse }>();
+const latest = new WeakMap<Socket, RunningExchange>();
 
 /**
  * Bytes that are no HTTP request (or are two at once) get a short answer and a closed connection: the rest is never

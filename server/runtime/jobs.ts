@@ -39,6 +39,8 @@ export function createJobs(options: {
   databaseUrl: string;
   /** Makes the sockets of its connections; absent: plain ones. */
   stream?: () => Socket;
+  /** Its connections to the database. */
+  max: number;
   jobs: readonly ScheduledJob[];
   log: JobLog;
   /** Maximum delay until a triggered job is noticed. At least half a second. */
@@ -68,7 +70,7 @@ export function createJobs(options: {
         ...(stream === undefined ? {} : { stream }),
         application_name: 'steyg jobs',
         schema: 'pgboss',
-        max: 3,
+        max: options.max,
         warningRetentionDays: 1,
       });
       // Without a listener, an error of its timers would end the process.

@@ -15,6 +15,13 @@ export interface ServerLog extends Log {
  */
 const allowedFields: ReadonlySet<string> = new Set(logFields);
 
+/** Standard output. A reader that has gone or a full disk loses lines, and ends no process that can serve. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: true });
+  output.on('error', () => undefined);
+  return output;
+}
+
 type ChildMaker = (this: Logger, bindings: Record<string, unknown>, more?: object) => Logger;
 
 function keepAllowed(fields: Record<string, unknown>): Record<string, unknown> {
@@ -53,7 +60,7 @@ export function createLog(level: string, destination?: DestinationStream): Serve
       },
     },
   };
-  const log = destination === undefined ? pino(options) : pino(options, destination);
+  const log = pino(options, destination ?? standardOutput());
   // Bindings of a child logger pass no formatter. Children of children inherit this.
   const { child } = log as unknown as { child: ChildMaker };
   const makeChild: ChildMaker = function makeChild(bindings, more) {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTransport } from 'nodemailer';
 import type { Log } from '../core/log.ts';
@@ -23,6 +23,10 @@ export interface Mailer {
   post(mail: Mail): void;
   /** Sends now and throws on failure, for callers with retries of their own. */
   deliver: (mail: Mail) => Promise<void>;
+  /** Deletes the files of some mails. Mails that a server has taken are out of reach. */
+  forget(isOver: (mail: Mail) => boolean): Promise<void>;
+  /** Deletes files of mails that are older than this moment. */
+  prune(before: Date): Promise<void>;
   /** Waits for mails in flight. */
   idle(): Promise<void>;
   close(): Promise<void>;
@@ -73,6 +77,15 @@ export function createMailer(options: {
       open.add(sending);
     },
     deliver,
+    async forget(isOver) {
+      if (transport !== null) return;
+      // A mail that is being written would outlive it.
+      await Promise.all(open);
+      await deleteMails(join(dataDir, 'mail'), async (path) =>
+        isOver(JSON.parse(await readFile(path, 'utf8')) as Mail),
+      );
+    },
+    prune: (before) => deleteMails(join(dataDir, 'mail'), async (path) => (await stat(path)).mtime < before),
     async idle() {
       await Promise.all(open);
     },
@@ -108,6 +121,14 @@ async function writeMail(directory: string, mail: Mail): Promise<void> {
     }
   } finally {
     await unlink(draft);
+  }
+}
+
+async function deleteMails(directory: string, isOver: (path: string) => Promise<boolean>): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    const path = join(directory, name);
+    // Another process of this machine may delete the same file.
+    if (await isOver(path).catch(() => false)) await unlink(path).catch(() => undefined);
   }
 }
 

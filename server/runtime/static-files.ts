@@ -12,6 +12,8 @@ import { z } from 'zod';
 export interface DashboardOptions {
   /** The directory of the built files. */
   root: string;
+  /** The published package of the SDK; null: pages name `/sdk.tgz`, which the build has packed. */
+  sdkPackage?: string | null;
   /** Renders public pages with their content; absent: every page begins empty. */
   serve?: (html: string) => ServePage;
 }
@@ -62,9 +64,12 @@ const pageList = z.array(z.string().startsWith('/'));
  * Registers the pages that the build lists, its assets, and a 404 page. Without a build the root answers 503 to people
  * and says how to make one; everything else works.
  */
-export async function registerDashboard(app: FastifyInstance, { root, serve }: DashboardOptions): Promise<void> {
-  const html = await readFile(join(root, 'index.html')).catch(() => null);
-  if (html === null) {
+export async function registerDashboard(
+  app: FastifyInstance,
+  { root, sdkPackage, serve }: DashboardOptions,
+): Promise<void> {
+  const built = await readFile(join(root, 'index.html'), 'utf8').catch(() => null);
+  if (built === null) {
     // Coding agents and monitors check by HEAD whether the server is up.
     app.head('/', (_request, reply) => reply.code(200).type('text/plain; charset=utf-8').send());
     app.get('/', { exposeHeadRoute: false }, (_request, reply) =>
@@ -75,9 +80,12 @@ export async function registerDashboard(app: FastifyInstance, { root, serve }: D
     );
     return;
   }
+  // A name of npm has no character that an attribute would need escaped.
+  const named = sdkPackage == null ? '' : `<meta name="sdk-package" content="${sdkPackage}">`;
+  const html = built.replace('</title>', () => `</title>${named}`);
   const send = (reply: FastifyReply, status = 200) => reply.code(status).headers(pageHeaders).send(html);
   const pages = pageList.parse(JSON.parse(await readFile(join(root, 'pages.json'), 'utf8')));
-  const servePage = serve?.(html.toString('utf8'));
+  const servePage = serve?.(html);
   for (const page of pages) {
     app.get(page, async (request, reply) => {
       const served = (await servePage?.(request)) ?? null;
@@ -95,8 +103,7 @@ export async function registerDashboard(app: FastifyInstance, { root, serve }: D
     preCompressed: true,
     cacheControl: false,
     setHeaders: (reply, path) => {
-      const isHashed = path.includes('/assets/');
-      reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'public, max-age=3600');
+      reply.header('cache-control', cachingOf(path));
     },
   });
 
@@ -111,6 +118,12 @@ export async function registerDashboard(app: FastifyInstance, { root, serve }: D
       request_id: request.id,
     });
   });
+}
+
+/** Names that hold a hash or a version stand for the same bytes for ever; the present SDK is another one after an update. */
+function cachingOf(path: string): string {
+  if (/\/assets\/|\/sdk-[^/]+\.tgz$/.test(path)) return 'public, max-age=31536000, immutable';
+  return path.endsWith('/sdk.tgz') ? 'no-cache' : 'public, max-age=3600';
 }
 
 /** Policies by style: a build has one. */

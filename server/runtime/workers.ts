@@ -3,16 +3,17 @@ import { once } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Log } from '../core/log.ts';
+import { readOpenFilesLimit } from './connection-room.ts';
 import {
   type ConnectionMessage,
   createEntrance,
-  defaultWaitingLimits,
   monotonicMs,
   send,
   type WaitingLimits,
+  waitingLimitsOf,
 } from './entrance.ts';
-import type { Stopping } from './stopping.ts';
-import { relayFigures } from './worker-figures.ts';
+import { type Stopping, stopNow } from './stopping.ts';
+import { relayFigures } from './telemetry/worker-figures.ts';
 
 /**
  * Workers: several processes behind one port, with a supervisor that serves no requests. The supervisor alone listens,
@@ -54,7 +55,7 @@ const settledMs = 60_000;
  * start when it is ready. Throws `WorkerFailed` when it cannot: a retry would end the same way.
  */
 export async function superviseWorkers(parts: WorkersParts): Promise<void> {
-  const { count, boot, stopping, endLimitMs, waitingLimits = defaultWaitingLimits, log } = parts;
+  const { count, boot, stopping, endLimitMs, waitingLimits = waitingLimitsOf(readOpenFilesLimit()), log } = parts;
   const living = new Set<Worker>();
   const entrance = createEntrance(waitingLimits);
   const failed = Promise.withResolvers<never>();
@@ -109,15 +110,16 @@ export async function superviseWorkers(parts: WorkersParts): Promise<void> {
   } finally {
     // First of all: what was accepted until now still reaches a worker.
     await entrance.stopListening();
-    await endAll([...living], endLimitMs);
+    await endAll([...living], endLimitMs, stopping.forced);
     entrance.close();
   }
 }
 
 /** They drain; those that have not ended by then are killed. */
-async function endAll(workers: readonly Worker[], limitMs: number): Promise<void> {
+async function endAll(workers: readonly Worker[], limitMs: number, forced: Promise<void>): Promise<void> {
   const ended = Promise.all(workers.filter((worker) => !worker.isDead()).map((worker) => once(worker.process, 'exit')));
   for (const worker of workers) worker.process.kill('SIGTERM');
+  void forced.then(() => workers.forEach((worker) => send(worker, stopNow)));
   const limit = AbortSignal.timeout(limitMs);
   await Promise.race([ended, once(limit, 'abort')]);
   for (const worker of workers) if (!worker.isDead()) worker.process.kill('SIGKILL');

@@ -18,8 +18,17 @@ function csvNumber({ number }: CsvNumber): string {
   return /^-?\d+(?:\.\d+)?$/.test(number) ? number : csvCell(number);
 }
 
+/**
+ * Whether a spreadsheet would begin a formula there: also in the wide forms that East Asian versions take for the narrow ones
+ * (U+FF1D, U+FF0B, U+FF0D, U+FF20 and the like, which NFKC makes narrow), the minus sign, and behind characters that are not seen.
+ */
+function isFormula(text: string): boolean {
+  const first = /^[\s\p{Cc}\p{Cf}\p{Zs}]*(.?)/u.exec(text)?.[1] ?? '';
+  return /^[\t\r\n]/.test(text) || /^[=+\-@\u2212\u2010-\u2015]/.test(first.normalize('NFKC'));
+}
+
 /** Cells that a spreadsheet would read as a formula get an apostrophe in front; special characters are quoted. */
 function csvCell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  const safe = isFormula(text) ? `'${text}` : text;
   return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

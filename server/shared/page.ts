@@ -23,10 +23,23 @@ export function chooseLocale(asked: unknown, acceptLanguage: string | undefined)
   return first?.language === 'vi' ? 'vi' : 'en';
 }
 
-/** The recipient's time zone is unknown: Vietnamese readers get the time of Vietnam, all others UTC. */
-const clocks: Record<Locale, { format: Intl.DateTimeFormat; zone: string }> = {
-  en: { format: clockOf('en-US', 'short', 'UTC'), zone: 'UTC' },
-  vi: { format: clockOf('vi-VN', '2-digit', 'Asia/Ho_Chi_Minh'), zone: 'giờ Việt Nam' },
+interface Clock {
+  format: Intl.DateTimeFormat;
+  zone: string;
+}
+
+const vietnamese: Clock = { format: clockOf('vi-VN', '2-digit', 'Asia/Ho_Chi_Minh'), zone: 'giờ Việt Nam' };
+
+/**
+ * Where the reader's time zone is unknown, Vietnamese readers get the time of Vietnam, all others UTC. What is paid is paid at a
+ * Vietnamese bank, so that its moments are of Vietnam for everybody.
+ */
+const clocks: Record<Locale, Record<'reader' | 'Vietnam', Clock>> = {
+  en: {
+    reader: { format: clockOf('en-US', 'short', 'UTC'), zone: 'UTC' },
+    Vietnam: { format: clockOf('en-US', 'short', 'Asia/Ho_Chi_Minh'), zone: 'Vietnam time' },
+  },
+  vi: { reader: vietnamese, Vietnam: vietnamese },
 };
 
 function clockOf(tag: string, month: 'short' | '2-digit', timeZone: string): Intl.DateTimeFormat {
@@ -42,8 +55,8 @@ function clockOf(tag: string, month: 'short' | '2-digit', timeZone: string): Int
 }
 
 /** A moment to the minute, with its zone: `19:03 21/11/2026 (giờ Việt Nam)`. */
-export function momentText(moment: Date, locale: Locale): string {
-  const { format, zone } = clocks[locale];
+export function momentText(moment: Date, locale: Locale, place: 'reader' | 'Vietnam' = 'reader'): string {
+  const { format, zone } = clocks[locale][place];
   return `${format.format(moment)} (${zone})`;
 }
 

@@ -22,6 +22,12 @@ for (const [network, prefix] of [
   ['192.88.99.0', 24],
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
+  // Hosts of clouds that are public addresses by their number. Azure's (DHCP, DNS, health, its agent's keys):
+  // https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
+  ['168.63.129.16', 32],
+  // IBM Cloud's networks of services: https://cloud.ibm.com/docs/vpc?topic=vpc-service-endpoints-for-vpc
+  ['161.26.0.0', 16],
+  ['166.8.0.0', 14],
   ['198.51.100.0', 24],
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],

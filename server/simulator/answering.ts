@@ -35,6 +35,7 @@ export interface AnswerSettings {
   chunking: Chunking;
   reasoningField: 'reasoning_content' | 'reasoning';
   strict: boolean;
+  raw: boolean;
   now: () => number;
   models: readonly string[];
   cache: PromptCache;
@@ -81,10 +82,18 @@ interface Play {
   directives: Directives;
 }
 
+/** Of OpenRouter, what a key may still spend: https://openrouter.ai/docs/api/api-reference/api-keys/get-current-key */
+const keyFacts = { data: { label: 'sk-or-v1-…', usage: 0, limit: null, limit_remaining: null, is_free_tier: false } };
+
 /** Lists models, or says that there is no such page. */
 async function answerPage(settings: AnswerSettings, call: PlayedCall): Promise<void> {
   const { path, dialect } = call;
   const { request, response } = call.exchange;
+  if (path === '/v1/key' && call.vendor?.id === 'openrouter' && request.method === 'GET') {
+    setHeaders(call, vendorHeaders(call, 200, 'application/json'));
+    response.end(JSON.stringify(keyFacts));
+    return;
+  }
   const known = /^\/v1\/models(?:\/(.+))?$/.exec(path);
   if (known === null || (request.method !== 'GET' && request.method !== 'HEAD')) {
     const status = known === null ? 404 : 405;
@@ -170,7 +179,7 @@ async function playEmbeddings(settings: AnswerSettings, call: PlayedCall, body: 
   const { exchange, random } = call;
   const ask = readEmbeddingAsk(body);
   if ('status' in ask) return fail(call, ask);
-  const script = readDirectives(ask.cue);
+  const script = readDirectives(ask.cue, settings.raw);
   if (!script.ok) return fail(call, invalidPrompt(script.message));
   const { directives } = script;
   await exchange.sleep(Math.max(directives.delayMs, settings.firstTokenMs));
@@ -240,7 +249,7 @@ export function createAnswering(settings: AnswerSettings): (arrival: Arrival) =>
       countOnly: route.countOnly,
     });
     if (!reading.ok) return fail(call, reading.failure);
-    const script = readDirectives(cueOf(reading.value.turns).text);
+    const script = readDirectives(cueOf(reading.value.turns).text, settings.raw);
     if (!script.ok) return fail(call, invalidPrompt(script.message));
     return play(settings, { call, body, prompt: reading.value, directives: script.directives });
   };

@@ -198,15 +198,20 @@ function endOfText(text: string, name: string, start: number): number {
   return end < 0 ? plain : text.indexOf(']]', end);
 }
 
+/** Directives by which a text says what a vendor alone should say: bytes, headers, counts and names. */
+const vendorsOwn: ReadonlySet<string> = new Set(['usage', 'headers', 'raw', 'socket', 'model']);
+
 /**
  * Reads all directives of a text, wherever they stand. An unknown directive is an error in the script, and reporting it
- * beats playing something else.
+ * beats playing something else. `isRaw`: whether the vendor's own may be scripted.
  */
-export function readDirectives(text: string): ReadDirectives {
+export function readDirectives(text: string, isRaw: boolean): ReadDirectives {
   const directives = none();
   const opening = new RegExp(OPENING);
   for (let match = opening.exec(text); match !== null; match = opening.exec(text)) {
     const name = match[1] ?? '';
+    if (!isRaw && vendorsOwn.has(name))
+      return { ok: false, message: `simulator: [[${name}]] is off here (SIMULATOR_RAW=0)` };
     const start = opening.lastIndex;
     const end = endOfText(text, name, start);
     if (end < 0) return { ok: false, message: `simulator: [[${name}]] is not closed` };

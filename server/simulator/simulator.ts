@@ -36,6 +36,11 @@ export interface SimulatorSettings {
   reasoningField?: 'reasoning_content' | 'reasoning';
   /** Refuse histories that the vendors refuse: unpaired calls and results, empty blocks, odd tool ids. */
   strict?: boolean;
+  /**
+   * Whether texts may script what a vendor alone should say: `raw`, `socket`, `headers`, `usage`, `model`. On by default; off
+   * where strangers have keys.
+   */
+  raw?: boolean;
   /** Bodies beyond this are refused while they are still coming in. */
   maxBodyBytes?: number;
   /** Wall clock in milliseconds: cache lifetimes and `created` members. */
@@ -107,6 +112,7 @@ function answerSettings(settings: SimulatorSettings): AnswerSettings {
     chunking: { split: 'event', lineEnding: '\n', ...settings.chunking },
     reasoningField: settings.reasoningField ?? 'reasoning_content',
     strict: settings.strict ?? false,
+    raw: settings.raw ?? true,
     now,
     models: SIMULATED_MODELS,
     cache: createPromptCache({ now }),

@@ -11,11 +11,11 @@ import { maxRoundBytes } from './round-format.ts';
  */
 
 export interface AgentRoutesDeps {
-  agents: Pick<ProbeAgents, 'identify' | 'deliver'>;
+  agents: Pick<ProbeAgents, 'identify' | 'deliver' | 'allowModels'>;
   /** The models to probe, and how often each, in minutes. */
   plan: () => Promise<readonly { model: string; minutes: number }[]>;
-  /** A fresh API key of the probe account for an agent. */
-  key: (agent: ProbeAgent) => Promise<{ secret: string; expiresAt: Date }>;
+  /** A fresh secret for the agent's key of the probe account; null: there is nothing to measure. */
+  key: (agent: ProbeAgent) => Promise<{ secret: string; expiresAt: Date } | null>;
   /** Seconds until an agent may ask for another key; null: it may now. */
   keyWait: (agent: ProbeAgent) => number | null;
   /** Whether a request from an address is served now, before anything is asked of the database; null: it is. */
@@ -52,7 +52,7 @@ export function registerAgentRoutes(
       }
       const [, token = ''] = /^Bearer ([\x21-\x7e]{1,200})$/i.exec(request.headers.authorization ?? '') ?? [];
       const agent = await agents.identify(token);
-      if (agent === null) return fail(reply, 401, 'unauthorized', 'This is no token of a probe agent.');
+      if (agent === null) return fail(reply, 401, 'unauthorized', noToken);
       known.set(request, agent);
     });
     scope.setErrorHandler((error: { statusCode?: number }, request, reply) => {
@@ -68,12 +68,17 @@ export function registerAgentRoutes(
     };
 
     scope.get('/api/uptime/plan', async (request): Promise<AgentPlan> => {
-      const { name, region } = agentOf(request);
+      const { id, name, region } = agentOf(request);
+      const models = await plan();
+      await agents.allowModels(
+        id,
+        models.map(({ model }) => model),
+      );
       return {
         now: new Date().toISOString(),
         agent: { name, region },
         protocols: probeProtocols,
-        models: (await plan()).map(({ model, minutes }) => ({ id: model, every_seconds: minutes * 60 })),
+        models: models.map(({ model, minutes }) => ({ id: model, every_seconds: minutes * 60 })),
       };
     });
 
@@ -84,8 +89,9 @@ export function registerAgentRoutes(
         void reply.header('retry-after', String(wait));
         return fail(reply, 429, 'too_many_requests', 'The agent asked for too many keys.');
       }
-      const { secret, expiresAt } = await key(agent);
-      return { key: secret, expires_at: expiresAt.toISOString() };
+      const made = await key(agent);
+      if (made === null) return fail(reply, 409, 'nothing_to_measure', 'No model is probed at the moment.');
+      return { key: made.secret, expires_at: made.expiresAt.toISOString() };
     });
 
     scope.post('/api/uptime/rounds', { bodyLimit: maxRoundBytes }, async (request, reply) => {
@@ -99,12 +105,18 @@ export function registerAgentRoutes(
           return fail(reply, 400, 'malformed_round', outcome.problems.join('; '));
         case 'out_of_time':
           return fail(reply, 422, 'round_out_of_time', outcome.message);
+        case 'too_soon':
+          return fail(reply, 422, 'round_too_soon', 'The round came before its turn: measure as the plan says.');
+        case 'revoked':
+          return fail(reply, 401, 'unauthorized', noToken);
         case 'differs':
           return fail(reply, 409, 'round_differs', 'A round with this id was delivered before, with another content.');
       }
     });
   });
 }
+
+const noToken = 'This is no token of a probe agent.';
 
 function fail(reply: FastifyReply, status: number, code: string, message: string): FastifyReply {
   return reply.code(status).send({ error: { code, message } });

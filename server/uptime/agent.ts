@@ -42,8 +42,8 @@ const tickMs = 15_000;
 const planMs = 60_000;
 const deliverTimeoutMs = 20_000;
 const defaultEveryMs = 5 * 60_000;
-/** Models in one round: its report stays far below what the service accepts. */
-const modelsPerRound = 50;
+/** Models in one round: when all of its probes wait for their time-out, it is still young enough to be accepted. */
+const modelsPerRound = 5;
 const clockToleranceMs = 60_000;
 
 /** Runs until `signal` aborts it. Resolves to the results of its last round. */
@@ -75,10 +75,12 @@ export async function runAgent(options: AgentOptions): Promise<ProbeResult[]> {
       });
       if (round === null) break;
       last = round.results as ProbeResult[];
-      if (last.some(({ status }) => status === 401)) service.forgetKey();
+      // A key that is refused, or does not open the models that are probed by now.
+      if (last.some(({ status }) => status === 401 || status === 403)) service.forgetKey();
       await keep(rounds, round, onNews);
+      await service.deliver();
     }
-    await service.deliver();
+    if (due.length === 0) await service.deliver();
     if (once) break;
     const soonest = Math.min(
       tickMs,
@@ -128,7 +130,8 @@ async function reachesAny(addresses: readonly string[], timeoutMs: number): Prom
 async function keep(rounds: RoundFile, round: StoredRound, onNews: AgentOptions['onNews']): Promise<void> {
   try {
     const dropped = await rounds.add(round);
-    if (dropped > 0) onNews(`${dropped} old rounds gave way to new ones: the service has been away for too long.`);
+    if (dropped > 0)
+      onNews(`${dropped} old rounds were dropped: the service takes none that is older than 10 minutes.`);
   } catch (error) {
     onNews(unwritable(error));
   }

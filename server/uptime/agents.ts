@@ -6,7 +6,9 @@ import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { checkInput, type InvalidInput, shownText } from '../shared/input.ts';
 import { isUuid } from '../shared/uuid.ts';
-import { recordProbes } from './recording.ts';
+import type { ProbeResult } from './probe.ts';
+import { defaultPaceMinutes } from './probing.ts';
+import { recordProbes, type Withdrawn, withdrawProbes } from './recording.ts';
 import { maxRoundAgeMs, maxRoundAheadMs, type Round, type RoundProblem, readRound } from './round-format.ts';
 
 /** Probe agents: machines elsewhere that measure the service, each with a token, and the rounds that they deliver. */
@@ -38,11 +40,18 @@ export interface NewAgent {
   region: string;
 }
 
+/** A revoked agent, and what was taken back of it. */
+export type RevokedAgent = ProbeAgent & { withdrawn: Withdrawn };
+
 export type CreateAgentOutcome = { kind: 'created'; agent: ProbeAgent; secret: string } | InvalidInput<keyof NewAgent>;
 
 export type DeliverOutcome =
-  /** `ignored`: probes of models that are not in the catalog. */
+  /** `ignored`: probes of models that are not probed, and those that came before their turn. */
   | { kind: 'recorded'; recorded: number; ignored: number }
+  /** All of its probes came before their turn: nothing is recorded. */
+  | { kind: 'too_soon' }
+  /** The agent was revoked meanwhile. */
+  | { kind: 'revoked' }
   /** Delivered before: nothing is recorded again. */
   | { kind: 'repeated' }
   | RoundProblem
@@ -53,13 +62,20 @@ export interface ProbeAgents {
   create(input: NewAgent, actor: string): Promise<CreateAgentOutcome>;
   /** Every agent that is not revoked, and those revoked lately; the oldest first. */
   list(): Promise<ProbeAgent[]>;
+  /** The id of the key that an agent has; null: none that is not deleted. */
+  keyOf(agentId: string): Promise<string | null>;
   /**
-   * Makes a key the one key of an agent: the key before it is deleted. False when the agent was revoked meanwhile: then
-   * the given key is deleted.
+   * Makes a key the one key of an agent that has none. False when it was revoked, or has got another meanwhile: then the
+   * given key is deleted.
    */
   adoptKey(agentId: string, keyId: string): Promise<boolean>;
-  /** Its key is refused from then on too. Null when there is no such agent, or it is revoked already. */
-  revoke(id: string, actor: string): Promise<ProbeAgent | null>;
+  /** Lets the key of an agent call these models and no others; with none, the key ends. */
+  allowModels(agentId: string, models: readonly string[]): Promise<void>;
+  /**
+   * Its key is refused from then on too, and what it found is taken back from every public figure unless it is to be
+   * kept. Null when there is no such agent, or it is revoked already.
+   */
+  revoke(id: string, ask: { actor: string; keepResults?: boolean }): Promise<RevokedAgent | null>;
   /** The agent of a token; null when the token is forged or revoked. */
   identify(secret: string): Promise<ProbeAgent | null>;
   /** Records a round once, however often it is delivered. `body` is unchecked. */
@@ -100,7 +116,7 @@ export function createProbeAgents({ pool, tokens }: { pool: Pool; tokens: AgentT
       return rows;
     },
 
-    async revoke(id, actor) {
+    async revoke(id, { actor, keepResults = false }) {
       if (!isUuid(id)) return null;
       return repeatedTransaction(pool, async (client) => {
         const { rows } = await client.query<ProbeAgent>(
@@ -109,25 +125,50 @@ export function createProbeAgents({ pool, tokens }: { pool: Pool; tokens: AgentT
         );
         const [agent] = rows;
         if (agent === undefined) return null;
-        await appendAudit(client, { actor, action: 'probe-agent.revoke', subject: `probe-agent:${id}` });
+        const withdrawn = keepResults ? { results: 0, incidents: 0 } : await withdrawProbes(client, id);
+        const subject = `probe-agent:${id}`;
+        await appendAudit(client, {
+          actor,
+          action: 'probe-agent.revoke',
+          subject,
+          after: { keepResults, ...withdrawn },
+        });
         await deleteKeyOf(client, id, actor);
-        return agent;
+        return { ...agent, withdrawn };
       });
+    },
+
+    async keyOf(agentId) {
+      const { rows } = await pool.query<{ id: string }>(
+        `SELECT k.id FROM probe_agent a JOIN api_key k ON k.id = a.key_id AND k.deleted_at IS NULL WHERE a.id = $1`,
+        [agentId],
+      );
+      return rows[0]?.id ?? null;
     },
 
     adoptKey(agentId, keyId) {
       return repeatedTransaction(pool, async (client) => {
-        // Locked: of two keys that are made at the same time, the later one stays.
-        const { rows } = await client.query<{ isLive: boolean }>(
-          'SELECT revoked_at IS NULL AS "isLive" FROM probe_agent WHERE id = $1 FOR UPDATE',
+        // Locked: of two keys that are made at the same time, the earlier one stays.
+        const { rows } = await client.query<{ isFree: boolean }>(
+          `SELECT revoked_at IS NULL
+                  AND NOT EXISTS (SELECT FROM api_key k WHERE k.id = a.key_id AND k.deleted_at IS NULL) AS "isFree"
+           FROM probe_agent a WHERE id = $1 FOR UPDATE`,
           [agentId],
         );
-        const isLive = rows[0]?.isLive === true;
-        if (isLive) await deleteKeyOf(client, agentId, 'system');
-        await client.query('UPDATE probe_agent SET key_id = $2 WHERE id = $1', [agentId, keyId]);
-        if (!isLive) await deleteKeyOf(client, agentId, 'system');
-        return isLive;
+        const isFree = rows[0]?.isFree === true;
+        if (isFree) await client.query('UPDATE probe_agent SET key_id = $2 WHERE id = $1', [agentId, keyId]);
+        else await deleteKey(client, keyId, 'system');
+        return isFree;
       });
+    },
+
+    async allowModels(agentId, models) {
+      if (models.length === 0) return repeatedTransaction(pool, (client) => deleteKeyOf(client, agentId, 'system'));
+      await pool.query(
+        `UPDATE api_key k SET models = $2 FROM probe_agent a
+         WHERE a.id = $1 AND k.id = a.key_id AND k.deleted_at IS NULL AND k.models <> $2::text[]`,
+        [agentId, models],
+      );
     },
 
     async identify(secret) {
@@ -155,12 +196,20 @@ export function createProbeAgents({ pool, tokens }: { pool: Pool; tokens: AgentT
 
 /** Deletes the key that an agent has, if any. */
 async function deleteKeyOf(client: ClientBase, agentId: string, actor: string): Promise<void> {
-  const { rows } = await client.query<{ id: string }>(
-    `UPDATE api_key k SET deleted_at = now() FROM probe_agent a
-     WHERE a.id = $1 AND k.id = a.key_id AND k.deleted_at IS NULL RETURNING k.id`,
+  const { rows } = await client.query<{ keyId: string | null }>(
+    'SELECT key_id AS "keyId" FROM probe_agent WHERE id = $1',
     [agentId],
   );
-  for (const { id } of rows) await appendAudit(client, { actor, action: 'key.delete', subject: `key:${id}` });
+  const keyId = rows[0]?.keyId ?? null;
+  if (keyId !== null) await deleteKey(client, keyId, actor);
+}
+
+async function deleteKey(client: ClientBase, keyId: string, actor: string): Promise<void> {
+  const { rowCount } = await client.query(
+    'UPDATE api_key SET deleted_at = now() WHERE id = $1 AND deleted_at IS NULL',
+    [keyId],
+  );
+  if (rowCount !== 0) await appendAudit(client, { actor, action: 'key.delete', subject: `key:${keyId}` });
 }
 
 async function recordRound(
@@ -168,29 +217,70 @@ async function recordRound(
   agentId: string,
   round: Round,
 ): Promise<DeliverOutcome> {
-  const digest = createHash('sha256').update(JSON.stringify(round)).digest();
-  const { rowCount } = await client.query(
-    `INSERT INTO probe_round (agent_id, id, started_at, digest) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
-    [agentId, round.id, round.startedAt, digest],
+  // Locked: rounds of an agent are recorded one after the other, and none after its revocation.
+  const { rows: live } = await client.query<{ createdAt: Date }>(
+    'SELECT created_at AS "createdAt" FROM probe_agent WHERE id = $1 AND revoked_at IS NULL FOR UPDATE',
+    [agentId],
   );
-  if (rowCount === 0) {
-    const { rows } = await client.query<{ same: boolean }>(
-      'SELECT digest = $3 AS same FROM probe_round WHERE agent_id = $1 AND id = $2',
-      [agentId, round.id, digest],
-    );
-    return rows[0]?.same === false ? { kind: 'differs' } : { kind: 'repeated' };
-  }
-  const { rows } = await client.query<{ id: string }>('SELECT id FROM model WHERE enabled AND id = ANY ($1::text[])', [
-    round.results.map(({ model }) => model),
+  const [agent] = live;
+  if (agent === undefined) return { kind: 'revoked' };
+  if (round.startedAt < agent.createdAt)
+    return { kind: 'out_of_time', message: 'The round began before the agent was made.' };
+  const digest = createHash('sha256').update(JSON.stringify(round)).digest();
+  const { rows: before } = await client.query<{ same: boolean }>(
+    'SELECT digest = $3 AS same FROM probe_round WHERE agent_id = $1 AND id = $2',
+    [agentId, round.id, digest],
+  );
+  if (before[0] !== undefined) return { kind: before[0].same ? 'repeated' : 'differs' };
+  const { probed, results } = await inTurn(client, agentId, round.results);
+  if (probed > 0 && results.length === 0) return { kind: 'too_soon' };
+  await client.query('INSERT INTO probe_round (agent_id, id, started_at, digest) VALUES ($1, $2, $3, $4)', [
+    agentId,
+    round.id,
+    round.startedAt,
+    digest,
   ]);
-  const known = new Set(rows.map(({ id }) => id));
-  const results = round.results.filter(({ model }) => known.has(model));
   if (results.length > 0) {
     await recordProbes(client, results, agentId);
     const last = new Date(Math.max(...results.map(({ startedAt }) => startedAt.getTime())));
     await client.query('UPDATE probe_agent SET measured_at = greatest(measured_at, $2) WHERE id = $1', [agentId, last]);
   }
   return { kind: 'recorded', recorded: results.length, ignored: round.results.length - results.length };
+}
+
+/**
+ * The probes whose turn it was: of a model that is probed, and at least half of its pace away from the agent's other ones
+ * of the same way. The other half is for queues and restarts. `probed` counts those of models that are probed.
+ */
+async function inTurn(client: ClientBase, agentId: string, found: readonly ProbeResult[]) {
+  const { rows: models } = await client.query<{ id: string; minutes: number }>(
+    `SELECT m.id, coalesce(p.effective_minutes, p.every_minutes, s.every_minutes, $2) AS minutes
+     FROM model m LEFT JOIN model_probing p ON p.model = m.id LEFT JOIN probe_settings s ON true
+     WHERE m.enabled AND m.id = ANY ($1::text[])`,
+    [found.map(({ model }) => model), defaultPaceMinutes],
+  );
+  const gaps = new Map(models.filter(({ minutes }) => minutes > 0).map(({ id, minutes }) => [id, minutes * 30_000]));
+  const probes = found
+    .filter(({ model }) => gaps.has(model))
+    .toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
+  if (probes.length === 0) return { probed: 0, results: [] };
+  const moments = probes.map(({ startedAt }) => startedAt.getTime());
+  const longest = Math.max(0, ...gaps.values());
+  const { rows } = await client.query<Pick<ProbeResult, 'model' | 'protocol' | 'mode' | 'startedAt'>>(
+    `SELECT model, protocol, mode, started_at AS "startedAt" FROM probe_result
+     WHERE agent_id = $1 AND model = ANY ($2::text[]) AND started_at BETWEEN $3 AND $4`,
+    [agentId, [...gaps.keys()], new Date(Math.min(...moments) - longest), new Date(Math.max(...moments) + longest)],
+  );
+  const wayOf = ({ model, protocol, mode }: (typeof rows)[number]) => `${protocol}/${mode}/${model}`;
+  const taken = Map.groupBy(rows, wayOf);
+  const results = probes.filter((probe) => {
+    const before = taken.get(wayOf(probe)) ?? [];
+    const gap = gaps.get(probe.model) ?? 0;
+    if (before.some(({ startedAt }) => Math.abs(startedAt.getTime() - probe.startedAt.getTime()) < gap)) return false;
+    taken.set(wayOf(probe), [...before, probe]);
+    return true;
+  });
+  return { probed: probes.length, results };
 }
 
 /** Round ids are remembered for longer than a round is accepted. */

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -8,22 +9,24 @@ import { probeAll } from './prober.ts';
 import { openRoundFile, RoundFileInUse } from './round-file.ts';
 
 /**
- * `npm run probe -- --base-url https://host/api --key sk-…`: the scheduler's probes, from any machine and without a
+ * `STEYG_API_KEY=sk-… npm run probe -- --base-url https://host/api`: the scheduler's probes, from any machine and without a
  * database. Prints a line for each probe, with `--json` a JSON object on each line. Exit code 0 when at least one probe
  * was up and none down, 1 when a probe was down or the models could not be read, 2 for wrong arguments, and 3 when
  * nothing was measured: a wrong key or an empty budget must not pass for good health.
  *
- * With `--token` it is an agent: it goes on until it is stopped, at the service's pace, and reports its rounds.
+ * With an agent's token it is an agent: it goes on until it is stopped, at the service's pace, and reports its rounds. Neither
+ * key nor token is an argument: every user of the machine sees those.
  */
 
-const usage = `usage: npm run probe -- --base-url https://host/api --key sk-... [--models a,b] [--protocols ${probeProtocols.join(',')}] [--timeout-ms 30000] [--json]
-       npm run probe -- --base-url https://host/api --token pa-steyg-... [--file ~/.steyg-probe/rounds.jsonl] [--control https://...]
-                        [--every-seconds N] [--once] [--key sk-...] [--protocols ...] [--timeout-ms ...] [--json]
+const usage = `usage: npm run probe -- --base-url https://host/api --key-file PATH [--models a,b] [--protocols ${probeProtocols.join(',')}] [--timeout-ms 30000] [--json]
+       npm run probe -- --base-url https://host/api --token-file PATH [--file ~/.steyg-probe/rounds.jsonl] [--control https://...]
+                        [--every-seconds N] [--once] [--key-file PATH] [--protocols ...] [--timeout-ms ...] [--json]
 
 The second form is an agent: it measures at the service's pace until it is stopped, keeps its rounds in a file while the
 service is away, and delivers them in order. The operator makes its token (admin -- probe-agent create). --control names an
 address that is up as good as always (it may be given several times): when neither the service nor any of them answers,
-the agent itself is offline, and has no data. STEYG_API_KEY and STEYG_AGENT_TOKEN stand in for --key and --token.
+the agent itself is offline, and has no data. A path of - is the standard
+input. STEYG_API_KEY and STEYG_AGENT_TOKEN stand in for --key-file and --token-file.
 
 exit codes: 0 all up, 1 something down, 2 wrong options, 3 nothing measured (key, budget, limits or model ids are in the way)`;
 
@@ -130,15 +133,20 @@ interface CommandOptions {
   json: boolean;
 }
 
+/** The secret in a file, or on the standard input. */
+function secretIn(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : readFileSync(path === '-' ? 0 : path, 'utf8').trim();
+}
+
 function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOptions | string {
   let values: {
     'base-url'?: string;
-    key?: string;
+    'key-file'?: string;
     models?: string;
     protocols?: string;
     'timeout-ms'?: string;
     json?: boolean;
-    token?: string;
+    'token-file'?: string;
     file?: string;
     control?: string[];
     'every-seconds'?: string;
@@ -149,12 +157,12 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOpt
       args,
       options: {
         'base-url': { type: 'string' },
-        key: { type: 'string' },
+        'key-file': { type: 'string' },
         models: { type: 'string' },
         protocols: { type: 'string' },
         'timeout-ms': { type: 'string' },
         json: { type: 'boolean' },
-        token: { type: 'string' },
+        'token-file': { type: 'string' },
         file: { type: 'string' },
         control: { type: 'string', multiple: true },
         'every-seconds': { type: 'string' },
@@ -165,15 +173,21 @@ function readOptions(args: string[], environment: NodeJS.ProcessEnv): CommandOpt
     return error instanceof Error ? error.message : 'The arguments could not be read.';
   }
   const baseUrl = values['base-url']?.replace(/\/+$/, '');
-  const apiKey = values.key ?? environment['STEYG_API_KEY'];
+  let apiKey: string | undefined;
+  let token: string | undefined;
+  try {
+    apiKey = secretIn(values['key-file']) ?? environment['STEYG_API_KEY'];
+    token = secretIn(values['token-file']) ?? environment['STEYG_AGENT_TOKEN'];
+  } catch {
+    return 'The file of --key-file or --token-file cannot be read.';
+  }
   if (baseUrl === undefined || !URL.canParse(baseUrl) || !/^https?:/i.test(baseUrl))
     return '--base-url is missing or not an http(s) address.';
-  const token = values.token ?? environment['STEYG_AGENT_TOKEN'];
-  if (apiKey === '' || (apiKey === undefined && token === undefined)) return '--key is missing.';
+  if (apiKey === '' || (apiKey === undefined && token === undefined)) return '--key-file is missing.';
   // Other characters could not be sent in a header, which would look like a server that is down.
   for (const [name, secret] of [
-    ['--key', apiKey],
-    ['--token', token],
+    ['The key', apiKey],
+    ['The token', token],
   ])
     if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret))
       return `${name} has blanks, line ends or other characters in it that no key has.`;

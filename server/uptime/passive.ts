@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import type { Outcome } from '../core/outcome.ts';
 import type { Protocol } from '../core/protocol.ts';
+import type { AccountRequests } from './state.ts';
 
 /**
  * How customers' own requests end, by model, protocol and hour: counts alone. They stand beside what probes measure.
@@ -23,7 +24,7 @@ export interface RequestEnds {
   close(): Promise<void>;
 }
 
-const flushMs = 30_000;
+const flushMs = 5_000;
 const verdicts: Readonly<Record<Outcome, 'succeeded' | 'failed' | null>> = {
   completed: 'succeeded',
   upstream_error: 'failed',
@@ -34,7 +35,7 @@ const verdicts: Readonly<Record<Outcome, 'succeeded' | 'failed' | null>> = {
   client_closed: null,
 };
 
-/** Counts of a process are lost when it is killed, of at most half a minute: they are figures, and no money. */
+/** Counts of a process are lost when it is killed, of at most five seconds: they are figures, and no money. */
 export function createRequestEnds({
   pool,
   onFailure,
@@ -44,7 +45,7 @@ export function createRequestEnds({
 }): RequestEnds {
   let counts = new Map<
     string,
-    { account: string; model: string; protocol: string; hour: string; good: number; bad: number }
+    { account: string; model: string; protocol: string; minute: string; good: number; bad: number }
   >();
   let timer: NodeJS.Timeout | null = null;
 
@@ -54,11 +55,17 @@ export function createRequestEnds({
     counts = new Map();
     // What probes send is measured by themselves.
     await pool.query(
-      `INSERT INTO request_hour AS r (model, protocol, hour, succeeded, failed)
-       SELECT c.model, c.protocol, c.hour, sum(c.good), sum(c.bad)
-       FROM jsonb_to_recordset($1::jsonb) AS c (account uuid, model text, protocol text, hour timestamptz, good int, bad int)
-       JOIN account a ON a.id = c.account AND a.kind = 'customer'
-       GROUP BY c.model, c.protocol, c.hour ORDER BY c.model, c.protocol, c.hour
+      `WITH counts AS MATERIALIZED (
+         SELECT c.* FROM jsonb_to_recordset($1::jsonb) AS c (account uuid, model text, protocol text, minute timestamptz, good int, bad int)
+         JOIN account a ON a.id = c.account AND a.kind = 'customer'),
+       minutes AS (
+         INSERT INTO request_minute AS r (model, minute, account_id, succeeded, failed)
+         SELECT model, minute, account, sum(good), sum(bad) FROM counts GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+         ON CONFLICT (model, minute, account_id) DO UPDATE
+         SET succeeded = r.succeeded + excluded.succeeded, failed = r.failed + excluded.failed)
+       INSERT INTO request_hour AS r (model, protocol, hour, succeeded, failed)
+       SELECT model, protocol, date_trunc('hour', minute, 'UTC'), sum(good), sum(bad)
+       FROM counts GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
        ON CONFLICT (model, protocol, hour) DO UPDATE
        SET succeeded = r.succeeded + excluded.succeeded, failed = r.failed + excluded.failed`,
       [JSON.stringify(rows)],
@@ -69,9 +76,9 @@ export function createRequestEnds({
     note({ accountId, model, protocol, outcome, refused }) {
       const verdict = refused ? null : verdicts[outcome];
       if (verdict === null) return;
-      const hour = `${new Date().toISOString().slice(0, 13)}:00:00Z`;
-      const id = `${accountId} ${protocol} ${hour} ${model}`;
-      const count = counts.get(id) ?? { account: accountId, model, protocol, hour, good: 0, bad: 0 };
+      const minute = `${new Date().toISOString().slice(0, 16)}:00Z`;
+      const id = `${accountId} ${protocol} ${minute} ${model}`;
+      const count = counts.get(id) ?? { account: accountId, model, protocol, minute, good: 0, bad: 0 };
       count[verdict === 'succeeded' ? 'good' : 'bad'] += 1;
       counts.set(id, count);
     },
@@ -102,8 +109,24 @@ export async function listRequests(pool: Pool): Promise<Map<string, RequestTally
   return models;
 }
 
-/** Deletes counts after their retention. */
+/** The present is so long: enough requests to judge by, and an outage is seen while it lasts. */
+const presentMinutes = 5;
+
+/** Customers' requests of the last minutes by model, one entry an account. */
+export async function listRecentRequests(pool: Pool): Promise<Map<string, AccountRequests[]>> {
+  const { rows } = await pool.query<AccountRequests & { model: string }>(
+    `SELECT model, sum(succeeded)::int AS succeeded, sum(failed)::int AS failed FROM request_minute
+     WHERE minute > now() - make_interval(mins => $1) GROUP BY model, account_id ORDER BY model, account_id`,
+    [presentMinutes],
+  );
+  const models = new Map<string, AccountRequests[]>();
+  for (const { model, ...ends } of rows) models.set(model, [...(models.get(model) ?? []), ends]);
+  return models;
+}
+
+/** Deletes counts after their retention; those of minutes name accounts, and are kept for an hour. */
 export async function pruneRequests(pool: Pool, days: number): Promise<void> {
+  await pool.query(`DELETE FROM request_minute WHERE minute < now() - interval '1 hour'`);
   await pool.query('DELETE FROM request_hour WHERE hour < now() - make_interval(days => $1)', [days]);
 }
 

@@ -107,7 +107,7 @@ export async function probe(options: {
     // A prober knows ids alone; a model of the other kind says so itself, at no cost.
     const embeds = first.status === 400 && first.text?.includes(embeddingsPath) === true;
     const { status, text, timeToFirstByteMs } = embeds
-      ? await send(embeddingsPath, { model: target.model, input: 'ping' })
+      ? await send(embeddingsPath, embeddingBody(target.model))
       : first;
     if (text === null) return result({ outcome: 'down', reason: 'answer_too_large', status });
     const measured = { status, latencyMs: elapsed(), timeToFirstByteMs };
@@ -125,6 +125,27 @@ function requestBody({ model, protocol, mode }: ProbeTarget): object {
   const stream = mode === 'stream';
   if (protocol === 'responses') return { model, input: question, max_output_tokens: maxTokens, store: false, stream };
   return { model, max_tokens: maxTokens, messages: [{ role: 'user', content: question }], stream };
+}
+
+function embeddingBody(model: string): object {
+  return { model, input: 'ping' };
+}
+
+/** Larger bodies are no probes: a model's id is at most 256 characters. */
+const largestBody = 1_024;
+
+/** Whether a body that was sent to an address (without the API root) is a probe's own, to the last byte. */
+export function isProbe(path: string, body: Buffer): boolean {
+  if (body.length > largestBody) return false;
+  const { model } = parseObject(body.toString()) ?? {};
+  if (typeof model !== 'string') return false;
+  const bodies =
+    path === embeddingsPath
+      ? [embeddingBody(model)]
+      : probeProtocols
+          .filter((protocol) => paths[protocol] === path)
+          .flatMap((protocol) => probeModes.map((mode) => requestBody({ model, protocol, mode })));
+  return bodies.some((each) => body.equals(Buffer.from(JSON.stringify(each))));
 }
 
 /**

@@ -45,7 +45,7 @@ export interface ModelProbing extends ModelProbingSettings {
 export interface ProbingPlan extends ProbingSettings {
   /** Pico-USD charged since the month began. */
   spentThisMonth: bigint;
-  /** Machines that probe: agents that were heard of in the last hour, or else the service itself. */
+  /** Machines that probe: agents that were heard of in the last hour, and the service itself if it does. */
   observers: number;
   /** Whether the service probes its own models (`PROBES`); agents do in any case. */
   serviceProbes: boolean;
@@ -57,7 +57,9 @@ export type SaveProbingOutcome =
   | { kind: 'unknown_model' }
   | InvalidInput<'everyMinutes' | 'monthlyBudget'>;
 
-const defaultSettings: ProbingSettings = { everyMinutes: 5, monthlyBudget: 20_000_000_000_000n };
+/** Minutes between two rounds, while no operator has said otherwise. */
+export const defaultPaceMinutes = 5;
+const defaultSettings: ProbingSettings = { everyMinutes: defaultPaceMinutes, monthlyBudget: 20_000_000_000_000n };
 
 /** Of one probe, while no recent ones say: its question and the tokens that it asks for. */
 const estimatedTokens: TokenPools = { ...noTokens, input: 24, output: 16 };
@@ -89,13 +91,14 @@ export function createProbing({ pool, serviceProbes = true }: { pool: Pool; serv
   async function plan(now: Date = new Date()): Promise<ProbingPlan> {
     const monthStart = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1));
     const monthEnd = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
-    const [set, rows, used, observers] = await Promise.all([
+    const [set, rows, used, agents] = await Promise.all([
       settings(),
       readModels(pool),
       readUse(pool, { monthStart, now }),
       countAgents(pool),
     ]);
-    const counted = BigInt(Math.max(1, observers));
+    const observers = Math.max(1, agents + (serviceProbes ? 1 : 0));
+    const counted = BigInt(observers);
     const models = rows.map((row) => {
       const use = used.get(row.model);
       const isMeasured = use !== undefined && use.requests >= fewestMeasured;
@@ -122,7 +125,7 @@ export function createProbing({ pool, serviceProbes = true }: { pool: Pool; serv
     return {
       ...set,
       spentThisMonth,
-      observers: Math.max(1, observers),
+      observers,
       serviceProbes,
       models: models.map((each): ModelProbing => {
         const { model, everyMinutes, monthlyBudget, askedMinutes, roundCost, upstreamRoundCost, isMeasured } = each;
@@ -160,7 +163,7 @@ export function createProbing({ pool, serviceProbes = true }: { pool: Pool; serv
       .map(({ model, effectiveMinutes }) => ({ model, minutes: effectiveMinutes }));
   }
 
-  /** The models that are due now: nobody, agent or service, has probed them for as long as their pace. */
+  /** The models that are due now: the service has not probed them for as long as their pace, whatever agents do. */
   async function due(): Promise<string[]> {
     const paces = await decide();
     const { rows } = await pool.query<{ model: string; minutes: number }>(

@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { tryLock } from '../database/file-lock.ts';
+import { maxRoundAgeMs } from './round-format.ts';
 
 /**
  * What an agent keeps on disk: rounds that the service does not have yet, and what it was last told to measure. One file
@@ -37,7 +38,7 @@ export interface RoundFileLimits {
   maxAgeMs: number;
 }
 
-export const defaultRoundFileLimits: RoundFileLimits = { maxBytes: 64 * 1_048_576, maxAgeMs: 7 * 86_400_000 };
+export const defaultRoundFileLimits: RoundFileLimits = { maxBytes: 64 * 1_048_576, maxAgeMs: maxRoundAgeMs };
 
 /** Another agent keeps its rounds there. */
 export class RoundFileInUse extends Error {

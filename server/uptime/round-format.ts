@@ -18,8 +18,11 @@ export type RoundProblem =
   | { kind: 'out_of_time'; message: string };
 
 export const maxRoundResults = 1_000;
-/** A round is accepted for so long after it began: an agent keeps rounds on disk while the service is away. */
-export const maxRoundAgeMs = 7 * 86_400_000;
+/**
+ * A round is accepted for so long after it began: an agent keeps rounds on disk while the service cannot be reached for a
+ * moment. History is not written later than that; what the service was away for longer it notes itself.
+ */
+export const maxRoundAgeMs = 10 * 60_000;
 /** How far an agent's clock may be ahead. */
 export const maxRoundAheadMs = 5 * 60_000;
 /** The largest body of a delivery. */
@@ -72,6 +75,9 @@ export function readRound(body: unknown, now: number): { round: Round } | RoundP
   if (round.endedAt.getTime() > now + maxRoundAheadMs)
     return { kind: 'out_of_time', message: 'The round is of the future: the clock of the agent is wrong.' };
   if (round.startedAt.getTime() < now - maxRoundAgeMs)
-    return { kind: 'out_of_time', message: 'The round is too old: rounds are accepted for 7 days.' };
+    return {
+      kind: 'out_of_time',
+      message: 'The round is too old: rounds are accepted for 10 minutes after they began.',
+    };
   return { round };
 }

@@ -22,8 +22,14 @@ export interface ProbeRoundDeps {
 export interface ProbeAccount {
   /** A working key of that account. */
   key(): Promise<string>;
-  /** A fresh key of that account, the only one of an agent. Rejects for one that was revoked. */
-  agentKey(agent: { id: string; name: string }): Promise<{ secret: string; expiresAt: Date }>;
+  /**
+   * A fresh secret for the one key of an agent, which calls these models alone; the secret before it ends, and what was
+   * spent with it counts. Null without models. Rejects for an agent that was revoked.
+   */
+  agentKey(
+    agent: { id: string; name: string },
+    models: readonly string[],
+  ): Promise<{ secret: string; expiresAt: Date } | null>;
   /** Called when the key was refused: the next call returns another. */
   forgetKey(): void;
 }
@@ -75,6 +81,14 @@ const clockSkewMs = 3_600_000;
 /** Pico-USD; only without settings. */
 const defaultMonthlyBudget = 20_000_000_000_000n;
 
+/** Pico-USD. */
+interface ProbeKeyLimits {
+  day: bigint | null;
+  week: null;
+  month: bigint | null;
+  lifetime: bigint | null;
+}
+
 /** The parts of accounts and keys that are needed. */
 export interface ProbeAccountDeps {
   accounts: {
@@ -99,17 +113,28 @@ export interface ProbeAccountDeps {
       accountId: string;
       name: string;
       expiresAt: Date;
-      limits: { day: bigint | null; week: null; month: null; lifetime: bigint };
+      models: readonly string[];
+      limits: ProbeKeyLimits;
       requestsPerMinute: number;
       actor: string;
     }): Promise<{ kind: 'created'; secret: string; key: { id: string } } | { kind: string }>;
+    renew(ask: {
+      accountId: string;
+      id: string;
+      expiresAt: Date;
+      models: readonly string[];
+      limits: ProbeKeyLimits;
+      actor: string;
+    }): Promise<{ secret: string } | null>;
   };
-  /** Makes a key the one key of an agent; false: the agent was revoked. */
+  /** The id of the key that an agent has; null: none. */
+  keyOf?: (agentId: string) => Promise<string | null>;
+  /** Makes a key the one key of an agent; false: the agent was revoked, or has one. */
   adoptKey?: (agentId: string, keyId: string) => Promise<boolean>;
   /** Pico-USD that probes may cost this month, as the settings say now. */
   monthlyBudget?: () => Promise<bigint>;
-  /** Pico-USD that the account was charged since the month began. */
-  spent?: (ask: { accountId: string; monthStart: Date }) => Promise<bigint>;
+  /** Pico-USD that the account, or one key of it, was charged since the month began. */
+  spent?: (ask: { accountId: string; keyId?: string; monthStart: Date }) => Promise<bigint>;
   /** Pico-USD that the account was granted under these idempotency keys. */
   granted?: (ask: { accountId: string; prefix: string }) => Promise<bigint>;
   now?: () => Date;
@@ -129,10 +154,11 @@ export function grantedFor(pool: Pool): NonNullable<ProbeAccountDeps['granted']>
 
 /** Reads what was charged, for `ProbeAccountDeps`. */
 export function spentBy(pool: Pool): NonNullable<ProbeAccountDeps['spent']> {
-  return async ({ accountId, monthStart }) => {
+  return async ({ accountId, keyId = null, monthStart }) => {
     const { rows } = await pool.query<{ amount: bigint }>(
-      'SELECT coalesce(sum(charged), 0)::bigint AS amount FROM usage_hour WHERE account_id = $1 AND hour >= $2',
-      [accountId, monthStart],
+      `SELECT coalesce(sum(charged), 0)::bigint AS amount FROM usage_hour
+       WHERE account_id = $1 AND hour >= $2 AND ($3::uuid IS NULL OR key_id = $3)`,
+      [accountId, monthStart, keyId],
     );
     return rows[0]?.amount ?? 0n;
   };
@@ -145,7 +171,7 @@ export function spentBy(pool: Pool): NonNullable<ProbeAccountDeps['spent']> {
 export function createProbeAccount(deps: ProbeAccountDeps): ProbeAccount {
   const { accounts, keys, now = () => new Date() } = deps;
   const { monthlyBudget = async () => defaultMonthlyBudget, granted = async () => 0n, spent = async () => 0n } = deps;
-  const { adoptKey = async () => true } = deps;
+  const { keyOf = async () => null, adoptKey = async () => true } = deps;
   const actor = 'system';
   let kept: { secret: string; until: number; month: string; budget: bigint } | null = null;
 
@@ -178,28 +204,19 @@ export function createProbeAccount(deps: ProbeAccountDeps): ProbeAccount {
       throw new Error(`the budget for probes was refused: ${given.kind}`);
   }
 
-  /** A key that spends no more than the month's budget leaves, whatever was granted before; of an agent, in days. */
-  async function makeKey(name: string, holder: 'service' | 'agent') {
-    const accountId = await openAccount();
+  /** Pico-USD that the budget of this month has left, which the account is given. */
+  async function fundMonth(accountId: string): Promise<bigint> {
     const budget = await monthlyBudget();
     await fund(accountId, monthOf(now()), budget);
-    const left = budget - (await spent({ accountId, monthStart: startOfMonth(now()) }));
-    const expiresAt = new Date(now().getTime() + keyLifetimeMs);
-    const made = await keys.create({
-      accountId,
-      name,
-      expiresAt,
-      limits: {
-        day: holder === 'agent' ? shareOfDay(left, now()) : null,
-        month: null,
-        week: null,
-        lifetime: atLeastOne(left),
-      },
-      requestsPerMinute: maxProbesPerMinute,
-      actor,
-    });
+    return budget - (await spent({ accountId, monthStart: startOfMonth(now()) }));
+  }
+
+  async function makeKey(
+    terms: Omit<Parameters<ProbeAccountDeps['keys']['create']>[0], 'requestsPerMinute' | 'actor'>,
+  ) {
+    const made = await keys.create({ ...terms, requestsPerMinute: maxProbesPerMinute, actor });
     if (!('secret' in made)) throw new Error(`the key for probes was refused: ${made.kind}`);
-    return { id: made.key.id, secret: made.secret, expiresAt };
+    return { id: made.key.id, secret: made.secret };
   }
 
   return {
@@ -208,13 +225,36 @@ export function createProbeAccount(deps: ProbeAccountDeps): ProbeAccount {
       const budget = await monthlyBudget();
       if (kept !== null && kept.until > now().getTime() && kept.month === month && kept.budget === budget)
         return kept.secret;
-      const { secret } = await makeKey('Uptime probes', 'service');
+      const accountId = await openAccount();
+      // It spends no more than the month's budget leaves, whatever was granted before.
+      const lifetime = atLeastOne(await fundMonth(accountId));
+      const { secret } = await makeKey({
+        accountId,
+        name: 'Uptime probes',
+        expiresAt: new Date(now().getTime() + keyLifetimeMs),
+        models: [],
+        limits: { day: null, week: null, month: null, lifetime },
+      });
       kept = { secret, until: now().getTime() + keyUseMs, month, budget };
       return secret;
     },
-    async agentKey({ id: agentId, name }) {
-      const { id, secret, expiresAt } = await makeKey(`Uptime probes of ${name}`, 'agent');
-      if (!(await adoptKey(agentId, id))) throw new Error('the agent was revoked');
+
+    async agentKey({ id: agentId, name }, models) {
+      if (models.length === 0) return null;
+      const accountId = await openAccount();
+      const left = await fundMonth(accountId);
+      const expiresAt = new Date(now().getTime() + keyLifetimeMs);
+      const day = shareOfDay(left, now());
+      const keyId = await keyOf(agentId);
+      if (keyId !== null) {
+        const used = await spent({ accountId, keyId, monthStart: startOfMonth(now()) });
+        const limits = { day, week: null, month: used + atLeastOne(left), lifetime: null };
+        const renewed = await keys.renew({ accountId, id: keyId, expiresAt, models, limits, actor });
+        if (renewed !== null) return { secret: renewed.secret, expiresAt };
+      }
+      const limits = { day, week: null, month: atLeastOne(left), lifetime: null };
+      const { id, secret } = await makeKey({ accountId, name: `Uptime probes of ${name}`, expiresAt, models, limits });
+      if (!(await adoptKey(agentId, id))) throw new Error('the agent was revoked, or asked for two keys at once');
       return { secret, expiresAt };
     },
     forgetKey() {

@@ -2,8 +2,8 @@ import type { Locale } from '../shared/page.ts';
 import type { Announcement } from './announcements.ts';
 import type { Impact } from './incidents.ts';
 import type { ProbeMode, ProbeProtocol } from './probe.ts';
+import type { State } from './state.ts';
 import type { UpdateState } from './updates.ts';
-import type { State } from './uptime.ts';
 
 /** The words of the status page. The compiler ensures that both languages have all of them. */
 

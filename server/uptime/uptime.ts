@@ -2,10 +2,11 @@ import type { Pool } from 'pg';
 import { pruneRounds } from './agents.ts';
 import { type Announcement, announcementWriters, currentAnnouncements, endedAnnouncements } from './announcements.ts';
 import type { Impact, Way } from './incidents.ts';
-import { listRequests, pruneRequests, type RequestTally } from './passive.ts';
+import { listRecentRequests, listRequests, pruneRequests, type RequestTally } from './passive.ts';
 import { type Absence, listAbsences, pruneSpans } from './presence.ts';
 import { type ProbeMode, type ProbeProtocol, type ProbeResult, probeModes, probeProtocols } from './probe.ts';
-import { awayReason, recordOwn } from './recording.ts';
+import { awayReason, hourDays, rawDays, recordOwn } from './recording.ts';
+import { type State, stateOf, worstOf } from './state.ts';
 import { type StatusUpdate, withUpdates } from './updates.ts';
 
 /** The status of the service, from what probes found, and its history. */
@@ -46,8 +47,6 @@ export interface WayStatus {
   timeToFirstByteMs: number | null;
   checkedAt: Date;
 }
-
-export type State = 'up' | 'degraded' | 'down' | 'no_data';
 
 export interface Day extends Tally {
   /** `2026-11-21`, UTC. */
@@ -112,9 +111,6 @@ export interface StatusReport {
 
 const incidentColumns = `id, model, impact, affected, started_at AS "startedAt", ended_at AS "endedAt", cause`;
 
-/** Retention of raw probes; daily totals are kept for good. */
-const rawDays = 35;
-const hourDays = 100;
 /** An older probe says nothing about the present, unless probes are sent less often: then one that is three paces old. */
 const staleMinutes = 60;
 
@@ -139,7 +135,7 @@ export function createUptime({ pool }: { pool: Pool }) {
 
   /** The whole status report, in a fixed number of queries however many models there are. */
   async function report({ days = 90 }: { days?: number } = {}): Promise<StatusReport> {
-    const [models, ways, tallies, lastDay, incidents, current, ended, requests, observers, absences] =
+    const [models, ways, tallies, lastDay, incidents, current, ended, requests, recent, observers, absences] =
       await Promise.all([
         listModels(pool),
         newestProbes(pool),
@@ -149,6 +145,7 @@ export function createUptime({ pool }: { pool: Pool }) {
         currentAnnouncements(pool),
         endedAnnouncements(pool, days),
         listRequests(pool),
+        listRecentRequests(pool),
         listObservers(pool),
         listAbsences(pool, days),
       ]);
@@ -164,7 +161,12 @@ export function createUptime({ pool }: { pool: Pool }) {
         ...rest,
         ways: itsWays,
         requests: requests.get(id) ?? [],
-        state: stateOf(open.get(id) ?? null, measured),
+        state: stateOf({
+          ways: itsWays,
+          measured,
+          incident: open.get(id)?.impact ?? null,
+          requests: recent.get(id) ?? [],
+        }),
         last24Hours: lastDay.get(id) ?? emptyTally(),
         ...daysOf(tallies.get(id) ?? new Map(), calendar(days, generatedAt)),
       };
@@ -172,7 +174,7 @@ export function createUptime({ pool }: { pool: Pool }) {
     const since = states.flatMap(({ measuredSince }) => (measuredSince === null ? [] : [measuredSince.getTime()]));
     return {
       generatedAt,
-      state: worst(states),
+      state: worstOf(states),
       measuredSince: since.length === 0 ? null : new Date(Math.min(...since)),
       observers,
       absences,
@@ -213,9 +215,13 @@ export function createUptime({ pool }: { pool: Pool }) {
     return withUpdates(pool, rows);
   }
 
-  /** Deletes raw probes and hourly figures after their retention. */
+  /** Deletes raw probes and hourly figures after their retention; daily totals are kept for good. */
   async function prune(): Promise<void> {
-    await pool.query(`DELETE FROM probe_result WHERE started_at < now() - make_interval(days => $1)`, [rawDays]);
+    await pool.query(
+      `DELETE FROM probe_result WHERE started_at < now() - make_interval(days => $1)
+         AND (agent_id IS NULL AND counted OR started_at < now() - make_interval(days => $2))`,
+      [rawDays, hourDays],
+    );
     await pool.query(`DELETE FROM uptime_hour WHERE hour < now() - make_interval(days => $1)`, [hourDays]);
     await pruneRounds(pool);
     await pruneRequests(pool, hourDays);
@@ -365,19 +371,6 @@ async function recentIncidents(pool: Pool, days: number): Promise<Incident[]> {
     [days],
   );
   return withUpdates(pool, rows);
-}
-
-function stateOf(incident: Incident | null, measured: boolean): State {
-  if (incident !== null) return incident.impact === 'major' ? 'down' : 'degraded';
-  return measured ? 'up' : 'no_data';
-}
-
-/** The service's state follows its models': down only when all with data are down. */
-function worst(models: readonly ModelStatus[]): State {
-  const measured = models.map(({ state }) => state).filter((state) => state !== 'no_data');
-  if (measured.length === 0) return 'no_data';
-  if (measured.every((state) => state === 'down')) return 'down';
-  return measured.every((state) => state === 'up') ? 'up' : 'degraded';
 }
 
 function calendar(days: number, until: Date): string[] {

@@ -1,11 +1,14 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
-import { contentRules, type Embedded } from './content.ts';
-import { asBuffer, JsonFault, type JsonNode, scanJson, textOf } from './json.ts';
+import type { MediaCount } from '../core/request.ts';
+import { type Content, contentRules, type Embedded } from './content.ts';
+import { asBuffer, JsonFault, type JsonNode, scanText, textOf } from './json.ts';
 import { spellMember, stepsTo } from './member-path.ts';
 import { type BodyKind, isKnownMember, mistakenFor } from './members.ts';
+import { expandedBytes } from './normalisation.ts';
 import type { MemberSpan, RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
 import { askedReasoning } from './reasoning.ts';
+import { compactionBytes } from './responses/hand-over.ts';
 
 /**
  * Reads a raw request body once, as bytes: is it JSON within bounds, and what does it say that decides routing, the
@@ -86,11 +89,11 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
   if (!isUtf8(body)) refuse('The request body is not valid UTF-8.');
   const kind: BodyKind = purpose === 'embed' ? 'embeddings' : protocol;
   const rules = contentRules(kind);
-  const root = scanJson(body, rules.shape, purpose === 'embed' ? embeddingLimits : limits);
+  const { root, spellsNumbers } = scanText(body, rules.shape, purpose === 'embed' ? embeddingLimits : limits);
   if (root.kind !== 'object') refuse('The request body must be a JSON object.');
   if (root.members.size > MAX_MEMBERS) refuse(`The request body has more than ${MAX_MEMBERS} members.`);
 
-  const unknownMembers = readUnknownMembers(kind, root);
+  const unknownMembers = readUnknownMembers(body, kind, root);
   const model = readModel(body, root);
   if (purpose !== 'embed') refuseOtherProtocol(protocol, root);
   const stream = readBoolean(root.members.get('stream'), 'stream');
@@ -105,9 +108,12 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     modelSpan: { start: model.node.start, end: model.node.end },
     stream,
     maxTokens,
-    answers: kind === 'chat-completions' ? readAnswers(body, root) : 1,
+    ...readCaps(body, protocol, root),
+    answers: readAnswers(body, kind, root),
     includeUsage: kind === 'chat-completions' && readIncludeUsage(root),
-    textBytes: content.embedded?.textBytes ?? body.length - content.inlineBytes,
+    textBytes:
+      content.embedded?.textBytes ??
+      body.length - content.inlineBytes + (content.compaction === 'asked' ? compactionBytes : 0),
     ...(content.embedded === undefined ? {} : embeddingFacts(content.embedded)),
     images: content.images,
     documents: content.documents,
@@ -115,8 +121,15 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     members,
     unknownMembers: [...unknownMembers, ...content.unknownParts],
     gates: content.gates,
+    ...expansion(body, content, spellsNumbers),
+    media: mediaOf(content, unknownMembers),
+    tools: content.tools,
+    ...(content.maxToolUses === undefined ? {} : { maxToolUses: content.maxToolUses }),
+    ...(compacts(body, root) ? { compacts: true } : {}),
     searchesTools: content.searchesTools,
     danglingReasoning: content.danglingReasoning,
+    longestCallId: content.longestCallId,
+    compaction: content.compaction,
     cacheWrite: content.cacheWrite,
     reasoning: askedReasoning(body, members),
   };
@@ -134,12 +147,14 @@ function capOf(body: Buffer, protocol: Protocol, purpose: Purpose, root: JsonNod
 const MAX_UNKNOWN = 16;
 
 /** Names that are in no table. One that a lenient decoder would take for a known one is refused: no gate would have seen it. */
-function readUnknownMembers(kind: BodyKind, root: JsonNode): string[] {
+function readUnknownMembers(body: Buffer, kind: BodyKind, root: JsonNode): string[] {
   const unknown: string[] = [];
-  for (const name of root.members.keys()) {
+  for (const [name, node] of root.members) {
     if (isKnownMember(kind, name)) continue;
     const meant = mistakenFor(kind, name);
     if (meant !== null) refuse(`${meant}: must be spelled exactly so; the body has it in another spelling`, meant);
+    if (multiplier.test(name) && isMore(body, node))
+      refuse(`${name}: not available here, because it multiplies what the request costs; leave it out`, name);
     if (unknown.length < MAX_UNKNOWN) unknown.push(name);
   }
   return unknown;
@@ -185,15 +200,100 @@ function readMaxTokens(body: Buffer, protocol: Protocol, root: JsonNode): number
   return cap('max_completion_tokens', 1) ?? deprecated;
 }
 
-function readAnswers(body: Buffer, root: JsonNode): number {
-  const answers = readInteger(body, root.members.get('n'), 'n', 1) ?? 1;
-  if (answers > MAX_ANSWERS) refuse(`n: must be at most ${MAX_ANSWERS}`, 'n');
+/** Members that upstreams of one protocol or another read as the cap on the output. */
+const capNames = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'max_new_tokens',
+  'max_tokens_to_sample',
+  'max_gen_len',
+  'num_predict',
+  'n_predict',
+];
+
+/** The largest of the caps, and reasoning that is allowed beside it: an upstream may read any of them. */
+function readCaps(body: Buffer, protocol: Protocol, root: JsonNode): Pick<RequestFacts, 'mostCap' | 'reasoningBudget'> {
+  let mostCap = 0;
+  for (const name of capNames) mostCap = Math.max(mostCap, numberOf(body, root.members.get(name)) ?? 0);
+  if (protocol !== 'chat-completions') return mostCap > 0 ? { mostCap } : {};
+  const budgets = [
+    root.members.get('thinking_budget'),
+    root.members.get('thinking')?.members.get('budget_tokens'),
+    root.members.get('reasoning')?.members.get('max_tokens'),
+  ];
+  const reasoningBudget = Math.max(...budgets.map((node) => numberOf(body, node) ?? 0));
+  return { ...(mostCap > 0 ? { mostCap } : {}), ...(reasoningBudget > 0 ? { reasoningBudget } : {}) };
+}
+
+/** A number of at least 0, or a text that is one; null for anything else. */
+function numberOf(body: Buffer, node: JsonNode | undefined): number | null {
+  if (node === undefined || (node.kind !== 'number' && node.kind !== 'string')) return null;
+  const text = node.kind === 'number' ? body.toString('latin1', node.start, node.end) : textOf(body, node);
+  const value = text === null || text.trim() === '' ? Number.NaN : Number(text);
+  // Negative numbers stand for no bound at servers of one's own (`num_predict: -1`).
+  if (Number.isNaN(value)) return null;
+  return value < 0 ? Number.MAX_SAFE_INTEGER : Math.min(Math.ceil(value), Number.MAX_SAFE_INTEGER);
+}
+
+/** Members that ask for several answers, each of which is paid for, whatever their number among those that come back. */
+const answerNames = ['n', 'best_of'];
+/**
+ * Names under which other protocols ask for several answers, or for more work on one. In a body of these protocols they are
+ * refused: nothing here says what they multiply.
+ */
+const multiplier =
+  /^(?:n|best_?of|num_?(?:answers|beams|candidates|choices|completions|generations|outputs|responses|results|return_sequences|samples|sequences)|n_?(?:answers|candidates|choices|completions|generations|outputs|responses|samples|sequences)|(?:answer|beam|candidate|choice|completion|generation|response|sample|sequence)s?_?(?:count|n|num|width|size)|use_beam_search|extra_body|extra_params|vllm_xargs)$/i;
+
+/** How many answers are paid for. */
+function readAnswers(body: Buffer, kind: BodyKind, root: JsonNode): number {
+  if (kind !== 'chat-completions') return 1;
+  let answers = 1;
+  for (const name of answerNames) {
+    const asked = readInteger(body, root.members.get(name), name, 1) ?? 1;
+    if (asked > MAX_ANSWERS) refuse(`${name}: must be at most ${MAX_ANSWERS}`, name);
+    answers = Math.max(answers, asked);
+  }
   return answers;
+}
+
+/** Whether a member asks for more than one of something. */
+function isMore(body: Buffer, node: JsonNode): boolean {
+  if (node.kind === 'null' || node.kind === 'false') return false;
+  const count = numberOf(body, node);
+  return count === null ? node.kind !== 'string' : count > 1;
+}
+
+/** Each unknown top-level member counts as one thing that only the vendor can measure: it may be a document, or a tool. */
+function mediaOf({ media }: Content, unknownMembers: readonly string[]): MediaCount[] {
+  const counted = unknownMembers.filter((name) => !capNames.includes(name)).length;
+  return [...media.values(), ...(counted === 0 ? [] : [{ kind: 'unknown_member' as const, count: counted }])];
+}
+
+function expansion(
+  body: Buffer,
+  { embedded, inlineBytes }: Content,
+  spellsNumbers: boolean,
+): Pick<RequestFacts, 'expandedBytes'> {
+  const added = expandedBytes(body, embedded?.textBytes ?? body.length - inlineBytes, spellsNumbers);
+  return added === 0 ? {} : { expandedBytes: added };
+}
+
+/** Words of the members with which a vendor is asked to compact the conversation. */
+function compacts(body: Buffer, root: JsonNode): boolean {
+  return ['context_management', 'compaction'].some((name) => {
+    const node = root.members.get(name);
+    if (node === undefined || node.kind === 'null') return false;
+    return name === 'compaction' || body.subarray(node.start, node.end).includes('compact');
+  });
 }
 
 function readIncludeUsage(root: JsonNode): boolean {
   const options = root.members.get('stream_options');
-  if (options === undefined || options.kind === 'null') return false;
+  if (options === undefined || options.kind === 'null') {
+    // Clients that know OpenRouter ask for it so: https://openrouter.ai/docs/use-cases/usage-accounting
+    return root.members.get('usage')?.members.get('include')?.kind === 'true';
+  }
   if (options.kind !== 'object') refuse('stream_options: must be an object', 'stream_options');
   return readBoolean(options.members.get('include_usage'), 'stream_options.include_usage');
 }

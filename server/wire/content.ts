@@ -1,4 +1,6 @@
+import { Buffer } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
+import type { MediaCount, MediaKind } from '../core/request.ts';
 import type { Json } from './dialogue/json.ts';
 import { isOptionalTool } from './dialogue/vendor-tools.ts';
 import {
@@ -18,10 +20,14 @@ import {
   type BodyKind,
   isKnownItem,
   isKnownPart,
+  isProtocolName,
   type MemberGate,
   membersOf,
   memberTables,
+  withoutToolVersion,
 } from './members.ts';
+import type { PdfWork } from './pdf/lexer.ts';
+import { measurePdf, pdfWorkOfBody } from './pdf/measure.ts';
 import type { Gate, RequestFacts, WireProblem } from './protocol.ts';
 
 /**
@@ -38,13 +44,24 @@ import type { Gate, RequestFacts, WireProblem } from './protocol.ts';
 export interface Content
   extends Pick<
     RequestFacts,
-    'images' | 'documents' | 'documentBytes' | 'cacheWrite' | 'danglingReasoning' | 'searchesTools'
+    | 'images'
+    | 'documents'
+    | 'documentBytes'
+    | 'cacheWrite'
+    | 'danglingReasoning'
+    | 'searchesTools'
+    | 'longestCallId'
+    | 'compaction'
+    | 'maxToolUses'
   > {
   /** Bytes of inline media, which are no text. */
   inlineBytes: number;
   /** Embeddings: what is embedded, measured; the rest of the body costs nothing. */
   embedded?: Embedded;
   gates: Gate[];
+  /** What it holds beside its text, by its kind. */
+  media: Map<MediaKind, MediaCount>;
+  tools: { declared: number; described: number };
   /** Types of content parts and items that stand in no table of the protocol; the first few. */
   unknownParts: readonly string[];
 }
@@ -83,9 +100,12 @@ interface Walk {
   body: Buffer;
   found: Content;
   refuse: Refuse;
+  /** For each tool of the vendor: how often it may be used; null: it does not say. */
+  toolUses: (number | null)[];
   /** Gates found so far: a body may repeat itself ten thousand times. */
-  gateNames: Set<string>;
+  gateNames: Map<string, Gate>;
   unknownParts: Set<string>;
+  pdfWork: PdfWork;
 }
 
 function stepsOf({ parent, key }: Path): (string | number)[] {
@@ -106,31 +126,50 @@ function items(node: JsonNode | undefined): readonly JsonNode[] {
 
 // Gates
 
-/** Names that a sentence of ours may repeat. */
+/** Names of permissions that a model's entry may have. */
 const plainName = /^[\w.:-]{1,64}$/;
 
 /** More permissions than anyone has granted: such a body is refused at once, before it costs more to describe. */
 const MAX_GATES = 64;
 
+/**
+ * Settings by which client libraries send the content itself, in their own words: the AI SDK refers to earlier items unless
+ * `store` is false (vercel/ai, packages/openai/src/responses/convert-to-openai-responses-input.ts), and so do OpenAI's agents
+ * with a conversation id.
+ */
+const byStore =
+  ' Set `store: false`: in the AI SDK `providerOptions: { openai: { store: false } }`, in the OpenAI Agents SDK `modelSettings: { store: false }`, in the OpenAI SDK `store: false` with `include: ["reasoning.encrypted_content"]`.';
+const cures: ReadonlyMap<string, string> = new Map([
+  ['item_reference', byStore],
+  ['previous_response_id', ' Over HTTP, send the earlier items as `input`.'],
+]);
+
 function addGate(walk: Walk, kind: Gate['kind'], name: string, path: Path, more: Partial<MemberGate> = {}): void {
   const { gates } = walk.found;
   const known = `${kind} ${name}`;
-  if (walk.gateNames.has(known)) return;
-  walk.gateNames.add(known);
+  const before = walk.gateNames.get(known);
+  if (before !== undefined) {
+    if (more.translationDrops === true) before.places = (before.places ?? 0) + 1;
+    return;
+  }
   const param = spelled(walk, path);
   // A tool's place in a list says nothing to a person whose program wrote that list.
-  const shown = path.key === 'type' && plainName.test(name) ? `"${name}" is ` : '';
+  const shown = path.key === 'type' && isProtocolName(name) ? `"${name}" is ` : '';
   if (gates.length === MAX_GATES) walk.refuse(`${param}: asks for too many things that are not available here`, param);
   const problem: WireProblem = {
     message:
       kind === 'tenant'
-        ? `${param}: not available here, because it refers to what is kept in an account at the vendor that all customers of this service share; send the content itself instead.`
+        ? `${param}: not available here, because it refers to what is kept in an account at the vendor that all customers of this service share; send the content itself instead.${cures.get(name) ?? ''}`
         : `${param}: ${shown}not available for this model here, because ${more.because ?? 'its catalog entry has no price for it'}; leave it out.`,
     param,
     code: 'unsupported_parameter',
   };
   if (more.details !== undefined) problem.details = more.details;
-  gates.push({ kind, name, problem, ...(more.translationDrops === true ? { translationDrops: true } : {}) });
+  const isTool = more.translationDrops === true && path.key === 'type';
+  const drops = more.translationDrops === true ? { translationDrops: true as const } : {};
+  const gate: Gate = { kind, name, problem, ...drops, ...(isTool ? { places: 1 } : {}) };
+  gates.push(gate);
+  walk.gateNames.set(known, gate);
 }
 
 const gatesOf = (body: BodyKind): readonly (readonly [string, MemberGate])[] =>
@@ -166,6 +205,7 @@ function isOff(body: Buffer, node: JsonNode, gate: MemberGate): boolean {
 const MAX_UNKNOWN_PARTS = 16;
 
 function noteUnknown(walk: Walk, type: string): void {
+  addMedia(walk, 'unknown_part');
   if (walk.unknownParts.size < MAX_UNKNOWN_PARTS) walk.unknownParts.add(type);
 }
 
@@ -173,6 +213,9 @@ function noteUnknown(walk: Walk, type: string): void {
 function readPartType(walk: Walk, type: string | null, protocol: Protocol, path: Path): void {
   if (type === null) return;
   if (!isKnownPart(protocol, type)) return noteUnknown(walk, type);
+  if (type === 'input_audio') addMedia(walk, 'audio');
+  if (type === 'video_url') addMedia(walk, 'video');
+  if (type === 'container_upload') addMedia(walk, 'stored_context');
   const gate = memberTables[protocol].parts[type]?.gate;
   if (gate !== undefined) addGate(walk, gate.kind, gate.name ?? type, inner(path, 'type'), gate);
 }
@@ -199,8 +242,8 @@ const clientTools: Record<Protocol, RegExp> = {
   responses: /^(function|custom|namespace|local_shell|apply_patch|computer|computer_use_preview|tool_search)$/,
 };
 
-/** `web_search_20250305`, `web_search_preview` and `web_search_preview_2025_03_11` are all one permission. */
-const toolVersion = /(_preview)?(_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
+/** Tools that the client describes itself. */
+const plainTool = /^(custom|function|namespace)$/;
 
 /** A tool that the vendor's servers carry out is a price gate, an unknown type too: its cost is not known either. */
 function readTool(walk: Walk, tool: JsonNode, protocol: Protocol, path: Path): void {
@@ -210,14 +253,30 @@ function readTool(walk: Walk, tool: JsonNode, protocol: Protocol, path: Path): v
     readTool(walk, nested, protocol, inner(inner(path, 'tools'), index));
   }
   if (type?.startsWith('tool_search') === true) walk.found.searchesTools = true;
-  if (type === null || clientTools[protocol].test(type)) return;
+  const { tools } = walk.found;
+  tools.declared += 1;
+  if (type === null) return;
+  if (clientTools[protocol].test(type)) {
+    if (!plainTool.test(type)) tools.described += 1;
+    return;
+  }
   if (type === 'shell' && environmentOf(walk.body, tool) === 'local') return;
-  const name = type === 'mcp_toolset' ? 'mcp_servers' : type.replace(toolVersion, '');
+  walk.toolUses.push(wholeNumber(walk.body, tool.members.get('max_uses')));
+  const name = type === 'mcp_toolset' ? 'mcp_servers' : withoutToolVersion(type);
   addGate(walk, 'price', name, inner(path, 'type'), {
     // Clients offer them with every request; where they cannot exist the answer does not depend on them.
     translationDrops: isOptionalTool(type),
   });
 }
+
+function wholeNumber(body: Buffer, node: JsonNode | undefined): number | null {
+  if (node?.kind !== 'number') return null;
+  const value = Number(body.toString('latin1', node.start, node.end));
+  return Number.isInteger(value) && value >= 0 && value <= MAX_TOOL_USES ? value : null;
+}
+
+/** More uses than this are as good as no bound. */
+const MAX_TOOL_USES = 10_000;
 
 function environmentOf(body: Buffer, tool: JsonNode): string | null {
   return textOf(body, tool.members.get('environment')?.members.get('type'));
@@ -230,11 +289,28 @@ function readTools(walk: Walk, root: JsonNode, protocol: Protocol): void {
   }
 }
 
+function readCallId({ found }: Walk, id: JsonNode | undefined): void {
+  if (id?.kind === 'string') found.longestCallId = Math.max(found.longestCallId, id.end - id.start - 2);
+}
+
 /** An id of a stored file, wherever content may hold one. */
 function readFileId(walk: Walk, holder: JsonNode | undefined, path: Path): void {
   const node = holder?.members.get('file_id');
   if (node === undefined || node.kind === 'null') return;
   addGate(walk, 'tenant', 'file_id', inner(path, 'file_id'));
+  addMedia(walk, 'file_by_id');
+}
+
+/** Counts what the text does not measure. */
+function addMedia({ found: { media } }: Walk, kind: MediaKind, count = 1): MediaCount {
+  const known = media.get(kind);
+  if (known !== undefined) {
+    known.count += count;
+    return known;
+  }
+  const first = { kind, count };
+  media.set(kind, first);
+  return first;
 }
 
 // Cache markers
@@ -272,23 +348,55 @@ function countInline(walk: Walk, node: JsonNode): number {
   return bytes;
 }
 
+/** Larger documents are not decoded: base64, four bytes of the body for three. */
+const maxPdfBytes = 4_194_304;
+
+/** A document within the body: a PDF by its pages, if it can be measured. `from`: where its base64 begins. */
+function addDocument(walk: Walk, { start, end }: JsonNode, isPdf: boolean, from = start + 1): void {
+  const measure =
+    isPdf && end - from <= maxPdfBytes ? measurePdf(decoded(walk.body, from, end - 1), walk.pdfWork) : null;
+  if (measure === null) addMedia(walk, 'document');
+  else {
+    const pages = addMedia(walk, 'pdf_pages', measure.pages);
+    pages.textBytes = (pages.textBytes ?? 0) + measure.textBytes;
+  }
+}
+
+/** Base64 as it stands in JSON, where a slash may be escaped. What is no base64 comes out shorter, and is no PDF then. */
+function decoded(body: Buffer, start: number, end: number): Buffer {
+  const text = body.toString('latin1', start, end).replaceAll('\\/', '/');
+  return /^[A-Za-z\d+/]*={0,2}$/.test(text) ? Buffer.from(text, 'base64') : Buffer.alloc(0);
+}
+
 function readImageUrl(walk: Walk, url: JsonNode | undefined): void {
   walk.found.images += 1;
-  if (url !== undefined && inlineMediaType(walk.body, url)?.startsWith('image/') === true) countInline(walk, url);
+  const type = url === undefined ? null : inlineMediaType(walk.body, url);
+  if (url === undefined || url.kind === 'null' || type === null) addMedia(walk, 'image_by_address');
+  else if (!type.startsWith('image/')) addMedia(walk, 'document');
+  else countImage(walk, url);
+}
+
+function countImage(walk: Walk, url: JsonNode): void {
+  addMedia(walk, 'image');
+  countInline(walk, url);
 }
 
 /** Only a PDF is bounded by its pages; an inline text file stays text, and anything unknown is counted as text too. */
 function readFileData(walk: Walk, data: JsonNode | undefined): void {
   walk.found.documents += 1;
-  if (data !== undefined && inlineMediaType(walk.body, data) === 'application/pdf') {
+  if (data === undefined || data.kind === 'null') return;
+  const type = inlineMediaType(walk.body, data);
+  if (type === null) addMedia(walk, 'document_by_address');
+  else if (type === 'application/pdf') {
     walk.found.documentBytes += countInline(walk, data);
-  }
+    addDocument(walk, data, true, walk.body.indexOf(',', data.start) + 1);
+  } else if (!type.startsWith('text/')) addMedia(walk, 'document');
 }
 
 // Messages
 
 const cacheMarker = shape({ ttl: leaf });
-const messagesTool = shape({ type: leaf, cache_control: cacheMarker });
+const messagesTool = shape({ type: leaf, max_uses: leaf, cache_control: cacheMarker });
 /** A content block, and by its `items` a list of them: content holds either, at any depth. */
 const block = shape();
 block.items = block;
@@ -297,6 +405,8 @@ addMembers(block, {
   source: shape({ type: leaf, media_type: leaf, data: leaf, file_id: leaf, content: block }),
   content: block,
   file_id: leaf,
+  tool_use_id: leaf,
+  id: leaf,
   cache_control: cacheMarker,
   tool: shape({ definition: messagesTool }),
 });
@@ -330,19 +440,36 @@ function readBlock(walk: Walk, item: JsonNode, path: Path): void {
   readFileId(walk, source, inner(path, 'source'));
   const type = textOf(walk.body, item.members.get('type'));
   readPartType(walk, type, 'messages', path);
-  if (type === 'image') {
-    walk.found.images += 1;
-    const data = inlineSource(walk.body, source);
-    if (data !== null) countInline(walk, data);
-  } else if (type === 'document') {
-    walk.found.documents += 1;
-    const data = inlineSource(walk.body, source);
-    if (data !== null) walk.found.documentBytes += countInline(walk, data);
-  }
+  if (type === 'tool_use') readCallId(walk, item.members.get('id'));
+  readCallId(walk, item.members.get('tool_use_id'));
+  if (type === 'image') readImageBlock(walk, source);
+  else if (type === 'document') readDocumentBlock(walk, source);
   const definition = item.members.get('tool')?.members.get('definition');
   if (definition !== undefined) readTool(walk, definition, 'messages', inner(inner(path, 'tool'), 'definition'));
   readBlocks(walk, source?.members.get('content'), inner(inner(path, 'source'), 'content'));
   readBlocks(walk, item.members.get('content'), inner(path, 'content'));
+}
+
+function readImageBlock(walk: Walk, source: JsonNode | undefined): void {
+  walk.found.images += 1;
+  const data = inlineSource(walk.body, source);
+  addMedia(walk, data === null ? 'image_by_address' : 'image');
+  if (data !== null) countInline(walk, data);
+}
+
+/** What is text, or consists of blocks that are read by themselves, is measured so. */
+function readDocumentBlock(walk: Walk, source: JsonNode | undefined): void {
+  walk.found.documents += 1;
+  const type = textOf(walk.body, source?.members.get('type'));
+  if (type === 'text' || type === 'content' || type === 'file') return;
+  if (type !== 'base64') {
+    addMedia(walk, 'document_by_address');
+    return;
+  }
+  const data = inlineSource(walk.body, source);
+  if (data === null) return;
+  walk.found.documentBytes += countInline(walk, data);
+  addDocument(walk, data, textOf(walk.body, source?.members.get('media_type')) === 'application/pdf');
 }
 
 /** The base64 string of an inline source. A plain-text source (`type: "text"`) is text. */
@@ -391,8 +518,18 @@ const chatShape = bodyShape('chat-completions', {
   max_completion_tokens: leaf,
   n: leaf,
   stream_options: shape({ include_usage: leaf }),
+  thinking: shape({ budget_tokens: leaf }),
+  reasoning: shape({ max_tokens: leaf }),
+  usage: shape({ include: leaf }),
   messages: listOf(
-    shape({ role: leaf, content: listOf(chatPart), audio: shape({ id: leaf }), cache_control: cacheMarker }),
+    shape({
+      role: leaf,
+      content: listOf(chatPart),
+      audio: shape({ id: leaf }),
+      cache_control: cacheMarker,
+      tool_call_id: leaf,
+      tool_calls: listOf(shape({ id: leaf })),
+    }),
   ),
   tools: listOf(shape({ type: leaf, cache_control: cacheMarker })),
   modalities: listOf(leaf),
@@ -406,6 +543,8 @@ function readChat(walk: Walk, root: JsonNode): void {
   readModalities(walk, root);
   for (const { message, path } of readConversation(walk, root)) {
     readCacheMarker(walk, message);
+    readCallId(walk, message.members.get('tool_call_id'));
+    for (const call of items(message.members.get('tool_calls'))) readCallId(walk, call.members.get('id'));
     const audio = message.members.get('audio');
     if (audio?.kind === 'object') addGate(walk, 'tenant', 'audio', inner(path, 'audio'));
     for (const [index, part] of items(message.members.get('content')).entries()) {
@@ -434,6 +573,7 @@ addMembers(responsesPart, {
   type: leaf,
   image_url: leaf,
   file_data: leaf,
+  file_url: leaf,
   file_id: leaf,
   prompt_cache_breakpoint: breakpoint,
 });
@@ -448,6 +588,7 @@ const responsesShape = bodyShape('responses', {
       type: leaf,
       role: leaf,
       id: leaf,
+      call_id: leaf,
       content: responsesPart,
       output: responsesPart,
       encrypted_content: leaf,
@@ -500,6 +641,9 @@ function readResponsesItem(walk: Walk, item: JsonNode, path: Path): void {
   if (type === 'item_reference' || (type === null && !item.members.has('role') && item.members.has('id'))) {
     addGate(walk, 'tenant', 'item_reference', inner(path, 'id'));
   }
+  readCallId(walk, item.members.get('call_id'));
+  if (type === 'compaction_trigger') walk.found.compaction = 'asked';
+  if (type === 'compaction' || type === 'compaction_summary') walk.found.compaction ??= 'carried';
   if (type === 'reasoning' && isDanglingReasoning(item)) walk.found.danglingReasoning = true;
   if (type !== null && !isKnownItem(type)) noteUnknown(walk, type);
   if (type === 'image_generation_call') readGeneratedImage(walk, item, path);
@@ -530,6 +674,7 @@ function readGeneratedImage(walk: Walk, { members }: JsonNode, path: Path): void
     return addGate(walk, 'tenant', 'item_reference', inner(path, 'id'));
   }
   walk.found.images += 1;
+  addMedia(walk, 'image');
   countInline(walk, result);
 }
 
@@ -539,7 +684,11 @@ function readResponsesPart(walk: Walk, part: JsonNode, path: Path): void {
   const type = textOf(walk.body, part.members.get('type'));
   readPartType(walk, type, 'responses', path);
   if (type === 'input_image' || type === 'computer_screenshot') readImageUrl(walk, part.members.get('image_url'));
-  if (type === 'input_file') readFileData(walk, part.members.get('file_data'));
+  if (type === 'input_file') {
+    readFileData(walk, part.members.get('file_data'));
+    const url = part.members.get('file_url');
+    if (url !== undefined && url.kind !== 'null') addMedia(walk, 'document_by_address');
+  }
 }
 
 // Embeddings
@@ -622,6 +771,32 @@ function bodyShape(kind: BodyKind, members: Record<string, Shape>): Shape {
   return built;
 }
 
+/** Gates behind which the vendor has context that the body does not show. */
+const storedContexts: ReadonlySet<string> = new Set([
+  'audio',
+  'container',
+  'conversation',
+  'item_reference',
+  'preset',
+  'previous_response_id',
+  'prompt',
+  'thread',
+]);
+
+/** How often the vendor's tools may be used for the request, all together; null: it does not say. */
+function usesOf({ body, toolUses, found }: Walk, root: JsonNode): number | null {
+  const inAll = wholeNumber(body, root.members.get('max_tool_calls'));
+  if (inAll !== null) return inAll;
+  const isOpen = toolUses.length === 0 || found.searchesTools;
+  if (isOpen) return null;
+  let sum = 0;
+  for (const uses of toolUses) {
+    if (uses === null) return null;
+    sum += uses;
+  }
+  return sum;
+}
+
 function rulesFor(kind: BodyKind, wanted: Shape, readContent: (walk: Walk, root: JsonNode) => void): ContentRules {
   return {
     shape: wanted,
@@ -633,15 +808,34 @@ function rulesFor(kind: BodyKind, wanted: Shape, readContent: (walk: Walk, root:
         inlineBytes: 0,
         cacheWrite: 'none',
         danglingReasoning: false,
+        longestCallId: 0,
+        compaction: null,
         searchesTools: false,
         gates: [],
+        media: new Map(),
+        tools: { declared: 0, described: 0 },
         unknownParts: [],
       };
-      const walk: Walk = { kind, body, found, refuse, gateNames: new Set(), unknownParts: new Set() };
+      const walk: Walk = {
+        kind,
+        body,
+        found,
+        refuse,
+        toolUses: [],
+        gateNames: new Map(),
+        unknownParts: new Set(),
+        pdfWork: { left: pdfWorkOfBody },
+      };
       readMemberGates(walk, root, kind);
       if (kind !== 'embeddings') readTools(walk, root, kind);
       readContent(walk, root);
-      return { ...found, unknownParts: [...walk.unknownParts] };
+      for (const { name } of found.gates) if (storedContexts.has(name)) addMedia(walk, 'stored_context');
+      const maxToolUses = usesOf(walk, root);
+      return {
+        ...found,
+        ...(maxToolUses === null ? {} : { maxToolUses }),
+        unknownParts: [...walk.unknownParts],
+      };
     },
   };
 }

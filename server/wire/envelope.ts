@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
-import { asBuffer, type JsonLimits, leaf, shape, tryScanJson } from './json.ts';
+import { type Edit, splice } from './body.ts';
+import { asBuffer, countValues, type JsonLimits, type JsonNode, leaf, shape, textOf, tryScanJson } from './json.ts';
+import { overflowCode, overflowSentence, saysOverflow } from './overflow.ts';
 import type { WireContext, WireError } from './protocol.ts';
 import { sseEvent } from './sse.ts';
 
@@ -61,6 +63,11 @@ const openAiWords: Record<number, OpenAiWords> = {
 export function errorType(protocol: Protocol, status: number): string {
   if (protocol === 'messages') return messagesTypes[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   return openAiWords[status]?.type ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+}
+
+/** The code of a failed response: clients look for that of an overflow (openai/codex, `codex-api/src/sse/responses.rs`). */
+export function failedCode(status: number, code: string | null | undefined): string {
+  return code === overflowCode ? overflowCode : errorType('responses', status);
 }
 
 /** The body of an error answer, ready for `JSON.stringify`. */
@@ -170,18 +177,104 @@ export function disguised(
   return null;
 }
 
+/**
+ * The overflow that an error of the protocol's vendor within a stream tells of, in the words that its clients know. Null when it
+ * is another error, or says so already.
+ */
+export function overflowFacts(
+  protocol: Protocol,
+  { message, type, code }: { message: string; type: string; code?: string | null },
+): { status: number; type: string; code: string; message: string } | null {
+  if (!saysOverflow(message, [code, type])) return null;
+  const said = overflowSentence(protocol, message);
+  if (said === message && (protocol === 'messages' || code === overflowCode)) return null;
+  return { status: 400, type: errorType(protocol, 400), code: overflowCode, message: said };
+}
+
 const errorLimits: JsonLimits = { maxDepth: 64, maxValues: 10_000, refuseDuplicates: false };
-const errorShape = shape({ error: leaf, message: leaf, detail: leaf });
+/** Bytes of an error that are parsed whatever they hold. */
+const smallErrorBytes = 65_536;
+
+/** Whether a vendor's error may be parsed: one of a megabyte may quote a request, but has few values. */
+export function isParsableError(body: Uint8Array): boolean {
+  return (
+    body.length <= smallErrorBytes ||
+    (countValues(body, errorLimits) ?? Number.POSITIVE_INFINITY) <= errorLimits.maxValues
+  );
+}
+
+const errorMembers = {
+  error: shape({ message: leaf, code: leaf, type: leaf }),
+  message: leaf,
+  detail: leaf,
+  code: leaf,
+  type: leaf,
+};
+/** One vendor wraps its error in a list (https://github.com/google-gemini/gemini-cli/issues/6678). */
+const errorShape = shape(errorMembers, shape(errorMembers));
 
 /**
  * An upstream's 400, 413 or 422 for a client of the same protocol: coding agents recover by matching the vendor's
- * wording, so every byte stays but for identifiers of the operator's account. Null when it is no JSON error.
+ * wording, so every byte stays but for identifiers of the operator's account, and for a wording of an overflow that clients
+ * of the protocol do not know. Null when it is no JSON error.
  */
-export function nativeError(status: number, body: Uint8Array, requestId?: string): WireError | null {
-  const root = tryScanJson(body, errorShape, errorLimits);
-  if (root === null || root.members.size === 0) return null;
-  const scrubbed = scrubIdentifiers(asBuffer(body).toString('utf8'), requestId);
-  return { status, body: Buffer.from(scrubbed), contentType: 'application/json' };
+export function nativeError(
+  protocol: Protocol,
+  status: number,
+  answer: Uint8Array,
+  requestId?: string,
+): WireError | null {
+  const scanned = tryScanJson(answer, errorShape, errorLimits);
+  const root = scanned?.kind === 'array' ? scanned.items[0] : scanned;
+  if (root == null || root.members.size === 0) return null;
+  const body = asBuffer(answer).subarray(root.start, root.end);
+  const overflow = overflowOf(answer, root);
+  const worded = overflow === null ? body : wordOverflow(protocol, body, root, overflow);
+  const whole = overflow === null && root === scanned ? answer : worded;
+  const scrubbed = scrubIdentifiers(asBuffer(whole).toString('utf8'), requestId);
+  return {
+    status: overflow === null ? status : 400,
+    body: Buffer.from(scrubbed),
+    contentType: 'application/json',
+  };
+}
+
+interface Overflow {
+  message: string;
+  code: string | null;
+}
+
+function overflowOf(body: Uint8Array, root: JsonNode): Overflow | null {
+  const error = root.members.get('error');
+  const at = error?.kind === 'object' ? error : root;
+  const read = (name: string): string | null => textOf(body, at.members.get(name));
+  const message = read('message') ?? textOf(body, error) ?? textOf(body, root.members.get('detail'));
+  const code = read('code');
+  return message !== null && saysOverflow(message, [code, read('type')]) ? { message, code } : null;
+}
+
+/** Within the vendor's own envelope where it has the protocol's form, so that its other members stay. */
+function wordOverflow(protocol: Protocol, body: Buffer, root: JsonNode, { message, code }: Overflow): Uint8Array {
+  const said = overflowSentence(protocol, message);
+  const isMessages = protocol === 'messages';
+  if (said === message && (isMessages || code === overflowCode)) return body;
+  const error = root.members.get('error');
+  const at = (node: JsonNode, text: string): Edit => ({
+    start: node.start - root.start,
+    end: node.end - root.start,
+    text: JSON.stringify(text),
+  });
+  const sentence = error?.members.get('message');
+  const word = error?.members.get('code');
+  if (sentence === undefined || (!isMessages && word === undefined)) {
+    return Buffer.from(JSON.stringify(errorEnvelope(protocol, { status: 400, message: said, code: overflowCode })));
+  }
+  return splice(
+    body,
+    [at(sentence, said), ...(isMessages || word === undefined ? [] : [at(word, overflowCode)])].sort(
+      (one, other) => one.start - other.start,
+    ),
+  );
 }
 
 const identifiers: readonly [RegExp, string][] = [

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Edit } from './body.ts';
-import { asBuffer } from './json.ts';
+import { createOutput, noBytes } from './output.ts';
 import type { Span, StreamError, StreamState } from './protocol.ts';
 import { createRepetition } from './repetition.ts';
 import { createSseReader, type SseEvent } from './sse.ts';
@@ -48,6 +48,8 @@ export interface EventRelay {
   readonly error: StreamError | null;
   /** The upstream itself came to an end of its answer, whatever became of the stream afterwards. */
   readonly complete: boolean;
+  /** Events so far, less those that repeat the one before with another word. */
+  readonly events: number;
   write: (chunk: Uint8Array) => Uint8Array;
   end: () => Uint8Array;
   /** Ends the relay from our side; returns what must precede the ending so that it is an event of its own. */
@@ -59,11 +61,8 @@ export interface EventRelay {
 /** Signs of life before the answer has begun are kept up to this size, to go out with its first event. */
 const MAX_PRELUDE_BYTES = 65_536;
 
-export const noBytes: Uint8Array = Buffer.alloc(0);
 const LF = 0x0a;
 const CR = 0x0d;
-/** Up to so many bytes are copied one by one, which is faster than a call into the runtime. */
-const SHORT_BYTES = 48;
 
 export interface EventRelayParts {
   reader: EventReader;
@@ -95,6 +94,7 @@ export function createEventRelay({ reader, maxEventBytes }: EventRelayParts): Ev
 
   function take(event: SseEvent): void {
     if (ended()) return;
+    relay.events += 1;
     const { data } = event;
     if (data === null) return idle(event);
     const verdict = reader.read(Object.assign(event, { data }));
@@ -152,6 +152,7 @@ export function createEventRelay({ reader, maxEventBytes }: EventRelayParts): Ev
     state: 'waiting',
     error: null,
     complete: false,
+    events: 0,
     inEvent: () => events.inOversized,
     write(chunk) {
       output.expect(chunk.length);
@@ -201,67 +202,4 @@ function missingEnd({ bytes, start, end }: SseEvent): string {
   if (last !== CR) return '\n\n';
   const before = end - 2 >= start ? bytes[end - 2] : undefined;
   return before === CR || before === LF ? '' : '\r';
-}
-
-/**
- * Gathers what goes out. Neighbouring ranges stay one range, so that an untouched chunk goes out as itself; as soon as
- * something else comes in between, everything is copied behind one another, each byte once.
- */
-function createOutput() {
-  let source: Buffer | null = null;
-  let from = 0;
-  let to = 0;
-  let gathered: Buffer | null = null;
-  let length = 0;
-  let expected = 0;
-
-  function copy(bytes: Uint8Array, start: number, end: number): void {
-    const more = end - start;
-    if (gathered === null || length + more > gathered.length) {
-      const larger = Buffer.allocUnsafe(Math.max(expected, (length + more) * 2));
-      if (gathered !== null) gathered.copy(larger, 0, 0, length);
-      gathered = larger;
-    }
-    if (more <= SHORT_BYTES)
-      for (let at = start; at < end; at += 1) gathered[length + at - start] = bytes[at] as number;
-    else gathered.set(bytes.subarray(start, end), length);
-    length += more;
-  }
-
-  function range(bytes: Buffer, start: number, end: number): void {
-    if (gathered !== null) return copy(bytes, start, end);
-    if (source === null) {
-      source = bytes;
-      from = start;
-      to = end;
-    } else if (source === bytes && to === start) to = end;
-    else {
-      copy(source, from, to);
-      source = null;
-      copy(bytes, start, end);
-    }
-  }
-
-  function whole(): Buffer | undefined {
-    if (source === null) return undefined;
-    return from === 0 && to === source.length ? source : source.subarray(from, to);
-  }
-
-  return {
-    range,
-    /** What is about to come is made of so many bytes. */
-    expect(bytes: number): void {
-      expected = bytes;
-    },
-    add(bytes: Uint8Array): void {
-      range(asBuffer(bytes), 0, bytes.length);
-    },
-    take(): Uint8Array {
-      const all = gathered?.subarray(0, length) ?? whole() ?? noBytes;
-      source = null;
-      gathered = null;
-      length = 0;
-      return all;
-    },
-  };
 }

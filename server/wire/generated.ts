@@ -10,6 +10,8 @@ export interface Generated {
   searches?: number;
   /** Images that the vendor made, likewise. */
   images?: number;
+  /** Why the answer ended, in the upstream's word. */
+  finish?: string;
 }
 
 /** A string that is not empty. */

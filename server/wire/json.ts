@@ -104,25 +104,39 @@ export class JsonFault extends Error {
 
 /** Scans one whole document; throws `JsonFault`. */
 export function scanJson(bytes: Uint8Array, wanted: Shape, limits: JsonLimits): JsonNode {
-  return new Scanner(bytes, limits).document(wanted);
+  return new Scanner(bytes, limits, false).document(wanted);
 }
 
-/** As `scanJson`, for bytes that may well be something else: null instead of a fault. */
+/** As `scanJson`, with what was met on the way: whether a string spells a character by its number (`\\u00e9`). */
+export function scanText(
+  bytes: Uint8Array,
+  wanted: Shape,
+  limits: JsonLimits,
+): { root: JsonNode; spellsNumbers: boolean } {
+  const scanner = new Scanner(bytes, limits, false);
+  const root = scanner.document(wanted);
+  return { root, spellsNumbers: scanner.spellsNumbers };
+}
+
+/** As `scanJson`, for bytes that may well be something else: null instead of a fault, and nothing is made of it. */
 export function tryScanJson(bytes: Uint8Array, wanted: Shape, limits: JsonLimits): JsonNode | null {
   try {
-    return scanJson(bytes, wanted, limits);
+    return new Scanner(bytes, limits, true).document(wanted);
   } catch (fault) {
-    if (fault instanceof JsonFault) return null;
+    if (fault === expectedFault || fault instanceof JsonFault) return null;
     throw fault;
   }
 }
+
+/** Thrown where nobody asks for the reason. One for all: an error with its stack costs more than reading a line. */
+const expectedFault = new JsonFault('not JSON');
 
 /**
  * How many values a document has, up to its end or its first fault: a parser that stops there has not made more. Above
  * `maxValues` when there are too many, null when they are nested too deeply.
  */
 export function countValues(bytes: Uint8Array, limits: JsonLimits): number | null {
-  const scanner = new Scanner(bytes, limits);
+  const scanner = new Scanner(bytes, limits, true);
   try {
     scanner.document(leaf);
   } catch (fault) {
@@ -173,18 +187,22 @@ const noItems: readonly JsonNode[] = [];
 class Scanner {
   private readonly bytes: Buffer;
   private readonly limits: JsonLimits;
+  private readonly isFaultExpected: boolean;
   private at = 0;
   values = 0;
   isTooDeep = false;
+  /** A string had an escape of more than one character. */
+  spellsNumbers = false;
   private retained = 0;
   /** The name just skipped contains an escape. */
   private escaped = false;
   /** Made when the first long string is met. */
   private skip: ((at: number) => number) | null = null;
 
-  constructor(bytes: Uint8Array, limits: JsonLimits) {
+  constructor(bytes: Uint8Array, limits: JsonLimits, isFaultExpected: boolean) {
     this.bytes = asBuffer(bytes);
     this.limits = limits;
+    this.isFaultExpected = isFaultExpected;
   }
 
   document(wanted: Shape): JsonNode {
@@ -428,10 +446,12 @@ class Scanner {
   private escape(at: number): number {
     this.escaped = true;
     const end = endOfEscape(this.bytes, at);
+    if (end > at + 2) this.spellsNumbers = true;
     return end < 0 ? this.fail('has a malformed escape', at) : end;
   }
 
   private fail(what: string, at: number = this.at): never {
+    if (this.isFaultExpected) throw expectedFault;
     throw new JsonFault(`the JSON ${what} (at byte ${at})`);
   }
 }

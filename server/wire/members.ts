@@ -49,6 +49,7 @@ export interface MemberTable {
 export const memberPages = {
   messages: 'https://platform.claude.com/docs/en/api/messages',
   chat: 'https://platform.openai.com/docs/api-reference/chat/create',
+  completions: 'https://platform.openai.com/docs/api-reference/completions/create',
   responses: 'https://platform.openai.com/docs/api-reference/responses/create',
   embeddings: 'https://platform.openai.com/docs/api-reference/embeddings/create',
   fastMode: 'https://platform.claude.com/docs/en/build-with-claude/fast-mode',
@@ -188,7 +189,7 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
         'prompt_cache_key reasoning_effort safety_identifier stop temperature',
       ),
       ...listed('words', memberPages.chat, 'read', 'top_k top_p user verbosity'),
-      ...listed('words', memberPages.openrouter, 'read', 'reasoning'),
+      ...listed('words', memberPages.openrouter, 'read', 'reasoning usage'),
       ...listed(
         'words',
         memberPages.chat,
@@ -215,6 +216,12 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       n: {
         effect: 'form',
         page: memberPages.chat,
+        translation: (value) => isNumber(value) && numberValue(value) === 1,
+      },
+      // The same, of which `n` come back.
+      best_of: {
+        effect: 'form',
+        page: memberPages.completions,
         translation: (value) => isNumber(value) && numberValue(value) === 1,
       },
       deferred: gated('form', memberPages.deferred, deferred),
@@ -353,6 +360,26 @@ export function mistakenFor(body: BodyKind, name: string): string | null {
 /** Whether items of this type are in the table of responses. */
 export function isKnownItem(type: string): boolean {
   return Object.hasOwn(memberTables.responses.items ?? {}, type);
+}
+
+/** `web_search_20250305`, `web_search_preview` and `web_search_preview_2025_03_11` are all one tool. */
+export function withoutToolVersion(type: string): string {
+  return type.replace(/(_preview)?(_\d{8}|_\d{4}_\d{2}_\d{2})?$/, '');
+}
+
+const vendorTool =
+  /^(?:openrouter:)?(?:web_search|web_fetch|web_extractor|x_search|live_search|code_execution|code_interpreter|file_search|collections_search|image_generation|mcp|mcp_servers|mcp_toolset|advisor|shell|local_shell|skills|tool_search|url_context|google_search|browser_search|computer|custom|namespace|apply_patch)$/;
+
+/**
+ * Whether a sentence of ours may repeat a `type`: only names of the protocols may. Anything else is the client's own text,
+ * which may be somebody's secret.
+ */
+export function isProtocolName(type: string): boolean {
+  return (
+    vendorTool.test(withoutToolVersion(type)) ||
+    isKnownItem(type) ||
+    Object.values(memberTables).some(({ parts }) => Object.hasOwn(parts, type))
+  );
 }
 
 /** Whether content parts of this type are in the protocol's table. */

@@ -2,9 +2,10 @@ import { Buffer } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
 import { noTokens, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 import { type Edit, splice } from './body.ts';
-import { disguised, type ErrorFacts, scrubIdentifiers } from './envelope.ts';
-import { createEventRelay, type DataEvent, type EventRelay, noBytes, type Verdict } from './event-relay.ts';
+import { disguised, type ErrorFacts, overflowFacts, scrubIdentifiers } from './envelope.ts';
+import { createEventRelay, type DataEvent, type EventRelay, type Verdict } from './event-relay.ts';
 import { count, type Generated } from './generated.ts';
+import { noBytes } from './output.ts';
 import type { RequestFacts, StreamEnd, StreamError, WireContext, WireStream } from './protocol.ts';
 import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
 
@@ -25,6 +26,8 @@ export interface ErrorVerdict {
   kind: 'error';
   error: StreamError;
   edits: readonly Edit[];
+  /** The event does not say that it is one: the client gets an error in place of it, or behind it. */
+  unsaid?: 'instead' | 'behind';
 }
 
 /** How one protocol's events are read and written, for one stream. */
@@ -62,10 +65,21 @@ export function createNativeStream({ protocol, stream, facts, context }: NativeS
   const dialect = createDialect(progress, context, facts);
 
   /** An error event with what the client may see of it: nothing about the operator's account. */
-  function worded(event: DataEvent, { error, edits }: ErrorVerdict): Verdict {
+  function worded(event: DataEvent, { error, edits, unsaid }: ErrorVerdict): Verdict {
     const instead = disguised(protocol, error.status, context);
     if (instead !== null) return { kind: 'error', error, with: Buffer.from(dialect.failure(instead)) };
+    const overflow = overflowFacts(protocol, error);
+    if (overflow !== null) {
+      const told = { ...overflow, message: scrubIdentifiers(overflow.message, context.requestId) };
+      return { kind: 'error', error: { ...error, ...overflow }, with: Buffer.from(dialect.failure(told)) };
+    }
     const shown = editEvent(event, edits);
+    if (unsaid !== undefined) {
+      const { requestId } = context;
+      const failure = Buffer.from(dialect.failure({ ...error, requestId }));
+      const before = shown.kind === 'pass' ? event.bytes.subarray(event.start, event.end) : shown.with;
+      return { kind: 'error', error, with: unsaid === 'instead' ? failure : Buffer.concat([before, failure]) };
+    }
     const bytes = shown.kind === 'pass' ? event.bytes.subarray(event.start, event.end) : shown.with;
     return { kind: 'error', error, with: scrubbed(bytes, context.requestId) ?? (shown.kind === 'pass' ? null : bytes) };
   }
@@ -97,12 +111,21 @@ interface NativeStreamState {
   context: WireContext;
 }
 
+type Reported = Omit<ReportedUsage, 'outputBytes' | 'outputPieces' | 'model'>;
+const nothingReported: Reported = { usage: null, clamped: false, partial: false };
+
 /** A class, because an object literal with accessors takes ten times the memory while it streams. */
 class NativeStream implements WireStream {
+  noise = 0;
   private readonly parts: NativeStreamState;
+  /** What the last reading and the pieces came to; both change a few times in an answer. */
+  private reported: Reported;
+  private readingSeen: UsageReading | null = null;
+  private madeSeen = 0;
 
   constructor(parts: NativeStreamState) {
     this.parts = parts;
+    this.reported = nothingReported;
   }
 
   get state(): WireStream['state'] {
@@ -119,7 +142,13 @@ class NativeStream implements WireStream {
   }
 
   write(bytes: Uint8Array): Uint8Array {
-    return this.parts.relay.write(bytes);
+    const { relay, progress } = this.parts;
+    const { pieces } = progress;
+    const { events } = relay;
+    const out = relay.write(bytes);
+    if (progress.pieces === pieces) this.noise += relay.events - events + bytes.length / 1_024;
+    else this.noise = 0;
+    return out;
   }
 
   end(): Uint8Array {
@@ -127,17 +156,25 @@ class NativeStream implements WireStream {
   }
 
   account(): ReportedUsage {
-    const { relay, facts, progress } = this.parts;
-    const { reading, bytes, pieces, model } = progress;
-    const reported = reportedAs(this.counted(), facts.cacheWrite);
-    return {
-      ...reported,
-      ...piecesIn(reading, progress),
-      partial: !relay.complete || reported.partial,
-      outputBytes: bytes,
-      outputPieces: pieces,
-      model,
-    };
+    const { relay, progress } = this.parts;
+    const { reading, bytes, pieces, model, searches, images } = progress;
+    const made = (searches ?? 0) + (images ?? 0);
+    if (reading !== this.readingSeen || made !== this.madeSeen) {
+      this.reported = this.read();
+      this.readingSeen = reading;
+      this.madeSeen = made;
+    }
+    const { reported } = this;
+    const partial = !relay.complete || reported.partial;
+    // Asked for after every piece, of which most bring nothing but text.
+    if (reading === null && made === 0)
+      return { usage: null, clamped: false, partial, outputBytes: bytes, outputPieces: pieces, model };
+    return { ...reported, partial, outputBytes: bytes, outputPieces: pieces, model };
+  }
+
+  private read(): Reported {
+    const { facts, progress } = this.parts;
+    return { ...reportedAs(this.counted(), facts.cacheWrite), ...piecesIn(progress.reading, progress) };
   }
 
   stop(end: StreamEnd): Uint8Array {

@@ -1,6 +1,7 @@
 import { type Protocol, upstreamPaths } from '../core/protocol.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
 import { type Edit, insertMember, modelEdits, splice } from './body.ts';
+import { callIdEdits } from './call-ids.ts';
 import { nativeError } from './envelope.ts';
 import { countText, type Generated, isNothing } from './generated.ts';
 import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueOf } from './json.ts';
@@ -32,6 +33,8 @@ export interface ReplyProtocol {
   noun: string;
   countItem(generated: Generated, item: JsonNode, data: Uint8Array): void;
   usage(root: JsonNode): JsonNode | null | undefined;
+  /** Where it says why it ended; left out: nowhere. */
+  finish?(root: JsonNode): JsonNode | undefined;
   readUsage(reported: unknown): UsageReading | null;
 }
 
@@ -41,7 +44,12 @@ export function nativeWire(native: NativeProtocol): Wire {
     client: protocol,
     upstream: protocol,
     request(raw, facts, context) {
-      const edits = [...modelEdits(facts, context.upstreamModel), ...native.requestEdits(raw, facts, context)];
+      const edits = [
+        ...modelEdits(facts, context.upstreamModel),
+        ...native.requestEdits(raw, facts, context),
+        ...callIdEdits(raw, facts, context),
+        ...(context.leftOut?.edits ?? []),
+      ];
       return { ok: true, exchange: nativeExchange(native, splice(raw, edits), facts, context) };
     },
   };
@@ -59,7 +67,7 @@ function nativeExchange(
     upstream: protocol,
     body,
     path,
-    droppedTools: [],
+    droppedTools: context.leftOut?.types ?? [],
     maxReplyBytes,
     reply(marked) {
       const answer = withoutMark(marked);
@@ -78,7 +86,7 @@ function nativeExchange(
     },
     countArrived: (pieces, pause) => countArrived(reply, pieces, pause, { facts, context }),
     stream: () => createNativeStream({ protocol, stream, facts, context }),
-    error: (status, answer) => nativeError(status, answer, context.requestId),
+    error: (status, answer) => nativeError(protocol, status, answer, context.requestId),
   };
 }
 
@@ -106,7 +114,7 @@ export async function countArrived(
 }
 
 function readReply(
-  { shape, list, noun, countItem, usage, readUsage }: ReplyProtocol,
+  { shape, list, noun, countItem, usage, readUsage, finish }: ReplyProtocol,
   body: Uint8Array,
   facts: RequestFacts,
   context: WireContext,
@@ -130,6 +138,8 @@ function readReply(
   const found = reported?.kind === 'object' ? readUsage(valueOf(body, reported)) : null;
   const reading = countedAs(found, context.features.cachedTokens);
   const model = root.members.get('model');
+  const ended = textOf(body, finish?.(root));
+  if (ended !== null) generated.finish = ended;
   return {
     edits: answerModelEdits(model, context),
     account: {
@@ -145,11 +155,17 @@ function readReply(
 /** The largest whole answer: far above what a model's cap on output allows. */
 const maxReplyBytes = 64 * 1_048_576;
 
-/** Limits for answers and their events. The upstream is not hostile, so that they only bound a mishap. */
-export const answerLimits: JsonLimits = { maxDepth: 512, maxValues: 20_000_000, refuseDuplicates: false };
+/**
+ * Limits for answers, which are scanned in one turn of the event loop: so many values take some 150 ms. The log
+ * probabilities of 20 tokens for each place of a long answer are two million.
+ */
+export const answerLimits: JsonLimits = { maxDepth: 512, maxValues: 3_000_000, refuseDuplicates: false };
+
+/** Limits for events, of which many come in one turn. The last one of a response repeats all of it. */
+export const eventLimits: JsonLimits = { ...answerLimits, maxValues: 500_000 };
 
 /**
- * The edit that keeps a vendor from keeping what it is asked and what it answers: it stores both unless it is told not to,
+ * The edit that keeps a vendor from keeping what it is asked and what it answers: it stores both unless the request says otherwise,
  * in the one account that all customers share, where the operator's people can read them and ids of one customer would
  * reach what another one wrote. A request that asks to store has passed the gate of that name.
  */

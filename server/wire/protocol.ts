@@ -3,6 +3,8 @@ import type { UpstreamFeatures } from '../core/features.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { RequestMeasure } from '../core/request.ts';
 import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
+import type { Edit } from './body.ts';
+
 /**
  * What the gateway needs to know about a wire protocol, and nothing about networks, money or clocks.
  *
@@ -53,6 +55,10 @@ export interface RequestFacts extends RequestMeasure {
   gates: readonly Gate[];
   /** A tool of the vendor looks for tools: free by itself, and the model may run again with what it found. */
   searchesTools: boolean;
+  /** Responses only: `asked`: the conversation is to be compacted; `carried`: it was once. */
+  compaction: 'asked' | 'carried' | null;
+  /** Bytes of the longest id of a tool call. */
+  longestCallId: number;
   /** Responses only: it has reasoning without its content, which a vendor would look up under its id. */
   danglingReasoning: boolean;
 }
@@ -66,8 +72,16 @@ export interface Gate {
   /** What `allow` in the catalog names, e.g. `fallbacks`, `container`, `web_search`. */
   name: string;
   problem: WireProblem;
-  /** Translation to another protocol leaves the field out, so that only a native route needs the permission. */
+  /** Translation to another protocol leaves the field out, and so does a native route without the permission where it can. */
   translationDrops?: true;
+  /** How many tools of the request have this gate; absent: it is none of a tool. */
+  places?: number;
+}
+
+/** Tools that a native request goes without: their types as the client wrote them, and the edits that take them out. */
+export interface LeftOut {
+  types: readonly string[];
+  edits: readonly Edit[];
 }
 
 export type Scan = { ok: true; facts: RequestFacts } | { ok: false; problem: WireProblem };
@@ -91,6 +105,10 @@ export interface WireContext {
   requestId: string;
   /** Where people see whether a model is up; named in errors that the gateway words. */
   statusUrl: string;
+  /** Characters that an id of a tool call may have there; null: any; absent: what is usual in the upstream's protocol. */
+  callIdMax?: number | null;
+  /** What a native request goes without; translations leave out by themselves. */
+  leftOut?: LeftOut;
   /** Error events of chat completions are chunks with a number as `code`: all that OpenRouter's library reads. */
   errorsInChunks?: boolean;
 }
@@ -140,7 +158,7 @@ export type StreamEnd =
 export interface StreamError {
   status: number;
   type: string;
-  /** Only of an error that the gateway itself words. */
+  /** Of the vendor's error where it has one, and of an error that the gateway itself words. */
   code?: string | null;
   message: string;
 }
@@ -164,6 +182,11 @@ export interface WireStream {
   stop(end: StreamEnd): Uint8Array;
   /** Running account, cheap to call at any time. */
   account(): ReportedUsage;
+  /**
+   * How much has come since the last piece of content: events without any (comments, blank lines, pings, what cannot be read),
+   * and one more for each KB of them.
+   */
+  readonly noise: number;
   /**
    * What to send in silence. Events are handed out whole, so that it breaks none; in the middle of one that is too
    * big to be held back it is empty. Ask for it each time.

@@ -95,7 +95,8 @@ export function createRepetition({ output, count }: RepetitionParts): Repetition
   };
 }
 
-function standsAt(bytes: Buffer, at: number, text: Buffer): boolean {
+/** Whether the bytes at `at` are those of `text`. */
+export function standsAt(bytes: Buffer, at: number, text: Buffer): boolean {
   if (at + text.length > bytes.length) return false;
   // From behind: what sets two events apart tends to stand at the end.
   for (let index = text.length - 1; index >= 0; index -= 1) {

@@ -32,8 +32,8 @@ export interface SseSink {
    */
   repeated?(bytes: Buffer, start: number): number;
   /**
-   * A piece of an event that is larger than the limit: its bytes pass in order and unread. `last` marks the piece
-   * that ends it.
+   * A piece of an event that is larger than the limit, or has more lines than any: its bytes pass in order and unread.
+   * `last` marks the piece that ends it.
    */
   oversized(bytes: Buffer, start: number, end: number, last: boolean): void;
 }
@@ -48,6 +48,9 @@ export interface SseReader {
 
 const LF = 0x0a;
 const CR = 0x0d;
+
+/** Lines of one event that are read. JSON that is broken into lines has some hundred. */
+const maxLines = 4_096;
 
 /** Events larger than `maxEventBytes` are not read, which bounds memory and time per stream. */
 export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEventBytes: number }): SseReader {
@@ -81,9 +84,9 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
       reader.inOversized = false;
     } else if (heldBytes > 0) {
       hold(chunk.subarray(0, end), start);
-      if (held !== null) sink.event(parse(held, 0, heldBytes, takeStart()));
+      if (held !== null) handOver(sink, held, 0, heldBytes, takeStart());
     } else {
-      sink.event(parse(chunk, start, end, takeStart()));
+      handOver(sink, chunk, start, end, takeStart());
     }
     held = null;
     heldBytes = 0;
@@ -167,14 +170,24 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
   return reader;
 }
 
-/** Reads the fields of one event. `first`: the stream's very first bytes, where a byte order mark may stand. */
-function parse(bytes: Buffer, start: number, end: number, first: boolean): SseEvent {
+function handOver(sink: SseSink, bytes: Buffer, start: number, end: number, first: boolean): void {
+  const event = parse(bytes, start, end, first);
+  if (event === null) sink.oversized(bytes, start, end, true);
+  else sink.event(event);
+}
+
+/**
+ * Reads the fields of one event; null when it has too many lines. `first`: the stream's very first bytes, where a byte order
+ * mark may stand.
+ */
+function parse(bytes: Buffer, start: number, end: number, first: boolean): SseEvent | null {
   let at = start;
   if (first && bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf) at += 3;
   let type: string | null = null;
   const lines: Buffer[] = [];
   let dataStart: number | null = null;
-  while (at < end) {
+  for (let count = 0; at < end; count += 1) {
+    if (count > maxLines) return null;
     const lineEnd = endOfLine(bytes, at, end);
     if (startsField(bytes, at, lineEnd, 'data')) {
       const from = valueStart(bytes, at + 4, lineEnd);

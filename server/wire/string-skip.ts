@@ -95,7 +95,7 @@ const find = forever([
       assign(series, xor(subtract(or(shiftLeft(read(series), number(1)), odd), read(series)), odd)),
       assign(escaped, and(xor(read(series), or(read(backslashes), read(carried))), number(0xffff))),
       assign(carried, shiftRight(and(read(series), read(backslashes)), number(block - 1))),
-      // What is wrong with an escaped character is told of the backslash, one place earlier.
+      // A fault of an escaped character is reported at the backslash, one place earlier.
       assign(
         stops,
         or(

@@ -1,6 +1,6 @@
 import type { UpstreamFeatures } from '../core/features.ts';
 import type { CacheWrite } from '../core/request.ts';
-import { MAX_POOL_TOKENS, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
+import { MAX_POOL_TOKENS, type ModelRun, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 
 /**
  * Every vendor's token counts, as five disjoint pools.
@@ -24,6 +24,8 @@ export interface UsageReading {
   searches?: number;
   /** Minutes of audio that the model heard, begun ones whole; left out: it says of none. */
   minutes?: number;
+  /** Runs of other models than the one that was asked for, beside `usage`; left out: none. */
+  runs?: readonly (ModelRun & Pick<UsageReading, 'unsplitWrites'>)[];
   /** The reading for an upstream that is known to count so; absent where that changes nothing. */
   counting?: (cached: CachedTokens) => UsageReading | null;
 }
@@ -43,17 +45,12 @@ export function countedAs(reading: UsageReading | null, cached: CachedTokens): U
 export function reportedAs(
   reading: UsageReading | null,
   asked: CacheWrite,
-): Pick<ReportedUsage, 'usage' | 'clamped' | 'partial' | 'searches' | 'minutes'> {
+): Pick<ReportedUsage, 'usage' | 'clamped' | 'partial' | 'searches' | 'minutes' | 'runs'> {
   if (reading === null) return { usage: null, clamped: false, partial: false };
-  const { usage, unsplitWrites, clamped, outputMissing } = reading;
-  const long = asked === '1h' ? unsplitWrites : 0;
-  const pools = {
-    ...usage,
-    cacheWrite5m: usage.cacheWrite5m - long,
-    cacheWrite1h: Math.min(usage.cacheWrite1h + long, MAX_POOL_TOKENS),
-  };
+  const { clamped, outputMissing, runs } = reading;
   return {
-    usage: pools,
+    usage: writtenAs(reading, asked),
+    ...(runs === undefined ? {} : { runs: runs.map((run) => ({ model: run.model, usage: writtenAs(run, asked) })) }),
     clamped,
     partial: outputMissing,
     ...(reading.searches === undefined ? {} : { searches: reading.searches }),
@@ -61,13 +58,29 @@ export function reportedAs(
   };
 }
 
-/** What an answer's items count: its searches, unless its usage counts more of them, and its images. */
+function writtenAs(
+  { usage, unsplitWrites }: Pick<UsageReading, 'usage' | 'unsplitWrites'>,
+  asked: CacheWrite,
+): TokenPools {
+  const long = asked === '1h' ? unsplitWrites : 0;
+  return {
+    ...usage,
+    cacheWrite5m: usage.cacheWrite5m - long,
+    cacheWrite1h: Math.min(usage.cacheWrite1h + long, MAX_POOL_TOKENS),
+  };
+}
+
+/** What an answer says beside its usage: its searches, unless its usage counts more of them, its images, and why it ended. */
 export function piecesIn(
   reading: UsageReading | null,
-  { searches = 0, images = 0 }: { searches?: number; images?: number },
-): Pick<ReportedUsage, 'searches' | 'images'> {
+  { searches = 0, images = 0, finish }: Pick<ReportedUsage, 'searches' | 'images' | 'finish'>,
+): Pick<ReportedUsage, 'searches' | 'images' | 'finish'> {
   const most = Math.max(reading?.searches ?? 0, searches);
-  return { ...(most === 0 ? {} : { searches: most }), ...(images === 0 ? {} : { images }) };
+  return {
+    ...(most === 0 ? {} : { searches: most }),
+    ...(images === 0 ? {} : { images }),
+    ...(finish === undefined ? {} : { finish }),
+  };
 }
 
 /** Counts of one usage object, before they become pools; null where the object has no such number. */
@@ -179,13 +192,18 @@ export function createMessagesUsage() {
   let searches = 0;
   /** The output was reported when there was some: a start has a placeholder. */
   let isOutputReported = false;
+  /** The last list of runs that names several models; it stands for the whole answer. */
+  let listed: ListedRuns | null = null;
 
   function take(reported: unknown): Counts {
     const counter = new Counter();
-    const next = messagesCounts(counter, membersOf(reported));
+    const usage = membersOf(reported);
+    const next = messagesCounts(counter, usage);
     merge(counts, next);
+    withinTotal(counter, counts, next);
+    listed = runsOfModels(counter, usage['iterations']) ?? listed;
     // A counter of the whole answer so far.
-    searches = Math.max(searches, searchesOf(counter, membersOf(reported)).searches ?? 0);
+    searches = Math.max(searches, searchesOf(counter, usage).searches ?? 0);
     clamped ||= counter.clamped;
     return next;
   }
@@ -201,22 +219,30 @@ export function createMessagesUsage() {
     },
     /** The pools so far; null while nothing is known about the input. */
     read(): UsageReading | null {
-      const { input, cacheHit, cacheWrite, output } = counts;
-      if (input === null && cacheHit === null && cacheWrite === null && counts.cacheWrite5m === null) return null;
+      const all = listed?.own ?? counts;
+      if (isWithoutInput(all)) return null;
       const counter = new Counter();
       // Tokens of a cache without a count of the new context: the request had one, and what it costs is not known.
-      if (input === null) counter.flag();
-      const { unsplitWrites, ...writes } = splitWrites(counter, counts);
-      const usage = { ...writes, input: input ?? 0, cacheHit: cacheHit ?? 0, output: output ?? 0 };
+      if (all.input === null) counter.flag();
       return {
-        usage,
-        unsplitWrites,
+        ...poolsOfCounts(counter, all),
+        ...(listed === null || listed.others.length === 0 ? {} : { runs: listed.others }),
         clamped: clamped || counter.clamped,
         outputMissing: !isOutputReported,
         ...(searches === 0 ? {} : { searches }),
       };
     },
   };
+}
+
+function isWithoutInput({ input, cacheHit, cacheWrite, cacheWrite5m }: Counts): boolean {
+  return input === null && cacheHit === null && cacheWrite === null && cacheWrite5m === null;
+}
+
+function poolsOfCounts(counter: Counter, counts: Counts): Pick<UsageReading, 'usage' | 'unsplitWrites'> {
+  const { input, cacheHit, output } = counts;
+  const { unsplitWrites, ...writes } = splitWrites(counter, counts);
+  return { usage: { ...writes, input: input ?? 0, cacheHit: cacheHit ?? 0, output: output ?? 0 }, unsplitWrites };
 }
 
 /** Reads the usage of a whole messages answer; null when it says nothing that can be billed. */
@@ -245,31 +271,82 @@ function messagesCounts(counter: Counter, usage: Members): Counts {
 }
 
 /**
- * An answer that took several model runs lists them. The top-level counts leave out what compacting the conversation
- * took and what another model advised, and both cost money. With a fallback the top level is the served answer.
+ * An answer that took several runs lists them. The top-level counts leave out what compacting the conversation took, which
+ * costs money: https://platform.claude.com/docs/en/build-with-claude/compaction
  */
 function addIterations(counter: Counter, counts: Counts, listed: unknown): void {
-  if (!Array.isArray(listed) || listed.length === 0) return;
+  if (!Array.isArray(listed)) return;
   const runs = listed.map(membersOf);
-  if (runs.some((run) => run['type'] === 'fallback_message')) return;
-  const own = runs.filter((run) => run['type'] === 'message' || run['type'] === 'compaction');
-  // An advisor bills at another model's price, which no entry can express. It only runs where the operator has
-  // allowed it, and then this model's price is the only one agreed upon: charged so, never free.
-  const advice = runs.filter((run) => run['type'] === 'advisor_message');
-  const sum = (from: Members[], name: string): number =>
-    counter.bound(from.reduce((total, run) => total + (counter.count(run[name]) ?? 0), 0));
-  if (own.length > 0) {
-    counts.input = sum(own, 'input_tokens');
-    counts.output = sum(own, 'output_tokens');
-    // The vendor's documentation excludes only input and output of the top level; the larger of both readings is safe.
-    counts.cacheHit = Math.max(counts.cacheHit ?? 0, sum(own, 'cache_read_input_tokens'));
-    counts.cacheWrite = Math.max(counts.cacheWrite ?? 0, sum(own, 'cache_creation_input_tokens'));
+  const own = runs.filter(ownOf(runs));
+  if (own.length === 0 || runs.some(isFallback)) return;
+  const sum = (name: string): number =>
+    counter.bound(own.reduce((total, run) => total + (counter.count(run[name]) ?? 0), 0));
+  counts.input = sum('input_tokens');
+  counts.output = sum('output_tokens');
+  // The vendor's documentation excludes only input and output of the top level; the larger of both readings is safe.
+  counts.cacheHit = Math.max(counts.cacheHit ?? 0, sum('cache_read_input_tokens'));
+  counts.cacheWrite = Math.max(counts.cacheWrite ?? 0, sum('cache_creation_input_tokens'));
+}
+
+const isFallback = ({ type }: Members): boolean => type === 'fallback_message';
+
+/** Whether a run is one of the model that was asked for: the first of the kind `message` names it. */
+function ownOf(runs: readonly Members[]): (run: Members) => boolean {
+  const asked = runs.find(({ type }) => type === 'message')?.['model'] ?? null;
+  return ({ type, model }) => (type === 'message' || type === 'compaction') && (model ?? asked) === asked;
+}
+
+/** The runs of an answer in which several models took part. */
+interface ListedRuns {
+  /** All runs of the model that was asked for, which may be none; null: those that the top level counts. */
+  own: Counts | null;
+  others: NonNullable<UsageReading['runs']>;
+}
+
+/**
+ * Runs by their models; null where the list names one model. Each run is billed at the price of its model, and with
+ * `fallbacks` the top level has the served run alone. A run that was declined before it said anything is not billed.
+ * https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback,
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool
+ */
+function runsOfModels(counter: Counter, listed: unknown): ListedRuns | null {
+  if (!Array.isArray(listed)) return null;
+  const runs = listed.map(membersOf);
+  const isOwn = ownOf(runs);
+  if (runs.every(isOwn)) return null;
+  const isDeclinable = runs.some(isFallback);
+  const billed = runs.filter(
+    (run) =>
+      !isDeclinable ||
+      (run['type'] !== 'message' && !isFallback(run)) ||
+      (counter.count(run['output_tokens']) ?? 0) > 0,
+  );
+  const own: Counts = { ...emptyCounts(), input: 0, output: 0 };
+  for (const run of billed) if (isOwn(run)) addCounts(counter, own, run);
+  const others = billed
+    .filter((run) => !isOwn(run))
+    .map((run) => {
+      const counts = emptyCounts();
+      addCounts(counter, counts, run);
+      return { model: typeof run['model'] === 'string' ? run['model'] : null, ...poolsOfCounts(counter, counts) };
+    });
+  return { own: isDeclinable ? own : null, others };
+}
+
+function addCounts(counter: Counter, sum: Counts, run: Members): void {
+  const split = membersOf(run['cache_creation']);
+  const next: Counts = {
+    input: counter.count(run['input_tokens']) ?? 0,
+    cacheHit: counter.count(run['cache_read_input_tokens']),
+    cacheWrite: counter.count(run['cache_creation_input_tokens']),
+    cacheWrite5m: counter.count(split['ephemeral_5m_input_tokens']),
+    cacheWrite1h: counter.count(split['ephemeral_1h_input_tokens']),
+    output: counter.count(run['output_tokens']) ?? 0,
+  };
+  for (const name of [...inputSide, 'output'] as const) {
+    const value = next[name];
+    if (value !== null) sum[name] = counter.bound((sum[name] ?? 0) + value);
   }
-  if (advice.length === 0) return;
-  counts.input = counter.bound((counts.input ?? 0) + sum(advice, 'input_tokens'));
-  counts.output = counter.bound((counts.output ?? 0) + sum(advice, 'output_tokens'));
-  counts.cacheHit = counter.bound((counts.cacheHit ?? 0) + sum(advice, 'cache_read_input_tokens'));
-  counts.cacheWrite = counter.bound((counts.cacheWrite ?? 0) + sum(advice, 'cache_creation_input_tokens'));
 }
 
 const inputSide = ['input', 'cacheHit', 'cacheWrite', 'cacheWrite5m', 'cacheWrite1h'] as const;
@@ -282,6 +359,20 @@ function merge(counts: Counts, next: Counts): void {
     if (value > 0 || moved || counts[name] === null) counts[name] = value;
   }
   counts.output = next.output ?? counts.output;
+}
+
+/**
+ * Each token is written for one lifetime: where a report's total is less than what the two come to together, one of them is
+ * left from an earlier report or wrong. The lifetime that this report does not name gives way, otherwise the cheaper one.
+ */
+function withinTotal(counter: Counter, counts: Counts, next: Counts): void {
+  const total = next.cacheWrite ?? 0;
+  const { cacheWrite5m: fiveMinutes, cacheWrite1h: oneHour } = counts;
+  if (fiveMinutes === null || oneHour === null || fiveMinutes > total || oneHour > total) return;
+  if (fiveMinutes + oneHour <= total) return;
+  counter.flag();
+  if (next.cacheWrite1h === null) counts.cacheWrite1h = total - fiveMinutes;
+  else counts.cacheWrite5m = total - oneHour;
 }
 
 /**

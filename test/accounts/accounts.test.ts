@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccounts, type NewAccount } from '../../server/accounts/accounts.ts';
-import { readBalance } from '../../server/billing/usage.ts';
+import { readBalance } from '../../server/billing/reads/usage.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

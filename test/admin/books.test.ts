@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
-import { readVendorFile, VendorFileError } from '../../server/billing/vendor-csv.ts';
-import { compareVendorUsage, importVendorUsage } from '../../server/billing/vendor-usage.ts';
+import { closeMonth, listClosedMonths, previewMonth } from '../../server/books/month-close.ts';
+import type { MonthStatement } from '../../server/books/month-statement.ts';
+import { readVendorFile, VendorFileError } from '../../server/books/vendor-csv.ts';
+import { importVendorUsage } from '../../server/books/vendor-files.ts';
+import { compareVendorUsage } from '../../server/books/vendor-usage.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
-import { closeMonth, listClosedMonths, previewMonth } from '../../server/plans/month-close.ts';
 import { addModel } from '../billing/support.ts';
 import { createDomain, createPlans, order, transfer } from '../plans/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -44,6 +46,13 @@ describe('a vendor’s file', () => {
       ],
     });
   });
+
+  it.each(['1'.repeat(20), '9'.repeat(400), '99999999999', '1', '-1791158400', '1791158400.5', '1e12', ''])(
+    'with the start time %s is refused by its line',
+    (start) => {
+      expect(() => readVendorFile(openai.replace('1791158400,', `${start},`))).toThrow(VendorFileError);
+    },
+  );
 
   it('of OpenAI’s usage page is read with cached tokens taken out of the input', () => {
     expect(readVendorFile(openai)).toEqual({
@@ -117,11 +126,17 @@ async function entry(
      RETURNING request_id`,
     [account, at, cost, charged, upstreamCost, input, output],
   );
-  if (charged > 0n)
+  if (charged > 0n) {
+    await db.query('UPDATE "grant" SET spent = spent + $3 WHERE account_id = $1 AND id = $2', [
+      account,
+      grant,
+      charged,
+    ]);
     await db.query(
       `INSERT INTO posting (account_id, grant_id, kind, amount, request_id, held_at, created_at) VALUES ($1, $2, 'charge', $3, $4, $5, $5)`,
       [account, grant, charged, rows[0].request_id, at],
     );
+  }
 }
 
 async function addCustomer(db: Pool): Promise<void> {
@@ -174,23 +189,33 @@ describe('what a vendor billed', () => {
         model: 'claude-x',
         vendor: { input: 1_500n, cacheHit: 200n, cacheWrite: 15n, output: 75n },
         ledger: { requests: 1n, input: 1_000n, output: 75n },
-        differs: false,
+        // 215 tokens of a cache.
+        differs: true,
       },
     ]);
   });
 
-  it('differs above a hundredth and a thousand tokens; a later file of the same day replaces the first', async () => {
+  it('differs above a hundredth, however little it is; a later file says what it replaces', async () => {
     const text = 'day,model,input,output\n2026-10-05,claude-x,90000,75\n2026-10-06,claude-y,50000,1';
-    await importVendorUsage(pool, { upstream: 'vendor', text, actor: 'test' });
+    expect(await importVendorUsage(pool, { upstream: 'vendor', text, actor: 'test' })).toEqual({
+      kind: 'would_remove',
+      removed: [expect.objectContaining({ day: '2026-10-05', model: 'claude-x-20260101', after: null })],
+    });
+    expect(await importVendorUsage(pool, { upstream: 'vendor', text, actor: 'test', confirmed: true })).toMatchObject({
+      kind: 'imported',
+      imported: { version: 2, rows: 2, emptyDays: [] },
+    });
     const compared = await compareVendorUsage(pool, {
       from: '2026-10-01',
       to: '2026-10-31',
       upstream: 'vendor',
       percent: 1,
     });
-    expect(compared.map(({ day, model, differs, ledger }) => [day, model, differs, ledger === null])).toEqual([
-      ['2026-10-06', 'claude-y', true, true],
-      ['2026-10-05', 'claude-x', true, false],
+    expect(
+      compared.map(({ day, model, differs, ledger, causes }) => [day, model, differs, ledger === null, causes]),
+    ).toEqual([
+      ['2026-10-06', 'claude-y', true, true, ['missing_model']],
+      ['2026-10-05', 'claude-x', true, false, []],
     ]);
   });
 
@@ -214,14 +239,15 @@ describe('what a vendor billed', () => {
     await entry('2026-11-05T12:00:00Z', { charged: 1_000n, upstreamCost: 20_000_000_000n });
     const billed = async (usd: string, percent: number) => {
       const text = `day,model,input,output,cost_usd\n2026-11-05,claude-x,10,5,${usd}`;
-      await importVendorUsage(pool, { upstream: 'vendor', text, actor: 'test' });
+      await importVendorUsage(pool, { upstream: 'vendor', text, actor: 'test', add: true });
       const days = { from: '2026-11-05', to: '2026-11-05' };
       const [row] = await compareVendorUsage(pool, { ...days, upstream: null, percent });
       return [row?.differs, row?.apart];
     };
     expect(await billed('0.02', 1)).toEqual([false, 0]);
-    // Less than a cent is rounding.
-    expect(await billed('0.03', 1)).toEqual([false, 0]);
+    // A ten-thousandth of a USD is rounding, and a fifth of a cent is not.
+    expect(await billed('0.0201', 0)).toEqual([false, 0.0049]);
+    expect(await billed('0.024', 1)).toEqual([true, 0.1666]);
     expect(await billed('0.04', 49)).toEqual([true, 0.5]);
     expect(await billed('0.04', 50)).toEqual([false, 0.5]);
   });
@@ -229,7 +255,10 @@ describe('what a vendor billed', () => {
   it('comes in by the command line, which refuses a file that it cannot read and an upstream that there is not', async () => {
     const file = join(createDirectory('steyg-books-'), 'usage.csv');
     await writeFile(file, anthropic);
-    expect(await command('books', 'import', file, '--upstream', 'vendor')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await command('books', 'import', file, '--upstream', 'vendor')).said)).toMatchObject({
+      error: { code: 'would_remove' },
+    });
+    expect(await command('books', 'import', file, '--upstream', 'vendor', '--confirmed')).toMatchObject({ code: 0 });
     expect(JSON.parse((await command('books', 'import', file, '--upstream', 'nobody')).said)).toMatchObject({
       error: { code: 'not_found' },
     });
@@ -238,9 +267,17 @@ describe('what a vendor billed', () => {
       error: { code: 'bad_file' },
     });
     const compared = await command('books', 'compare', '--from', '2026-10-01', '--to', '2026-10-31', '--all');
-    expect(JSON.parse(compared.said)).toMatchObject({ compared: 2, differs: 1 });
+    expect(JSON.parse(compared.said)).toMatchObject({
+      compared: 2,
+      differs: 2,
+      rows: [expect.anything(), { vendor: { costUsd: null }, ledger: { costUsd: '0' } }],
+      totals: [{ upstream: 'vendor', creditsUsd: '0' }],
+    });
   });
 });
+
+const used = (statement: MonthStatement | null): bigint =>
+  Object.values(statement?.budgets ?? {}).reduce((sum, line) => sum + line.used, 0n);
 
 describe('a closed month', () => {
   const close = (month: string) => closeMonth(pool, { month, timeZone: 'UTC', actor: 'test' });
@@ -276,16 +313,20 @@ describe('a closed month', () => {
       kind: 'closed',
       month: {
         month: '2026-09',
-        charged: 1_050n,
-        chargedPaid: 800n,
-        trialCost: 200n,
-        chargedGiven: 50n,
-        shortfall: 60n,
-        upstreamCost: 520n,
-        unknownCharged: 100n,
-        margin: 430n,
-        unused: 8_700n,
-        revenueVnd: 1_250_000n,
+        statement: {
+          budgets: {
+            bought: { opening: 9_500n, added: 0n, used: 800n, expired: 0n, refunded: 0n, undone: 0n, closing: 8_700n },
+            trial: { opening: 1_000n, used: 200n, closing: 800n },
+            given: { opening: 1_000n, used: 50n, closing: 950n },
+          },
+          // 100 of the trial's request cost 76 of its price and 23 of nobody's.
+          vendorCost: { bought: 400n, trial: 76n, given: 20n, shortfall: 24n, total: 520n },
+          shortfall: 60n,
+          unknown: { requests: 1n, charged: 100n, ofBought: 100n },
+          // Trials and gifts are no income.
+          margin: 180n,
+          cash: { received: 1_250_777n, sold: 0n, unassigned: 777n, closing: 1_250_777n },
+        },
       },
     });
   });
@@ -305,19 +346,26 @@ describe('a closed month', () => {
   it('takes what became known later of the months before: every pico-USD is in exactly one month', async () => {
     await createDomain(pool).transfers.undoMatch({ transferId: matchedByHand, by: randomUUID() });
     const outcome = await close('2026-10');
-    // 1,000 of October and the 40 that came to September after its close; VND of a match that was undone.
-    expect(outcome).toMatchObject({ kind: 'closed', month: { charged: 1_040n, revenueVnd: -1_000_000n } });
+    // 1,000 of October and the 40 that came to September after its close.
+    expect(outcome).toMatchObject({
+      kind: 'closed',
+      month: {
+        statement: { budgets: { bought: { used: 1_040n } }, vendorCost: { unsplit: 10n }, cash: { received: 0n } },
+      },
+    });
     const { rows } = await pool.query(
       `SELECT sum(charged)::bigint AS charged FROM margin_hour WHERE hour < '2026-11-01' AND hour >= '2026-09-01'`,
     );
     const months = await listClosedMonths(pool);
-    expect(months.reduce((sum, { charged }) => sum + charged, 0n)).toBe(rows[0].charged);
+    expect(months.reduce((sum, { statement }) => sum + used(statement), 0n)).toBe(rows[0].charged);
   });
 
   it('begins and ends at half past in zones of half hours, to the pico-USD', async () => {
     // The zone of the first close counts for all after it.
     const other = await createDatabase();
     const fresh = new Pool({ connectionString: other.url, max: 1, types: bigintTypes });
+    // The database is dropped under it.
+    fresh.on('error', () => {});
     await addCustomer(fresh);
     const kolkata = { timeZone: 'Asia/Kolkata', actor: 'test' };
     expect(await closeMonth(fresh, { month: '2026-09', timeZone: 'Mars/Olympus', actor: 'test' })).toEqual({
@@ -329,19 +377,25 @@ describe('a closed month', () => {
     await entry('2026-09-30T18:29:59.999Z', { charged: 100n, upstreamCost: null }, fresh);
     await entry('2026-09-30T18:30:00Z', { charged: 1_000n, upstreamCost: 500n }, fresh);
     const preview = await previewMonth(fresh, { month: '2026-09', timeZone: 'Asia/Kolkata' });
-    const september = { month: '2026-09', charged: 120n, chargedPaid: 120n, upstreamCost: 5n, unknownCharged: 100n };
-    expect(preview).toMatchObject({ ...september, isOver: true, margin: 15n });
+    const september = {
+      month: '2026-09',
+      budgets: { bought: { used: 120n } },
+      vendorCost: { total: 5n },
+      unknown: { charged: 100n },
+      margin: 15n,
+    };
+    expect(preview).toMatchObject({ isOver: true, imbalances: [], statement: september });
     expect(await closeMonth(fresh, { month: '2026-09', ...kolkata })).toMatchObject({
       kind: 'closed',
-      month: september,
+      month: { statement: september },
     });
     expect(await previewMonth(fresh, { month: null, timeZone: 'UTC' })).toMatchObject({
-      month: '2026-10',
-      timeZone: 'Asia/Kolkata',
-      charged: 1_000n,
+      statement: { month: '2026-10', timeZone: 'Asia/Kolkata', budgets: { bought: { used: 1_000n } } },
     });
     expect(await closeMonth(fresh, { month: '2026-10', ...kolkata })).toMatchObject({
-      month: { charged: 1_000n, upstreamCost: 500n, margin: 500n },
+      month: {
+        statement: { budgets: { bought: { used: 1_000n } }, vendorCost: { bought: 500n, total: 500n }, margin: 500n },
+      },
     });
     await fresh.end();
     await other.drop();
@@ -377,16 +431,16 @@ describe('a closed month', () => {
     const { code, said } = await command('books', 'list', '--out', file);
     expect(code).toBe(0);
     expect(JSON.parse(said)).toMatchObject({
-      months: [{ month: '2026-09', usedOfGivenUsd: '0.00000000005' }, { month: '2026-10' }],
+      months: [
+        { month: '2026-09', given: { used: '0.00000000005' }, cash: { received: '1250777' } },
+        { month: '2026-10' },
+      ],
     });
-    const [head, ...lines] = (await readFile(file, 'utf8')).split('\r\n');
-    expect(head?.split(',').slice(0, 4)).toEqual(['month', 'timeZone', 'revenueVnd', 'usedUsd']);
+    const lines = (await readFile(file, 'utf8')).split('\r\n');
+    expect(lines).toContain('2026-09,UTC,bought,used,USD,0.0000000008');
     // A negative amount is a number to a spreadsheet.
-    expect(lines.map((line) => line.split(',').slice(0, 4).join(','))).toEqual([
-      '2026-09,UTC,1250000,0.00000000105',
-      '2026-10,UTC,-1000000,0.00000000104',
-      '',
-    ]);
+    expect(lines).toContain('2026-10,UTC,cash,sold,VND,0');
+    expect((await command('books', 'verify')).code).toBe(0);
     expect(JSON.parse((await command('books', 'close', '2026-09')).said)).toMatchObject({
       error: { code: 'closed_before' },
     });

@@ -269,6 +269,21 @@ models:
     await admin('catalog', 'apply', file);
   }
 
+  test('shows models of the list that the catalog lacks, of the vendors that it has', async () => {
+    await apply();
+    const { missing } = await admin('catalog', 'diff', modelsDev);
+    const names = missing.map(({ vendor, name }: { vendor: string; name: string }) => `${vendor}/${name}`);
+    expect(names).toContain('anthropic/claude-haiku-4-5');
+    expect(names).not.toContain('anthropic/claude-opus-4-8');
+    expect(names.every((name: string) => name.startsWith('anthropic/'))).toBe(true);
+    expect(missing.find(({ name }: { name: string }) => name === 'claude-haiku-4-5').prices).toMatchObject({
+      input: '1',
+      output: '5',
+    });
+    const { out } = await call('catalog', 'diff', modelsDev);
+    expect(out).toMatch(/not in the catalog:[^]*anthropic: claude-haiku-4-5 {2}input 1,/);
+  });
+
   test('shows list price, cost, price, margin, limits and differences of each route, and changes nothing', async () => {
     await apply();
     const before = await everything();

@@ -202,7 +202,8 @@ describe('keys', () => {
       maxConcurrent: null,
       mayCallFrom: null,
       account: null,
-      attribution: 'digests',
+      attribution: 'tags',
+      probes: false,
       projectId: null,
     });
   });

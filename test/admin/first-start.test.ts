@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type FirstStartParts, firstStart } from '../../server/admin/first-start.ts';
-import { readBalance } from '../../server/billing/usage.ts';
+import { readBalance } from '../../server/billing/reads/usage.ts';
 import { createCatalog } from '../../server/catalog/catalog.ts';
 import { createOpenRoutes } from '../../server/catalog/routes.ts';
 import { createKeyring } from '../../server/keys/keyring.ts';

@@ -6,7 +6,7 @@ import { prepareDatabase } from '../../server/admin/prepare.ts';
 import { saveUpstream, saveUpstreamKey, sealContextOf } from '../../server/catalog/upstreams.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { createWebhooks, placeOfWebhookSecret } from '../../server/notices/webhooks.ts';
-import { signInSecret } from '../../server/people/auth.ts';
+import { signInSecret } from '../../server/people/sign-in/auth.ts';
 import { loadConfig } from '../../server/runtime/config.ts';
 import { createSeal } from '../../server/shared/seal.ts';
 import { createAccount } from '../plans/support.ts';

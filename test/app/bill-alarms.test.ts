@@ -2,9 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { reconcileBills } from '../../server/app/bill-alarms.ts';
+import { createBooks } from '../../server/books/books.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
 import { createNotices, type Notices } from '../../server/notices/notices.ts';
-import { createBooks } from '../../server/plans/books.ts';
 import { createSeal } from '../../server/shared/seal.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -65,7 +65,7 @@ async function use(upstream: string, day: string, input = 50_000): Promise<void>
 
 async function bill(upstream: string, ...lines: string[]): Promise<void> {
   const text = ['day,model,input,output', ...lines].join('\n');
-  const outcome = await books().importUsage({ upstream, text, actor: 'test' });
+  const outcome = await books().importUsage({ upstream, text, actor: 'test', confirmed: true });
   expect(outcome.kind).toBe('imported');
   await pool.query('UPDATE vendor_usage SET imported_at = $1 WHERE upstream = $2', [now, upstream]);
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccounts } from '../../server/accounts/accounts.ts';
 import { createSchedule } from '../../server/app/schedule.ts';
 import { createKeys } from '../../server/keys/keys.ts';
-import { createTransfers } from '../../server/plans/transfers.ts';
+import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { createProbing } from '../../server/uptime/probing.ts';
 import { createProbeAccount } from '../../server/uptime/round.ts';
 import { createUptime } from '../../server/uptime/uptime.ts';
@@ -27,6 +27,7 @@ it('a start probes at once, an event is delivered without waiting for the clock,
     probing: createProbing({ pool }),
     probeAccount: createProbeAccount({ accounts: createAccounts({ pool }), keys: createKeys({ pool }) }),
     publicUrl: 'http://127.0.0.1:9',
+    ownData: { erasures: async () => 0, mails: async () => {} },
     retention: { apply: async () => ({ sessions: 0, auditEntries: 0, attributions: 0 }) },
     sales: { orders: async () => {}, orderMails: async () => 0, invoices: async () => 0 },
     transfers: createTransfers({ pool, accountNumbers: null }),
@@ -53,6 +54,7 @@ it('a start probes at once, an event is delivered without waiting for the clock,
   expect(rows.map(({ key }) => key)).toEqual([
     'alarms',
     'bills',
+    'erasures',
     'invoices',
     'notices',
     'order-mails',

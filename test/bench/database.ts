@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { useEmbeddedPostgres } from '../../server/database/embedded.ts';
-import { createSecret } from '../../server/keys/secret.ts';
+import { createSecret, parseKey } from '../../server/keys/secret.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 
 /** Customers and history of a benchmark, written straight into the embedded database of a gateway. */
@@ -13,11 +13,25 @@ export interface Customers {
 }
 
 export async function addCustomers(dataDir: string, count: number): Promise<Customers> {
-  return withDatabase(dataDir, (client) => insertCustomers(client, count));
+  return withDatabase(dataDir, (client) =>
+    insertCustomers(
+      client,
+      Array.from({ length: count }, () => createSecret('key')),
+    ),
+  );
 }
 
-async function insertCustomers(client: Client, count: number): Promise<Customers> {
-  const secrets = Array.from({ length: count }, () => createSecret('key'));
+/** A customer whose key is known beforehand. */
+export async function addCustomerOf(dataDir: string, secret: string): Promise<void> {
+  const key = parseKey(secret);
+  if (key === null) throw new Error('the secret is none of the service');
+  await withDatabase(dataDir, (client) => insertCustomers(client, [{ secret, hash: key.hash }]));
+}
+
+async function insertCustomers(
+  client: Client,
+  secrets: readonly { secret: string; hash: Buffer }[],
+): Promise<Customers> {
   const accounts = secrets.map(() => uuidv7());
   const keys = secrets.map(() => uuidv7());
   await client.query(

@@ -11,7 +11,10 @@ export interface FastUpstreamSettings {
   host?: string;
   /** Pieces of text in an answer. */
   pieces?: number;
-  /** Milliseconds between two pieces of a stream; 0 sends the whole stream in one write. */
+  /**
+   * Milliseconds between two pieces of a stream, whose streams take their turns spread over that time, as those of people who
+   * know nothing of each other do; 0 sends the whole stream in one write.
+   */
   intervalMs?: number;
   /** One piece of every stream in each turn of the event loop: as fast as can be, but piece by piece as vendors send. */
   everyTurn?: boolean;
@@ -62,11 +65,12 @@ export async function startFastUpstream(settings: FastUpstreamSettings = {}): Pr
     }),
   );
   const stats = { requests: 0, openStreams: 0, abortedStreams: 0 };
-  const streams = new Set<Stream>();
+  /** A set for each millisecond of the interval, which the streams join in turn. */
+  const turns = Array.from({ length: Math.max(1, intervalMs) }, () => new Set<Stream>());
+  let begun = 0;
   const sockets = new Set<Socket>();
 
-  // One timer for all streams: a thousand timers would be a load of their own.
-  const pulse = (): void => {
+  const pulse = (streams: Set<Stream>): void => {
     for (const stream of streams) {
       if (stream.left > 0) {
         stream.left -= 1;
@@ -77,11 +81,19 @@ export async function startFastUpstream(settings: FastUpstreamSettings = {}): Pr
       }
     }
   };
-  const timer = intervalMs > 0 ? setInterval(pulse, intervalMs) : null;
+  const [everyone = new Set<Stream>()] = turns;
+  // One timer for all streams: a thousand timers would be a load of their own. It follows the clock, because timers are late.
+  let passed = 0;
+  const startedAt = performance.now();
+  const tick = (): void => {
+    for (const until = performance.now() - startedAt; passed < until; passed += 1)
+      pulse(turns[passed % turns.length] ?? everyone);
+  };
+  const timer = intervalMs > 0 ? setInterval(tick, 1) : null;
   let turning = false;
   const turn = (): void => {
-    pulse();
-    turning = streams.size > 0;
+    pulse(everyone);
+    turning = everyone.size > 0;
     if (turning) setImmediate(turn);
   };
 
@@ -92,6 +104,8 @@ export async function startFastUpstream(settings: FastUpstreamSettings = {}): Pr
       return;
     }
     stats.openStreams += 1;
+    begun += 1;
+    const streams = turns[begun % turns.length] ?? everyone;
     let open = true;
     const finish = (aborted: boolean): void => {
       if (!open) return;

@@ -105,3 +105,15 @@ export function createMessageReader(events: MessageEvents): MessageReader {
     },
   };
 }
+
+/** A whole request, to be written as often as it is asked for. */
+export function requestBytes(url: string, path: string, headers: Record<string, string>, body: Buffer): Buffer {
+  const fields = {
+    host: new URL(url).host,
+    'content-type': 'application/json',
+    ...headers,
+    'content-length': String(body.length),
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
+}

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import { createMessageReader } from './http-reader.ts';
+import { createMessageReader, requestBytes } from './http-reader.ts';
 
 export interface LoadSettings {
   /** Origin, e.g. `http://127.0.0.1:8787`. */
@@ -52,21 +52,8 @@ export interface LoadResult {
 const NANOSECONDS_PER_MS = 1_000_000;
 const LINE_FEED = 10;
 
-function requestBytes({
-  url,
-  path,
-  headers = {},
-  body,
-}: Pick<LoadSettings, 'url' | 'path' | 'headers' | 'body'>): Buffer {
-  const bytes = Buffer.from(body);
-  const fields = {
-    host: new URL(url).host,
-    'content-type': 'application/json',
-    ...headers,
-    'content-length': bytes.length,
-  };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), bytes]);
+function bytesOf({ url, path, headers = {}, body }: Pick<LoadSettings, 'url' | 'path' | 'headers' | 'body'>): Buffer {
+  return requestBytes(url, path, headers, Buffer.from(body));
 }
 
 /** Counts empty lines, also where two chunks meet. */
@@ -182,9 +169,9 @@ export async function runLoad(settings: LoadSettings): Promise<LoadResult> {
   const tally = createTally();
   const requests =
     settings.keys === undefined
-      ? [requestBytes(settings)]
+      ? [bytesOf(settings)]
       : settings.keys.map((key) =>
-          requestBytes({ ...settings, headers: { ...settings.headers, authorization: `Bearer ${key}` } }),
+          bytesOf({ ...settings, headers: { ...settings.headers, authorization: `Bearer ${key}` } }),
         );
   let turn = 0;
   const next = (): Buffer => {
@@ -245,7 +232,7 @@ export interface HeldStreams {
 export async function holdStreams(
   settings: Pick<LoadSettings, 'url' | 'path' | 'headers' | 'body'> & { streams: number },
 ): Promise<HeldStreams> {
-  const request = requestBytes(settings);
+  const request = bytesOf(settings);
   const sockets: Socket[] = [];
   const held = { open: 0, lost: 0 };
   let released = false;

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { createMessageReader } from './http-reader.ts';
+import { createMessageReader, requestBytes } from './http-reader.ts';
 import type { Driven, Load } from './wrk.ts';
 
 /**
@@ -85,14 +85,3 @@ interface Connection {
 }
 
 const maxConnections = 256;
-
-function requestBytes(url: string, path: string, headers: Record<string, string>, body: Buffer): Buffer {
-  const fields = {
-    host: new URL(url).host,
-    'content-type': 'application/json',
-    ...headers,
-    'content-length': String(body.length),
-  };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
-}

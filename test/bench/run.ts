@@ -6,6 +6,7 @@ import { measureGraphql } from './graphql.ts';
 import { measureIdle } from './idle.ts';
 import { holdStreams, runLoad } from './load.ts';
 import { driveAtRate } from './open-loop.ts';
+import { measurePaced } from './paced-streams.ts';
 import { type Row, report } from './report.ts';
 import {
   directory,
@@ -103,6 +104,7 @@ const cases = [
   '1,000 accounts, 64 connections',
   'stream of 50, 64 connections',
   'stream of 500, 64 connections',
+  'paced streams',
   'idle streams',
   'memory after a million',
   'ledger rows, 64 connections',
@@ -247,11 +249,12 @@ function describeMachine(): string {
 async function main(): Promise<void> {
   const machine = describeMachine();
   process.stderr.write(`${machine}\n`);
-  const whole = cases.filter((name) => !name.startsWith('stream') && name !== 'idle streams');
+  const whole = cases.filter((name) => !name.includes('stream'));
   if (anyWanted(...whole)) await measureWhole();
   for (const pieces of [50, 500]) await measureStreams(pieces);
-  const idle = wanted('idle streams') ? await measureIdle(holdStreams) : [];
-  report(machine, rows, idle, options.json);
+  const notes = wanted('paced streams') ? await measurePaced(chatBody(true), seconds) : [];
+  if (wanted('idle streams')) notes.push(...(await measureIdle(holdStreams)));
+  report(machine, rows, notes, options.json);
 }
 
 try {

@@ -7,8 +7,8 @@ import { type FragmentDefinitionNode, Kind, type OperationDefinitionNode, parse,
 import { Pool } from 'pg';
 import { prepareDatabase } from '../../server/admin/prepare.ts';
 import { createApp } from '../../server/app/app.ts';
-import { checkInvariants } from '../../server/billing/invariants.ts';
-import { startSweep } from '../../server/billing/sweep.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
+import { startSweep } from '../../server/billing/upkeep/sweep.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
 import { createSecret } from '../../server/keys/secret.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import * as budget from '../../server/billing/budget.ts';
+import * as budget from '../../server/billing/rules/budget.ts';
 import * as coins from './coins.ts';
 
 /** The pure rules of the budget, by examples and against a naive model of coins. */

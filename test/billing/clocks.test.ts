@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAccounts } from '../../server/accounts/accounts.ts';
-import { startSweep } from '../../server/billing/sweep.ts';
-import { readBalance } from '../../server/billing/usage.ts';
-import { laneConnections, transaction } from '../../server/database/lane.ts';
+import { readBalance } from '../../server/billing/reads/usage.ts';
+import { startSweep } from '../../server/billing/upkeep/sweep.ts';
+import { connections } from '../../server/database/connections.ts';
+import { transaction } from '../../server/database/lane.ts';
 import { createKeyring } from '../../server/keys/keyring.ts';
 import { createKeys } from '../../server/keys/keys.ts';
 import { parseKey } from '../../server/keys/secret.ts';
+import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { createOrders } from '../../server/plans/orders.ts';
-import { createTransfers } from '../../server/plans/transfers.ts';
 import { createProbeAccount } from '../../server/uptime/round.ts';
 import { bank, createPlans, transfer } from '../plans/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -138,7 +139,7 @@ describe.each([-120 * minute, -10 * minute, 10 * minute, 120 * minute])(
 test('the full check keeps other processes from starting it while it runs, and no request waits for it', async () => {
   const pool = new Pool({
     connectionString: db.url,
-    max: laneConnections,
+    max: connections.lane,
     options: '-c idle_in_transaction_session_timeout=300ms',
   });
   pool.on('error', () => undefined);

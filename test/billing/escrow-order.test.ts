@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { Facts, KeyTruth, ModelTruth, Operation, Result } from '../../server/billing/batch.ts';
-import { createEscrows, type Escrows, type EscrowsParts } from '../../server/billing/escrows.ts';
+import { createEscrows, type Escrows, type EscrowsParts } from '../../server/billing/escrow/escrows.ts';
+import type { Testimony } from '../../server/billing/escrow/witness.ts';
+import type { Facts, KeyTruth, ModelTruth, Operation, Result } from '../../server/billing/lane/batch.ts';
 import type { AdmitAsk } from '../../server/billing/types.ts';
-import type { Testimony } from '../../server/billing/witness.ts';
 import { ask } from './support.ts';
 
 /** The order in which the lane's answers, call-ins and the witness reach the escrows: what no test of a database can choose. */
@@ -20,7 +20,6 @@ const key: KeyTruth = {
   valid: true,
   expiresAtMs: null,
   accountActive: true,
-  capped: false,
   models: [],
   timeZone: 'UTC',
   limits: { day: null, week: null, month: null, lifetime: null, burn: null },

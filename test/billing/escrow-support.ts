@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
-import type { AdmitAsk, Admitted, Refused } from '../../server/billing/ledger.ts';
+import type { AdmitAsk, Admitted, Refused } from '../../server/billing/lane/ledger.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import type { TestDatabase } from '../support/database.ts';
 import {
   addCustomer,

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import type { AdmitAsk, Settlement } from '../../server/billing/ledger.ts';
+import type { AdmitAsk, Settlement } from '../../server/billing/lane/ledger.ts';
 import type { Customer } from './support.ts';
 import { ask, openLedger, settlement } from './support.ts';
 

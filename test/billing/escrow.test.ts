@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Part } from '../../server/billing/budget.ts';
 import {
   advance,
   callIn,
@@ -17,7 +16,8 @@ import {
   settle,
   sumOf,
   withEnds,
-} from '../../server/billing/escrow.ts';
+} from '../../server/billing/escrow/escrow.ts';
+import type { Part } from '../../server/billing/rules/budget.ts';
 
 /** The rules of escrows against a naive model: single coins with one state each, and the database's row. */
 

@@ -274,7 +274,7 @@ test('the witness alone keeps a process from promising money that was swept, who
 });
 
 test('the rule of late renewals alone keeps a process from promising money that was swept: no gap in the lease shows it', async () => {
-  const one = await openLedger(db.url, { holdLeaseMs: 2_400 });
+  const one = await openLedger(db.url, { holdLeaseMs: 6_000 });
   try {
     await processes(1, async ([two]) => {
       const [busyOne, other] = await Promise.all([1, 2].map(() => addCustomer(db.pool, { budget: '100' })));
@@ -294,7 +294,7 @@ test('the rule of late renewals alone keeps a process from promising money that 
         await client.query('BEGIN');
         await client.query('SELECT FROM "grant" WHERE account_id = $1 FOR UPDATE', [other!.accountId]);
         // No renewal in between, so that this transaction has one, half a lease before the end.
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200);
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000);
         const released = one.ledger.release(running);
         while ((await remainingMs()) > 0) await delay(5);
         await two!.ledger.releaseOrphan({ accountId: busyOne!.accountId, requestId: rows[0].request_id });
@@ -305,7 +305,7 @@ test('the rule of late renewals alone keeps a process from promising money that 
         client.release();
       }
       const { rows: lease } = await db.pool.query(
-        'SELECT lease_since < now() - interval \'2.4 seconds\' AND lease_until > now() AS "isUnbroken" FROM process WHERE id = $1',
+        'SELECT lease_since < now() - interval \'6 seconds\' AND lease_until > now() AS "isUnbroken" FROM process WHERE id = $1',
         [one.processId],
       );
       expect(lease).toEqual([{ isUnbroken: true }]);

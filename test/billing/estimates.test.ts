@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AdmitAsk, Admitted, Refused } from '../../server/billing/ledger.ts';
+import type { AdmitAsk, Admitted, Refused } from '../../server/billing/lane/ledger.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { escrowSupport } from './escrow-support.ts';
 import { addCustomer, addModel, ask, type Customer, settlement, usd } from './support.ts';

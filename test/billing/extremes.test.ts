@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
-import { listGrants, readBalance, readKeySpend, readLedger, readUsage } from '../../server/billing/usage.ts';
+import { listGrants, readBalance, readKeySpend, readLedger, readUsage } from '../../server/billing/reads/usage.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { formatUsd, MAX_PICO } from '../../server/core/money.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addCustomer, addModel, admitted, ask, grant, openLedger, settlement, type TestLedger } from './support.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAccounts } from '../../server/accounts/accounts.ts';
 import { endGrant } from '../../server/billing/grants.ts';
-import { checkInvariants } from '../../server/billing/invariants.ts';
-import { listGrants, readBalance } from '../../server/billing/usage.ts';
+import { listGrants, readBalance } from '../../server/billing/reads/usage.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { circles, lockWaits } from '../support/locks.ts';

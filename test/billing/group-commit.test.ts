@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Operation, Result } from '../../server/billing/batch.ts';
-import { Closed, Quarantined, Unreachable, Unworkable } from '../../server/billing/failure.ts';
-import { createGroupCommit, type GroupCommit } from '../../server/billing/group-commit.ts';
+import type { Operation, Result } from '../../server/billing/lane/batch.ts';
+import { Closed, Quarantined, Unreachable, Unworkable } from '../../server/billing/lane/failure.ts';
+import { createGroupCommit, type GroupCommit } from '../../server/billing/lane/group-commit.ts';
 import { quiet } from './support.ts';
 
 /** A scripted database: it answers, fails, or blocks. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { expectSound } from './sound.ts';
@@ -104,6 +104,12 @@ const breaks: [what: string, text: string, whole: string[], recent?: string[]][]
     ['I4', 'I5', 'usage_hour', 'margin_hour', 'key_spend'],
     ['I4', 'usage_hour', 'margin_hour'],
   ],
+  [
+    'a cost that a limit of the customer kept from being charged: the account had free money',
+    `UPDATE ledger_entry SET cost = cost + price_output, output = output + 1, free_after = 0, held_after = 0,
+       created_at = created_at + interval '2 minutes' WHERE account_id = $1`,
+    ['I6_account', 'usage_hour', 'margin_hour'],
+  ],
   ['hours that do not add up', 'UPDATE usage_hour SET output = output + 1 WHERE account_id = $1', ['usage_hour']],
   ['hours of another outcome', `UPDATE usage_hour SET outcome = 'timeout' WHERE account_id = $1`, ['usage_hour']],
   [
@@ -151,6 +157,14 @@ test('what is of long ago is read by the check of everything alone', async () =>
   const later = new Date(Date.now() + 24 * 3_600_000);
   expect(await broken({ since: later })).toEqual([]);
   expect(await broken()).toEqual(['I4', 'usage_hour', 'margin_hour']);
+});
+
+test('an entry of a version that did not say what was held is not judged by the grants', async () => {
+  await tamper(
+    `UPDATE ledger_entry SET cost = cost + price_output, output = output + 1, free_after = 0,
+       created_at = created_at + interval '2 minutes' WHERE account_id = $1`,
+  );
+  expect(await broken()).toEqual(['usage_hour', 'margin_hour']);
 });
 
 test('a request that is held and settled', async () => {

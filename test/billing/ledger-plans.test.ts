@@ -1,6 +1,6 @@
 import { Client, Connection } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { sessionSettings } from '../../server/billing/statements.ts';
+import { sessionSettings } from '../../server/billing/lane/statements.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addCustomer, addModel, admitted, ask, openLedger, settlement } from './support.ts';
 

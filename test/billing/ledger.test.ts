@@ -57,6 +57,48 @@ const owed = usd('0.00105');
 /** 100 tokens of cached input at 0.3 USD/M and an answer of 16 at 15 USD/M. */
 const floor = usd('0.00027');
 
+describe('a request on credit that cost more than its hold', () => {
+  /** One that may cost more, and one that holds the rest of the money. */
+  const both = async () => {
+    const customer = await addCustomer(db.pool, { budget: '2' });
+    const long = ask(customer, { maxTokens: 30_000, stream: false });
+    const credit = await admitted(one.ledger, long);
+    const other = ask(customer, { maxTokens: 32_000, answers: 4, stream: false, mostTokens: 100 });
+    await admitted(one.ledger, other);
+    const usage = { input: 100, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 30_000 };
+    const line = settlement(long, credit, { usage, stream: false });
+    expect(credit).toMatchObject({ uncovered: true });
+    return { customer, other, line };
+  };
+  /** Until the ledger has looked once and found that others hold what is missing. */
+  const looked = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+  test('waits for what the account’s others hold, and is paid for whole', async () => {
+    const { customer, other, line } = await both();
+    const settling = one.ledger.settle(line);
+    await looked();
+    expect(await entries(customer)).toEqual([]);
+    // It keeps its place: none other runs on credit.
+    const third = ask(customer, { maxTokens: 30_000, stream: false });
+    expect(await two.ledger.admit(third)).toMatchObject({ kind: 'refused', reason: 'reserved' });
+    await two.ledger.release(other);
+    const { cost, charged } = await settling;
+    expect(charged).toBe(cost);
+    expect(await entries(customer)).toMatchObject([{ cost, charged }]);
+  });
+
+  test('is charged what there is when its process ends meanwhile', async () => {
+    const { customer, line } = await both();
+    const third = await openLedger(db.url);
+    const settling = third.ledger.settle(line);
+    await looked();
+    await third.close();
+    const { cost, charged } = await settling;
+    expect(charged).toBeLessThan(cost);
+    expect(await entries(customer)).toMatchObject([{ cost, charged }]);
+  });
+});
+
 describe('a request', () => {
   test('holds what it may cost, is charged what it cost, and frees the rest', async () => {
     const customer = await addCustomer(db.pool);
@@ -195,12 +237,13 @@ describe('a request', () => {
     const admission = await admitted(one.ledger, asked);
     expect(admission.amount).toBe(usd('0.001'));
     const settled = await one.ledger.settle(settlement(asked, admission));
-    expect(settled).toEqual({ cost: owed, charged: usd('0.001'), freeAfter: 0n, duplicate: false });
+    expect(settled).toEqual({ cost: owed, charged: usd('0.001'), freeAfter: 0n, heldAfter: 0n, duplicate: false });
     expect(await one.ledger.admit(ask(customer))).toEqual({
       kind: 'refused',
       reason: 'exhausted',
       balance: { free: 0n, held: 0n },
       required: floor,
+      bound: expect.any(BigInt),
       affordableMaxTokens: 0,
     });
   });
@@ -217,6 +260,7 @@ describe('a request', () => {
       cost: owed,
       charged: 0n,
       freeAfter: 0n,
+      heldAfter: 0n,
       duplicate: false,
     });
   });
@@ -253,6 +297,7 @@ describe('the hard cap', () => {
       reason: 'reserved',
       balance,
       required: floor,
+      bound: expect.any(BigInt),
       affordableMaxTokens: 4,
     });
     expect(await two.ledger.admit(ask(customer, { textBytes: 30_000 }))).toMatchObject({
@@ -343,7 +388,8 @@ describe('what is true counts at once', () => {
     });
     const after = await admitted(one.ledger, ask(customer, { model: 'moving' }));
     expect(after).toMatchObject({
-      amount: 2n * target,
+      // A vendor may write its cache unasked.
+      amount: 2n * target + 100n * price('1'),
       price: { id: newPrice, cacheWrite5m: price('7'), cacheWrite1h: price('6') },
     });
     expect(await one.ledger.settle(settlement(before, admission))).toMatchObject({ cost: owed, charged: owed });
@@ -443,6 +489,7 @@ describe('a key of its own limits', () => {
     expect(await one.ledger.admit(ask(customer))).toMatchObject({
       reason: 'key_limit',
       required: floor,
+      bound: expect.any(BigInt),
       spendLimit: { of: 'key', period: 'day', limit: usd('0.001'), spent: owed, held: 0n },
     });
     // The account's other keys are not concerned.
@@ -491,6 +538,7 @@ describe('expiry', () => {
       reason: 'exhausted',
       balance: { free: 0n, held: 0n },
       required: floor,
+      bound: expect.any(BigInt),
       affordableMaxTokens: 0,
     });
     expect(await one.ledger.extend(asked, 1n)).toBe(0n);
@@ -533,6 +581,7 @@ describe('expiry', () => {
       cost: owed,
       charged: 0n,
       freeAfter: 0n,
+      heldAfter: 0n,
     });
   });
 

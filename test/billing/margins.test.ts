@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type MarginQuery, marginOf, readMargins } from '../../server/billing/margins.ts';
+import { type MarginQuery, marginOf, readMargins } from '../../server/books/margins.ts';
 import { readMigrations } from '../../server/database/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {
@@ -28,6 +28,8 @@ beforeAll(async () => {
   lane = await openLedger(db.url);
   customer = await addCustomer(db.pool);
   other = await addCustomer(db.pool);
+  // Bought, not given.
+  await db.pool.query(`UPDATE "grant" SET kind = 'purchase'`);
   await sell(customer, { model: 'big', upstream: 'known', output: 10, upstreamCost: 90n });
   await sell(customer, { model: 'big', upstream: 'silent', output: 100, upstreamCost: null });
   await sell(other, { model: 'big', upstream: 'silent', output: 100, upstreamCost: null });
@@ -103,6 +105,7 @@ it('by model and by account leave out what is unknown', async () => {
 
 it('subtract what a budget did not pay for', async () => {
   const poor = await addCustomer(db.pool, { budget: '0.0000000002' });
+  await db.pool.query(`UPDATE "grant" SET kind = 'purchase' WHERE account_id = $1`, [poor.accountId]);
   const asked = ask(poor, { model: 'big', maxTokens: 10 });
   const usage = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 100 };
   // 100 tokens came to 1,500 pico-USD; the budget had 200, and the upstream asks for 900.
@@ -123,4 +126,12 @@ it('of old entries are added up by the migration, to the same sums', async () =>
   await db.pool.query('DROP TRIGGER add_margin ON ledger_entry; DROP TABLE margin_hour; DROP FUNCTION add_margin');
   await db.pool.query(`BEGIN; ${script}; COMMIT`);
   expect(await sums()).toEqual(before);
+});
+
+it('count nothing that was given as income, and its cost as an expense', async () => {
+  const guest = await addCustomer(db.pool, { budget: '0.000001' });
+  await sell(guest, { model: 'big', upstream: 'known', output: 10, upstreamCost: 90n });
+  expect(await margins({ accountId: guest.accountId })).toEqual([
+    { name: '', charged: 150n, unknown: [0n, 0n], margin: -90n },
+  ]);
 });

@@ -1,11 +1,11 @@
 import { assert, asyncProperty, constantFrom, integer } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { decide, type Facts, type ModelTruth } from '../../server/billing/batch.ts';
-import { createEscrows } from '../../server/billing/escrows.ts';
-import { holdSize } from '../../server/billing/hold-size.ts';
-import { decode, encode } from '../../server/billing/spool-lines.ts';
+import { createEscrows } from '../../server/billing/escrow/escrows.ts';
+import { decide, type Facts, type ModelTruth } from '../../server/billing/lane/batch.ts';
+import { readEntry } from '../../server/billing/reads/usage.ts';
+import { holdSize } from '../../server/billing/rules/hold-size.ts';
+import { decode, encode } from '../../server/billing/spool/spool-lines.ts';
 import type { AdmitAsk, Admitted } from '../../server/billing/types.ts';
-import { readEntry } from '../../server/billing/usage.ts';
 import { type PriceWindow, type UnitPrices, type VersionPrice, weekdays } from '../../server/core/price.ts';
 import { toStoredClock } from '../../server/core/price-clock.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { decide, type Facts, type Operation, pairKey } from '../../server/billing/batch.ts';
-import { additionsOf, promisedCharge } from '../../server/billing/promised-charges.ts';
-import { noSpend } from '../../server/billing/spend-limit.ts';
+import { additionsOf, promisedCharge } from '../../server/billing/escrow/promised-charges.ts';
+import { decide, type Facts, type Operation, pairKey } from '../../server/billing/lane/batch.ts';
+import { noSpend } from '../../server/billing/rules/spend-limit.ts';
 import type { Settlement } from '../../server/billing/types.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -70,6 +70,7 @@ function facts(): Facts {
           requestId: escrowId,
           keyId,
           escrow: true,
+          uncovered: false,
           parts: [{ grantId, amount: held }],
           heldAt: 'then',
           orphaned: false,
@@ -130,7 +131,7 @@ test('a batch of promised charges writes what the lane would have written', () =
         expect([spend.charged, spend.held]).toEqual([9n + (keys.get(keyId) ?? 0n), held - (keys.get(keyId) ?? 0n)]);
       }
       const rows = new Map(added.escrows.map(({ escrowId, charged }) => [escrowId, held - charged]));
-      for (const { requestId, parts } of changes.holdsExtended)
+      for (const { requestId, parts } of changes.holdsChanged)
         expect(parts.reduce((sum, { amount }) => sum + amount, 0n)).toBe(rows.get(requestId));
       expect(changes.holdsEnded).toEqual([]);
 

@@ -1,7 +1,7 @@
 /** The past that is written for measurements is one that requests could have left behind. */
 
 import { expect, it } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { seedAccounts, seedEntries } from '../bench/seed.ts';
 import { createDatabase } from '../support/database.ts';
 

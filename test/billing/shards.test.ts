@@ -2,7 +2,7 @@
 
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Ledger } from '../../server/billing/ledger.ts';
+import type { Ledger } from '../../server/billing/lane/ledger.ts';
 import { heldBytesPerToken } from '../../server/core/tokens.ts';
 import { migrate } from '../../server/database/migrate.ts';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { expect } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 
 /** Every invariant holds for everybody, or for these accounts. */
 export async function expectSound(db: Pool, accounts: readonly string[] | null = null): Promise<void> {

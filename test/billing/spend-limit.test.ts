@@ -9,7 +9,7 @@ import {
   type Spend,
   spendRoom,
   tighter,
-} from '../../server/billing/spend-limit.ts';
+} from '../../server/billing/rules/spend-limit.ts';
 import { nextStart } from '../../server/core/local-time.ts';
 
 /** The pure rules of the spending limits of keys and accounts. */

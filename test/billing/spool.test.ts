@@ -11,10 +11,10 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Settlement } from '../../server/billing/ledger.ts';
-import { createSpool, type Spool } from '../../server/billing/spool.ts';
-import { decode, encode } from '../../server/billing/spool-lines.ts';
-import { writerIsGone } from '../../server/billing/spool-reader.ts';
+import type { Settlement } from '../../server/billing/lane/ledger.ts';
+import { createSpool, type Spool } from '../../server/billing/spool/spool.ts';
+import { decode, encode } from '../../server/billing/spool/spool-lines.ts';
+import { writerIsGone } from '../../server/billing/spool/spool-reader.ts';
 import { createDirectory } from '../support/directory.ts';
 import { quiet, usd } from './support.ts';
 
@@ -294,7 +294,10 @@ describe('a line names whom a request was for', () => {
   const attribution = { session: '~digest', user: null, tags: ['team=~digest'] };
 
   test('as it was written', () => {
-    const each = line('one', { attribution });
+    const { usage, price } = line('one');
+    const { id: _id, ...prices } = price;
+    const lines = [{ model: 'other', usage, price: { ...prices, output: usd('0.000025') } }];
+    const each = line('one', { attribution, lines });
     expect(decode(encode(each).trimEnd())).toEqual(each);
   });
 

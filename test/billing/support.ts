@@ -10,9 +10,9 @@ import {
   createLedger,
   type Ledger,
   type Settlement,
-} from '../../server/billing/ledger.ts';
+} from '../../server/billing/lane/ledger.ts';
 import type { BillingLog } from '../../server/billing/log.ts';
-import { createSpool, type Spool } from '../../server/billing/spool.ts';
+import { createSpool, type Spool } from '../../server/billing/spool/spool.ts';
 import { parsePrice, parseUsd } from '../../server/core/money.ts';
 import { entryPrice } from '../../server/core/price.ts';
 import type { StoredClock } from '../../server/core/price-clock.ts';
@@ -153,8 +153,9 @@ export async function endGrant(db: Pool, grantId: string): Promise<void> {
   await db.query(`UPDATE "grant" SET expires_at = date_trunc('milliseconds', now()) WHERE id = $1`, [grantId]);
 }
 
-/** A request of 300 bytes of text, so 100 tokens, and an answer of at most 100. */
+/** A request of 300 bytes of text, whose 100 tokens are its bound, and an answer of at most 100. */
 export function ask(customer: Customer, more: Partial<AdmitAsk> = {}): AdmitAsk {
+  const { textBytes = 300, mediaTokens = 0 } = more;
   return {
     requestId: uuidv7(),
     ...customer,
@@ -166,6 +167,7 @@ export function ask(customer: Customer, more: Partial<AdmitAsk> = {}): AdmitAsk 
     answers: 1,
     stream: true,
     contextRuns: 1,
+    mostTokens: more.inputs === undefined ? Math.ceil(textBytes / 3) + mediaTokens : textBytes + mediaTokens,
     ...more,
   };
 }
@@ -188,7 +190,6 @@ export function settlement(asked: AdmitAsk, admitted: Admitted, more: Partial<Se
     timeToFirstByteMs: 3,
     outcome: 'completed',
     usageSource: 'reported',
-    ...(admitted.capped ? { capped: true } : {}),
     ...more,
   };
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { pauseAfterCheck } from '../../server/billing/scheduled-checks.ts';
-import { type Sweep, startSweep } from '../../server/billing/sweep.ts';
+import { pauseAfterCheck } from '../../server/billing/upkeep/scheduled-checks.ts';
+import { type Sweep, startSweep } from '../../server/billing/upkeep/sweep.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { expectSound } from './sound.ts';
 import {

@@ -1,11 +1,21 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decide, type Facts, type Hold, pairKey } from '../../server/billing/batch.ts';
-import type { Grant } from '../../server/billing/budget.ts';
-import { chooseHold, coveredTokens, coverOf, holdSize, type RequestSize } from '../../server/billing/hold-size.ts';
-import type { AdmitAsk, Admitted, Refused } from '../../server/billing/ledger.ts';
+import { decide, type Facts, type Hold, pairKey } from '../../server/billing/lane/batch.ts';
+import type { AdmitAsk, Admitted, Refused } from '../../server/billing/lane/ledger.ts';
+import type { Grant } from '../../server/billing/rules/budget.ts';
+import {
+  chooseHold,
+  coveredTokens,
+  coverOf,
+  holdSize,
+  type RequestSize,
+} from '../../server/billing/rules/hold-size.ts';
 import { cost, unitPrices } from '../../server/core/price.ts';
-import { ask, price, settlement, usd } from './support.ts';
+import { type Customer, price, settlement, ask as standardAsk, usd } from './support.ts';
+
+/** Held by its bytes. */
+const ask = (customer: Customer, more: Partial<AdmitAsk> = {}): AdmitAsk =>
+  standardAsk(customer, { mostTokens: more.textBytes ?? 300, ...more });
 
 /** The operator's maximum loss by answers that cannot be stopped when the budget is used up. */
 
@@ -60,7 +70,6 @@ function account(budget: bigint) {
             accountActive: true,
             models: [],
             limits,
-            capped: false,
             timeZone: 'UTC',
           },
         ],
@@ -93,6 +102,7 @@ function account(budget: bigint) {
       const usage = { input, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output };
       const result = run({
         kind: 'settle',
+        final: true,
         settlement: settlement(asked, admission, { usage, stream: asked.stream }),
       });
       if (result?.kind !== 'settled') throw new Error('not settled');
@@ -121,7 +131,7 @@ const load: fc.Arbitrary<Load> = fc.record({
   ends: fc.nat({ max: 40 }),
 });
 
-const overrunOf = (asked: AdmitAsk, admission: Admitted) => holdSize(asked, model, unit).maxCost - admission.amount;
+const overrunOf = (asked: AdmitAsk, admission: Admitted) => holdSize(asked, model, unit).bound - admission.amount;
 
 describe('requests that are not streamed, 2 to 200 of an account', () => {
   test('cost the operator no more than what one of them overran, each time the budget was used up', () => {
@@ -248,41 +258,35 @@ describe('the choice of a hold', () => {
   const size = holdSize(request(), model, unit);
 
   test('rests on bytes: no text has more tokens', () => {
-    expect(size.maxCost).toBe(300n * price('3') + 50_000n * price('15'));
+    expect(size.bound).toBe(300n * price('3') + 50_000n * price('15'));
     const tools = holdSize(request({ contextRuns: 16 }), model, unit);
-    expect(tools.maxCost - size.maxCost).toBe(15n * 300n * price('3'));
+    // What tools of the vendor find comes into the context, up to the window, each time that it is read.
+    expect(tools.bound - size.bound).toBe((16n * 200_000n - 300n) * price('3'));
   });
 
   test.each([
-    ['covered, when the account is rich', 'preferred', 8n * size.maxCost, true, size.maxCost, false],
-    [
-      'ordinary, when it is not and nothing else is uncovered',
-      'preferred',
-      7n * size.maxCost,
-      false,
-      size.target,
-      true,
-    ],
-    ['covered, when something else is uncovered', 'preferred', size.maxCost, true, size.maxCost, false],
+    ['covered, when the account is rich', 'preferred', 8n * size.bound, true, size.bound, false],
+    ['ordinary, when it is not and nothing else is uncovered', 'preferred', 7n * size.bound, false, size.target, true],
+    ['covered, when something else is uncovered', 'preferred', size.bound, true, size.bound, false],
     ['all that is free, when that is less', 'preferred', size.floor, false, size.floor, true],
-    ['covered, when it has to be', 'required', size.maxCost, false, size.maxCost, false],
-    ['ordinary, for a stream', 'none', size.maxCost, true, size.target, false],
+    ['covered, when it has to be', 'required', size.bound, false, size.bound, false],
   ] as const)('%s', (_what, cover, available, hasUncovered, amount, uncovered) => {
-    expect(chooseHold(size, cover, available, hasUncovered)).toEqual({ amount, uncovered });
+    expect(chooseHold(size, { cover, stream: false }, available, hasUncovered)).toEqual({ amount, uncovered });
   });
 
   test('is none while something else is uncovered and this cannot be covered', () => {
-    expect(chooseHold(size, 'preferred', size.maxCost - 1n, true)).toBeNull();
+    expect(chooseHold(size, { cover: 'preferred', stream: false }, size.bound - 1n, true)).toBeNull();
   });
 
   test('gives no credit to an overdrawn account, and none to a request for several answers', () => {
     expect(coverOf({ stream: false, answers: 1 }, false)).toBe('preferred');
     expect(coverOf({ stream: false, answers: 1 }, true)).toBe('required');
     expect(coverOf({ stream: false, answers: 2 }, false)).toBe('required');
-    expect(coverOf({ stream: true, answers: 2 }, true)).toBe('none');
+    expect(coverOf({ stream: true, answers: 2 }, false)).toBe('preferred');
+    expect(coverOf({ stream: true, answers: 2 }, true)).toBe('required');
   });
 
   test('a model whose answers cost nothing has no longest one', () => {
-    expect(coveredTokens(size.maxCost, { ...size, maxOutputPrice: 0n }, 1)).toBeNull();
+    expect(coveredTokens(size.bound, { ...size, maxOutputPrice: 0n }, 1)).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
-import { readBalance } from '../../server/billing/usage.ts';
+import { readBalance } from '../../server/billing/reads/usage.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { addCustomer, addModel, ask, openLedger, settlement, type TestLedger, usd } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { readMigrations } from '../../server/database/migrate.ts';
 import { createDatabase } from '../support/database.ts';
 import { addCustomer, addModel, admitted, ask, openLedger, settlement } from './support.ts';

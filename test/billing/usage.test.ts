@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { addGrant, GrantConflict } from '../../server/billing/grants.ts';
-import { checkInvariants } from '../../server/billing/invariants.ts';
 import {
   BadCursor,
   type LedgerQuery,
@@ -15,7 +14,8 @@ import {
   readLedger,
   readUsage,
   type UsageQuery,
-} from '../../server/billing/usage.ts';
+} from '../../server/billing/reads/usage.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import type { Outcome } from '../../server/core/outcome.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
@@ -455,6 +455,7 @@ describe('the ledger', () => {
       tier: null,
       byClock: null,
       units: [],
+      lines: [],
       cost: 105_000_000n,
       charged: 105_000_000n,
       freeAfter: usd('5') - 105_000_000n,

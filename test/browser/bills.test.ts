@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { createFormat } from '../../dashboard/src/format.ts';
@@ -9,16 +10,32 @@ import { app, browser, useService } from './service.ts';
 
 useService();
 
-/** A request that the ledger has of a day in the month before this one, at a vendor. */
+/** A customer with a request of a day in the month before this one at a vendor, as its settlement would have left it. */
 async function sell(upstream: string, day: string): Promise<void> {
-  const { accountId } = await app.customer({ usd: '1' });
+  const [account, grant] = [randomUUID(), randomUUID()];
+  const at = `${day}T12:00:00Z`;
+  await app.pool.query(`INSERT INTO account (id, name, email) VALUES ($1, 'a', $2)`, [
+    account,
+    `${account}@example.com`,
+  ]);
   await app.pool.query(
+    `INSERT INTO "grant" (account_id, id, kind, amount, source_ref, created_at)
+     VALUES ($1, $2, 'adjustment', 1000000, 'adjustment:' || $2::uuid, $3)`,
+    [account, grant, at],
+  );
+  const { rows } = await app.pool.query<{ id: string }>(
     `INSERT INTO ledger_entry (account_id, request_id, key_id, model, upstream, protocol, input, cache_hit, cache_write_5m, cache_write_1h, output,
        price_input, price_cache_hit, price_cache_write_5m, price_cache_write_1h, price_output, cost, charged, free_after, upstream_cost,
        latency_ms, outcome, usage_source, stream, created_at)
      SELECT $1, overlay(uuid_at($2)::text placing substr(gen_random_uuid()::text, 15) from 15)::uuid, $1, 'm', $3, 'messages', 50000, 0, 0, 0, 0,
-       1, 0, 0, 0, 0, 50000, 50000, 0, 20000, 1, 'completed', 'reported', false, $2`,
-    [accountId, `${day}T12:00:00Z`, upstream],
+       1, 0, 0, 0, 0, 50000, 50000, 0, 20000, 1, 'completed', 'reported', false, $2
+     RETURNING request_id AS id`,
+    [account, at, upstream],
+  );
+  await app.pool.query('UPDATE "grant" SET spent = spent + 50000 WHERE account_id = $1 AND id = $2', [account, grant]);
+  await app.pool.query(
+    `INSERT INTO posting (account_id, grant_id, kind, amount, request_id, held_at, created_at) VALUES ($1, $2, 'charge', 50000, $3, $4, $4)`,
+    [account, grant, rows[0]?.id, at],
   );
 }
 
@@ -39,6 +56,16 @@ const words = {
     months: 'Closed months',
     next: 'Next month to close',
     zone: 'Time zone',
+    anyway: 'Import it all the same',
+    files: 'Imported files: ',
+    undo: 'Take back',
+    lines: 'Every line of',
+    journal: 'Journal',
+    rates: 'Exchange rates',
+    perUsd: 'VND for a USD',
+    source: 'Source',
+    save: 'Save',
+    cause: 'Counted twice',
   },
   vi: {
     bills: 'Hóa đơn của nhà cung cấp',
@@ -56,6 +83,16 @@ const words = {
     months: 'Các tháng đã chốt',
     next: 'Tháng chốt sổ tiếp theo',
     zone: 'Múi giờ',
+    anyway: 'Vẫn nhập',
+    files: 'Tệp đã nhập: ',
+    undo: 'Rút lại',
+    lines: 'Mọi dòng của',
+    journal: 'Sổ nhật ký',
+    rates: 'Tỷ giá',
+    perUsd: 'VND một USD',
+    source: 'Nguồn',
+    save: 'Lưu',
+    cause: 'Tính trùng',
   },
 } as const;
 
@@ -64,9 +101,10 @@ it.each([
   ['vi', 390],
 ] as const)('a bill is imported and compared, a month is closed and downloaded: %s, %i px', async (locale, width) => {
   const text = words[locale];
-  await app.pool.query('ALTER TABLE closed_month DISABLE TRIGGER USER');
-  await app.pool.query('TRUNCATE closed_month, vendor_usage');
-  await app.pool.query('ALTER TABLE closed_month ENABLE TRIGGER USER');
+  const closes = ['closed_month', 'closed_account'];
+  for (const table of closes) await app.pool.query(`ALTER TABLE ${table} DISABLE TRIGGER USER`);
+  await app.pool.query(`TRUNCATE ${closes.join(', ')}, vendor_usage`);
+  for (const table of closes) await app.pool.query(`ALTER TABLE ${table} ENABLE TRIGGER USER`);
   const upstream = `vendor-${locale}`;
   await app.pool.query(
     `INSERT INTO upstream (id, protocol, base_url) VALUES ($1, 'messages', 'https://vendor.example')`,
@@ -108,6 +146,22 @@ it.each([
   await page.getByLabel(text.only).uncheck();
   await expect.poll(() => compared.count()).toBe(2);
 
+  // A file that lacks a day of the one before says so, and is taken in when that is confirmed; then it is taken back.
+  const shorter = `day,model,input,output\n${first},m,50000,0\n${second},n,1,0\n`;
+  await chooser.setInputFiles({ name: 'later.csv', mimeType: 'text/csv', buffer: Buffer.from(shorter) });
+  await bills.getByText(`${second} m`).waitFor();
+  await bills.getByRole('button', { name: text.anyway }).click();
+  await bills.getByText(text.files).click();
+  const files = bills
+    .getByRole('row')
+    .filter({ hasText: upstream })
+    .filter({ has: page.getByRole('button') });
+  await expect.poll(() => files.count()).toBe(2);
+  await files.first().getByRole('button', { name: text.undo }).click();
+  await page.getByRole('dialog').getByRole('button', { name: text.undo, exact: true }).click();
+  await expect.poll(() => files.count()).toBe(1);
+  await expect.poll(() => compared.count()).toBe(2);
+
   const next = page.getByRole('region', { name: text.next });
   await page.getByText(text.none).waitFor();
   await next.getByLabel(text.zone).fill('UTC');
@@ -123,6 +177,20 @@ it.each([
   await months.getByRole('button', { name: text.download }).click();
   const file = await (await downloading).path();
   expect((await readFile(file, 'utf8')).split('\r\n')[1]).toMatch(new RegExp(`^${closing},UTC,`));
+  // What an adviser gets of the month, and what counts from the next one on.
+  await months.getByText(new RegExp(`^${text.lines}`)).click();
+  const paper = page.waitForEvent('download');
+  await months.getByRole('button', { name: text.journal }).click();
+  expect((await paper).suggestedFilename()).toBe(`journal-${closing}.csv`);
+  await page.locator('summary').filter({ hasText: text.rates }).click();
+  const rates = page.locator('details[open]').filter({ hasText: text.rates }).last();
+  await rates.getByRole('textbox').first().fill('2035-01');
+  await rates.getByLabel(text.perUsd).fill(locale === 'vi' ? '26120,5' : '26120.5');
+  await rates.getByLabel(text.source).fill('Vietcombank');
+  await rates.getByRole('button', { name: text.save, exact: true }).click();
+  await expect
+    .poll(async () => (await app.pool.query(`SELECT rate FROM exchange_rate WHERE period = '2035-01'`)).rows.length)
+    .toBeGreaterThan(0);
   // Nothing is wider than the window but what scrolls by itself.
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
   expect(unexpected()).toEqual([]);

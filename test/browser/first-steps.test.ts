@@ -24,12 +24,12 @@ describe('the page of tools', () => {
       [
         `export STEYG_BASE_URL=${app.url}/api`,
         'export STEYG_API_KEY=YOUR_STEYG_API_KEY',
-        'npx @steyg/sdk connect claude-code --write',
+        `npx --yes ${app.url}/sdk.tgz connect claude-code --write`,
       ].join('\n'),
     );
     // Before the settings to paste.
     const order = await page.locator('.connect pre').evaluateAll((all) => all.map((each) => each.textContent));
-    expect(order[0]).toContain('npx @steyg/sdk connect');
+    expect(order[0]).toContain('/sdk.tgz connect');
     await page.getByLabel('Small and background').selectOption('sim-large');
     await page.getByRole('radio', { name: 'In one project' }).click();
     expect(await command(page).innerText()).toContain('connect claude-code --small sim-large --project --write');

@@ -71,10 +71,11 @@ describe('prices of longer prompts and of other hours', () => {
     const { operator } = (await signInOperator(app)).steyg.console;
     const dearer = { input: '0.24', cacheHit: '0.024', output: '0.75' };
     const tiers = [{ abovePromptTokens: 128_000, ...dearer }];
-    const windows = [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], hours: ['09:00-12:00'], ...dearer, tiers }];
+    const weekdays = ['MON' as const, 'TUE' as const, 'FRI' as const];
+    const windows = [{ weekdays, hours: ['09:00-12:00'], ...dearer, tiers }];
     const input = { input: '0.12', cacheHit: '0.012', output: '0.5', tiers };
     const clock = { timeZone: 'Asia/Shanghai', windows };
-    orThrow(await operator.setPrices({ modelId: 'sim-small', input: { ...input, clock } }));
+    orThrow(await operator.savePrices({ input: { modelId: 'sim-small', prices: { ...input, clock } } }));
   });
 
   it.each([

@@ -19,7 +19,14 @@ async function alertedAt(lowBalance: string): Promise<Person> {
   const { mail, burnAmount, burnMinutes, keyPercent } = settings;
   orThrow(
     await accounts.updateNoticeSettings({
-      input: { lowBalance, mail, burnAmount, burnMinutes, keyPercent, muted: [...settings.muted] },
+      input: {
+        lowBalance,
+        mail,
+        burnAmount,
+        burnMinutes,
+        keyPercent,
+        muted: settings.muted.filter((kind) => kind !== 'OTHER'),
+      },
     }),
   );
   return person;

@@ -65,7 +65,7 @@ export async function createPerson(site: Site, options: { locale?: 'en' | 'vi'; 
   const session = createSession(site);
   const { people: identity } = session.steyg.console;
   const { locale = 'en', name = `Person ${people}` } = options;
-  orThrow(await identity.signUp({ input: { email, password, name, locale } }));
+  orThrow(await identity.signUp({ input: { email, password, name, language: locale === 'vi' ? 'VI' : 'EN' } }));
   const [link = ''] = (await mailTo(site, email)).links;
   orThrow(await identity.verifyEmail({ token: new URL(link).searchParams.get('token') ?? '' }));
   orThrow(await identity.signIn({ email, password }));

@@ -25,6 +25,7 @@ const forNobody = [
   'forgotPassword',
   'resetPassword',
   'verifyEmail',
+  'linkIdentity',
   'invitation',
   'guides',
   'guide',
@@ -55,6 +56,7 @@ const forPerson = [
 const searches: Partial<Record<keyof typeof pages, string>> = {
   resetPassword: '?token=x',
   verifyEmail: '?token=x',
+  linkIdentity: '?token=x',
   invitation: '?token=x',
   activity: '?range=week&group=key',
 };
@@ -66,6 +68,7 @@ export function placesOf(who: Who, { orderId, accountId, requestId, modelId }: S
     order: { id: orderId },
     entry: { requestId },
     operatorAccount: { id: accountId },
+    operatorRequest: { id: accountId, requestId },
     operatorModel: { modelId },
   };
   const names = Object.keys(pages) as (keyof typeof pages)[];

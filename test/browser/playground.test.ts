@@ -1,6 +1,7 @@
 import { orThrow } from '@steyg/sdk';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { estimateTexts } from '../../dashboard/src/language/estimate.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 import { findBarriers } from './browser.ts';
 import { createPerson, signInOperator } from './people.ts';
@@ -124,6 +125,39 @@ describe('a conversation', () => {
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });
+});
+
+describe('what a question can cost', () => {
+  it.each([
+    ['en', 1_280, 'light'],
+    ['vi', 390, 'dark'],
+  ] as const)(
+    'stands below it before it is sent, with what that rests on (%s, %i px)',
+    async (locale, width, colorScheme) => {
+      const { page, unexpected } = await openPlayground('/playground?model=sim-medium', {
+        locale,
+        colorScheme,
+        viewport: { width, height: 900 },
+      });
+      const texts = estimateTexts[locale];
+      const before = app.simulator.requests().length;
+      await page.locator('.composer textarea').fill('x'.repeat(3_000));
+      await page.locator('.composer summary').click();
+      const estimate = page.locator('.composer .estimate');
+      // A token a byte, and the longest answer that is asked for.
+      await estimate.getByText(/0[.,]\d/).waitFor();
+      const lines = await estimate.locator('li').allInnerTexts();
+      expect(lines[0]).toContain(texts.kinds['text']);
+      expect(Number(lines[0]?.replace(/\D/g, ''))).toBeGreaterThan(3_000);
+      const picture = { name: 'dot.png', mimeType: 'image/png', buffer: onePixel };
+      await page.locator('input[type=file]').setInputFiles([picture]);
+      await estimate.getByText(texts.window.split('{what}')[1]?.slice(0, 20) ?? '').waitFor();
+      expect(app.simulator.requests().length).toBe(before);
+      expect(await findBarriers(page)).toEqual([]);
+      expect(unexpected()).toEqual([]);
+      await page.context().close();
+    },
+  );
 });
 
 const onePixel = Buffer.from(

@@ -144,7 +144,7 @@ async function addCodes(steyg: Control, person: Person): Promise<void> {
   const old = orThrow(await operator.createCodes({ input: { name: 'Lớp học tháng 10', count: 5, planId: 'starter' } }));
   orThrow(await person.steyg.console.orders.redeemCode({ code: fair.codes[0] ?? '' }));
   orThrow(await operator.revokeCodes({ batchId: old.batch.id }));
-  orThrow(await operator.saveTopUp({ input: { planId: 'starter', minVnd: '50000', maxVnd: '20000000' } }));
+  orThrow(await operator.saveTopUp({ input: { topUp: { planId: 'starter', minVnd: '50000', maxVnd: '20000000' } } }));
   orThrow(await operator.saveBonusSteps({ steps: [{ fromVnd: '2000000', basisPoints: 750 }] }));
 }
 
@@ -160,7 +160,7 @@ async function billThePast(steyg: Control, pool: Pool): Promise<void> {
   for (const upstream of new Set(rows.map((row) => row.upstream))) {
     const lines = rows.filter((row) => row.upstream === upstream).map(({ line }) => line);
     const csv = `day,model,input,cache_hit,cache_write,output\n${lines.join('\n')}\n`;
-    orThrow(await steyg.console.operator.importVendorUsage({ input: { upstream, csv } }));
+    orThrow(await steyg.console.books.importVendorUsage({ input: { upstream, csv } }));
   }
 }
 
@@ -191,28 +191,32 @@ async function addModel(steyg: Control): Promise<void> {
       },
     }),
   );
-  orThrow(await control.setPrices({ modelId, input: { input: '0.15', cacheHit: '0.015', output: '0.6' } }));
   orThrow(
-    await control.setPrices({
-      modelId,
+    await control.savePrices({ input: { modelId, prices: { input: '0.15', cacheHit: '0.015', output: '0.6' } } }),
+  );
+  orThrow(
+    await control.savePrices({
       input: {
-        input: '0.12',
-        cacheHit: '0.012',
-        output: '0.5',
-        tiers: [{ abovePromptTokens: 128_000, input: '0.24', cacheHit: '0.024', output: '0.75' }],
-        clock: {
-          timeZone: 'Asia/Shanghai',
-          exceptDates: ['2027-01-01'],
-          windows: [
-            {
-              days: ['mon', 'tue', 'wed', 'thu', 'fri'],
-              hours: ['09:00-12:00', '14:00-18:00'],
-              input: '0.24',
-              cacheHit: '0.024',
-              output: '1',
-              tiers: [{ abovePromptTokens: 128_000, input: '0.48', cacheHit: '0.048', output: '1.5' }],
-            },
-          ],
+        modelId,
+        prices: {
+          input: '0.12',
+          cacheHit: '0.012',
+          output: '0.5',
+          tiers: [{ abovePromptTokens: 128_000, input: '0.24', cacheHit: '0.024', output: '0.75' }],
+          clock: {
+            timeZone: 'Asia/Shanghai',
+            exceptDates: ['2027-01-01'],
+            windows: [
+              {
+                weekdays: ['MON', 'TUE', 'WED', 'THU', 'FRI'],
+                hours: ['09:00-12:00', '14:00-18:00'],
+                input: '0.24',
+                cacheHit: '0.024',
+                output: '1',
+                tiers: [{ abovePromptTokens: 128_000, input: '0.48', cacheHit: '0.048', output: '1.5' }],
+              },
+            ],
+          },
         },
       },
     }),

@@ -38,7 +38,7 @@ beforeAll(async () => {
     maxOutputTokens: 4_000,
   };
   orThrow(await operator.saveModel({ input }));
-  orThrow(await operator.setPrices({ modelId, input: { input: '1', cacheHit: '0.1', output: '4' } }));
+  orThrow(await operator.savePrices({ input: { modelId, prices: { input: '1', cacheHit: '0.1', output: '4' } } }));
   orThrow(await operator.setRoutes({ modelId, routes: [{ upstreamId: 'lotus', upstreamModel: 'sim-small' }] }));
 });
 afterAll(() => elsewhere?.close().catch(() => undefined));

@@ -37,6 +37,23 @@ async function countClicks(page: Page): Promise<() => Promise<number>> {
 }
 
 describe('an operator', () => {
+  it('opens a model with its price, its routes and its switch, and the rest folded', async () => {
+    const { page, unexpected } = await openAs(await signInOperator(app), '/operator/catalog/sim-small');
+    const figures = page.locator('main .figures').first();
+    expect(await figures.innerText()).toMatch(/\$\d/);
+    expect(await figures.innerText()).toContain('simulator');
+    await page.getByRole('button', { name: operatorEn.switchOff }).waitFor();
+    const context = page.getByLabel(operatorEn.family);
+    expect(await context.isVisible()).toBe(false);
+    await page.locator('summary', { hasText: operatorEn.details }).click();
+    await context.waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 800 });
+    expect(await overflow(page)).toEqual([]);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
   it('sells the first real model within three minutes and ten clicks, from the home to an answer of the vendor', async () => {
     const operator = await signInOperator(app);
     const { page, unexpected } = await openAs(operator, '/models');

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Catalog, createCatalog } from '../../server/catalog/catalog.ts';
 import { saveModel } from '../../server/catalog/models.ts';
 import { createOpenRoutes } from '../../server/catalog/routes.ts';
 import { type Route, saveRoutes, saveUpstream } from '../../server/catalog/upstreams.ts';
+import { withDeadline } from '../../server/database/deadline.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { watchPool } from '../keys/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -277,4 +279,12 @@ describe('the list', () => {
     expect(ids).toEqual([...ids].sort());
     expect(ids).toContain('big-1');
   });
+});
+
+test('a look for an unknown model ends with the deadline of its request while the database is silent', async () => {
+  // A connection on which nothing comes back.
+  const silent = { query: () => new Promise(() => undefined) } as unknown as Pool;
+  const catalog = await open({ asked: withDeadline(silent, 50) });
+  await expect(catalog.resolve('nobody-knows-it')).rejects.toThrow('did not answer in time');
+  expect((await catalog.resolve('kilo'))?.id).toBe('kilo');
 });

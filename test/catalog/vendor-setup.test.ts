@@ -105,6 +105,18 @@ describe('adding a vendor', () => {
     expect(rows).toEqual([]);
   });
 
+  test('with a key that the vendor refuses stores nothing, and says why at the key', async () => {
+    const refused = await control().addVendor({ input: { ...input, secret: 'sk-ant-of-nobody' } });
+    expect(refused).toMatchObject({
+      code: 'BAD_INPUT',
+      problems: [{ path: ['input', 'secret'], message: 'secret does not work. The upstream refused the key.' }],
+    });
+    const { rows } = await app.pool.query(`SELECT id FROM upstream WHERE id = 'anthropic'`);
+    expect(rows).toEqual([]);
+    expect((await app.pool.query('SELECT FROM upstream_key')).rows).toEqual([]);
+    expect(app.logged.join('\n')).not.toContain('sk-ant-of-nobody');
+  });
+
   test('puts its models on sale at the list price plus the markup, under the key, which nobody reads again', async () => {
     const added = orThrow(await control().addVendor({ input }));
     expect(added.keys).toEqual([secret.slice(-4)]);
@@ -132,9 +144,8 @@ describe('adding a vendor', () => {
   });
 
   test('again, without the key, adds further models and leaves prices of those that are sold', async () => {
-    await control().setPrices({
-      modelId: 'claude-opus-5-5',
-      input: { input: '9', cacheHit: '0.9', output: '45' },
+    await control().savePrices({
+      input: { modelId: 'claude-opus-5-5', prices: { input: '9', cacheHit: '0.9', output: '45' } },
     });
     const models = ['claude-opus-5-5', 'claude-sonnet-5-5'];
     orThrow(await control().addVendor({ input: { vendorId: 'anthropic', models, markup: '50%' } }));
@@ -179,7 +190,7 @@ test('a customer, and an operator without a second factor, can neither try a key
   ];
   vendor.clearRequests();
   for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: 'FORBIDDEN' });
-  orThrow(await control().setOperator({ email: person.email, operator: true }));
+  await app.pool.query('UPDATE app_user SET operator = true WHERE email = $1', [person.email]);
   for (const attempt of attempts) {
     await expect(attempt()).rejects.toMatchObject({ code: 'SECOND_FACTOR_REQUIRED' });
   }

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 
 /** One request as a client sent it, and what came back. Kept in memory only, for as long as one run takes. */
 export interface Call {
@@ -67,6 +67,30 @@ export async function openTap(target: string): Promise<Tap> {
       call.body += chunk.toString('latin1');
     });
     incoming.pipe(onward);
+  });
+  // A WebSocket is one call, whatever it carries.
+  server.on('upgrade', ({ method = '', url = '', headers, rawHeaders }, socket, head: Buffer) => {
+    const call: Call = { method, url, headers, body: '', status: 0, answer: '', atMs: now() };
+    calls.push(call);
+    const onward = connect({ host: hostname, port: Number(port) });
+    const lines = Array.from(
+      { length: rawHeaders.length / 2 },
+      (_, at) => `${rawHeaders[at * 2]}: ${rawHeaders[at * 2 + 1]}`,
+    );
+    onward.write(`${method} ${url} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+    onward.write(head);
+    onward.on('data', (chunk: Buffer) => {
+      call.answer += chunk.toString('latin1');
+      call.status ||= Number(/^HTTP\/1\.1 (\d{3})/.exec(call.answer)?.[1] ?? 0);
+    });
+    for (const [from, to] of [
+      [onward, socket],
+      [socket, onward],
+    ] as const) {
+      from.on('error', () => to.destroy());
+      from.on('close', () => to.destroy());
+      from.pipe(to);
+    }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,6 +1,6 @@
 import { assert, nat, property } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { affordableTokens, extension, holdSize, type RequestSize } from '../../server/billing/hold-size.ts';
+import { affordableTokens, extension, holdSize, type RequestSize } from '../../server/billing/rules/hold-size.ts';
 import { cost, entryPrice, type FrozenPrice, type UnitPrices, unitPrices } from '../../server/core/price.ts';
 import { price, usd } from '../billing/support.ts';
 
@@ -121,7 +121,7 @@ describe('the size of a hold', () => {
     const plain = holdSize(request(), size, prices());
     const priced = holdSize(request(known), size, { ...prices(), perUnit: { search: 1_000n } });
     expect(priced.target - plain.target).toBe(held * 1_000n);
-    expect(priced.maxCost - plain.maxCost).toBe(covered * 1_000n);
+    expect(priced.bound - plain.bound).toBe(covered * 1_000n);
     expect(holdSize(request(known), size, prices())).toEqual(plain);
   });
 
@@ -170,9 +170,9 @@ describe('prices by prompt length', () => {
     [1_001, '22.5', '6'],
     [5_001, '40', '6'],
   ])('a text of %d bytes is held at %s for output and %s for input', (textBytes, out, into) => {
-    const { target, maxCost, estimatedInputTokens } = holdSize(request({ textBytes, maxTokens: 10 }), size, tiered);
+    const { target, bound, estimatedInputTokens } = holdSize(request({ textBytes, maxTokens: 10 }), size, tiered);
     expect(target).toBe(BigInt(estimatedInputTokens) * price(into) + 10n * price(out));
-    expect(maxCost).toBe(BigInt(textBytes) * price(into) + 10n * price(out));
+    expect(bound).toBe(BigInt(textBytes) * price(into) + 10n * price(out));
   });
 
   test('tools of the vendor can make any prompt long', () => {
@@ -185,8 +185,8 @@ describe('prices by prompt length', () => {
       property(nat(8_000), nat(8_000), nat(8_000), nat(8_000), nat(300), (input, hit, fiveMinutes, oneHour, out) => {
         const pools = { input, cacheHit: hit, cacheWrite5m: fiveMinutes, cacheWrite1h: oneHour, output: out };
         const textBytes = input + hit + fiveMinutes + oneHour;
-        const { maxCost } = holdSize(request({ textBytes, maxTokens: out, cacheWrite: '1h' }), size, tiered);
-        expect(cost(pools, entryPrice(tiered, pools))).toBeLessThanOrEqual(maxCost);
+        const { bound } = holdSize(request({ textBytes, maxTokens: out, cacheWrite: '1h' }), size, tiered);
+        expect(cost(pools, entryPrice(tiered, pools))).toBeLessThanOrEqual(bound);
       }),
     );
   });

@@ -89,10 +89,10 @@ describe('dates', () => {
     expect(plain(en.dateTime(moment))).toBe('Nov 5, 2026, 7:03 PM');
   });
 
-  it('say the year in a list only where it is not this one', () => {
-    expect(plain(en.moment(moment, new Date('2026-12-30T00:00:00Z')))).toBe('Nov 5, 7:03 PM');
-    expect(plain(en.moment(moment, new Date('2027-03-01T00:00:00Z')))).toBe('Nov 5, 2026, 7:03 PM');
-    expect(vi.moment(moment, new Date('2026-12-30T00:00:00Z'))).toBe('19:03 5/11');
+  it('say seconds in a list, and the year only where it is not this one', () => {
+    expect(plain(en.moment(moment, new Date('2026-12-30T00:00:00Z')))).toBe('Nov 5, 7:03:09 PM');
+    expect(plain(en.moment(moment, new Date('2027-03-01T00:00:00Z')))).toBe('Nov 5, 2026, 7:03:09 PM');
+    expect(vi.moment(moment, new Date('2026-12-30T00:00:00Z'))).toBe('19:03:09 5/11');
   });
 
   it('that are near are said in words, as they stand within a sentence', () => {

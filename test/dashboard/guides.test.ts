@@ -55,10 +55,10 @@ interface Block {
 const catalog = [
   {
     id: 'sim-small',
-    display_name: 'Small',
-    context_length: 8_192,
-    max_output_tokens: 1_024,
-    price_usd_per_million: { output: '1' },
+    displayName: 'Small',
+    contextLength: 8_192,
+    maxOutputTokens: 1_024,
+    priceUsdPerMillion: { output: '1' },
   },
 ];
 
@@ -77,7 +77,7 @@ function blocksOf(origin: string): Block[] {
   return [
     ...ofTools,
     { guide: 'sdk', language: 'ts', text: sdkProgram(origin, models.main) },
-    { guide: 'sdk', language: 'sh', text: 'npm install @steyg/sdk' },
+    { guide: 'sdk', language: 'sh', text: `npm install ${origin}/sdk.tgz` },
     { guide: 'graphql', language: 'graphql', text: guideQuery },
     { guide: 'graphql', language: 'sh', text: graphqlCommand(origin) },
     { guide: 'claude-code', language: 'sh', text: statusLineScript(origin) },
@@ -116,7 +116,7 @@ describe('the blocks of the quick starts', () => {
         'statusLineSettings',
         'guideQuery',
         'graphqlCommand(origin)',
-        'npm install @steyg/sdk',
+        '`npm install ${sdk',
         'sdkProgram(origin, choice.main)',
       ]),
     );

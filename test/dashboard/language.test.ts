@@ -58,10 +58,10 @@ describe('settings of a tool', () => {
 describe('advice on tools', () => {
   const catalog = ['sim-large', 'sim-medium', 'sim-small'].map((id, index) => ({
     id,
-    display_name: id,
-    context_length: 200_000,
-    max_output_tokens: 16_000,
-    price_usd_per_million: { output: String(15 - index) },
+    displayName: id,
+    contextLength: 200_000,
+    maxOutputTokens: 16_000,
+    priceUsdPerMillion: { output: String(15 - index) },
   }));
   const sentences = tools.flatMap((tool) =>
     (['user', 'project'] as const).flatMap((scope) =>

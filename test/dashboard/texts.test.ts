@@ -185,7 +185,7 @@ const notActions = new Set([
 describe('the names of actions', () => {
   const repository = join(root, '../..');
   /** What the server writes into its audit log: literals of `action`, and of the helpers that append an entry. */
-  const written = globSync('server/{accounts,admin,billing,catalog,keys,notices,people,plans,uptime}/**/*.ts', {
+  const written = globSync('server/{accounts,admin,billing,books,catalog,keys,notices,people,plans,uptime}/**/*.ts', {
     cwd: repository,
   })
     .map((path) => readFileSync(join(repository, path), 'utf8'))

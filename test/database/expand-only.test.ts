@@ -65,6 +65,30 @@ const justified: Record<string, Record<string, string>> = {
     'CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON audit_entry':
       'It allows two things more, and the previous version changes no entry.',
   },
+  '20261123095500_erased_accounts': {
+    'CREATE TRIGGER refuse_erased':
+      'It refuses what would undo an erasure: the previous version fails where it would have given an erased account money or a name back.',
+    'CREATE TRIGGER keep_erased':
+      'The previous version changes nothing of an erased account but to wake it by mistake.',
+    'CREATE OR REPLACE FUNCTION refuse_audit_rewrite()': 'It allows one thing more.',
+    'WITH ended AS ( UPDATE purchase_order':
+      'It cancels orders and queues transfers as the previous version does, with its words.',
+  },
+  '20261123151500_run_lines': {
+    'ALTER TABLE ledger_entry DROP CONSTRAINT ledger_cost': 'It is replaced by the next statement.',
+    'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_cost':
+      'The previous version writes no lines: for its entries it is the rule as it was.',
+  },
+  '20261123111800_readable_tags': {
+    'ALTER TABLE account DROP CONSTRAINT account_attribution': 'It is replaced by the next statement.',
+    'ALTER TABLE account ADD CONSTRAINT account_attribution': 'It allows one mode more.',
+    'ALTER TABLE account ALTER COLUMN attribution SET DEFAULT': 'The previous version takes the new mode for digests.',
+  },
+  '20261123151500_refund_mails': {
+    'ALTER TABLE order_mail DROP CONSTRAINT order_mail_kind': 'It is replaced by the next statement.',
+    'ALTER TABLE order_mail ADD CONSTRAINT order_mail_kind':
+      'It allows one kind more, which the previous version fails to write and gives up after its tries.',
+  },
   '20261122184500_codes_bonuses_gifts': {
     'ALTER TABLE grant DROP CONSTRAINT grant_kind': 'It is replaced by the next statement.',
     'ALTER TABLE grant ADD CONSTRAINT grant_kind': 'It allows two kinds more.',
@@ -140,6 +164,13 @@ const justified: Record<string, Record<string, string>> = {
   '20261122185300_pace_limits': {
     'CREATE TRIGGER announce AFTER INSERT OR UPDATE OF requests_per_minute':
       'It tells the processes of a change that the previous version does not make.',
+  },
+  '20261123095814_refunds_and_whole_months': {
+    'CREATE TRIGGER record_sale_undone': 'It writes down what the previous version undoes, and refuses nothing.',
+    'CREATE TRIGGER record_grant_undone': 'It writes down what the previous version undoes, and refuses nothing.',
+    'CREATE TRIGGER number_receipt ': 'It numbers what the previous version sells, and refuses nothing.',
+    'CREATE TRIGGER number_receipt_at_once': 'It numbers what the previous version sells, and refuses nothing.',
+    'CREATE TRIGGER succession': 'It concerns rows with lines, and the previous version writes none.',
   },
 };
 

@@ -7,8 +7,10 @@ export type Row = Record<string, unknown>;
 const account = randomUUID();
 const user = randomUUID();
 export const grant = randomUUID();
-const order = randomUUID();
-const transfer = randomUUID();
+export const order = randomUUID();
+export const transfer = randomUUID();
+const refund = randomUUID();
+const vendorFile = randomUUID();
 const batch = randomUUID();
 const code = randomUUID();
 const endpoint = randomUUID();
@@ -205,6 +207,7 @@ export const rows: Record<string, () => Row> = {
     created_by: 'ada',
   }),
   request_hour: () => ({ model: 'big-1', protocol: 'messages', hour: '2026-11-21T00:00:00Z' }),
+  request_minute: () => ({ model: 'big-1', minute: '2026-11-21T00:00:00Z', account_id: account }),
   announcement: () => ({
     id: randomUUID(),
     kind: 'info',
@@ -246,6 +249,12 @@ export const rows: Record<string, () => Row> = {
   notice_cause: () => ({ kind: 'price_changed', subject: 'x' }),
   spend_sample: () => ({ account_id: account, minute: new Date(), spent: 0n }),
   webhook_endpoint: () => ({ id: endpoint, account_id: account, url: 'https://example.com', sealed: randomBytes(8) }),
+  user_identity: () => ({
+    user_id: user,
+    provider: 'oidc',
+    issuer: 'https://id.example.com',
+    subject: 'a',
+  }),
   webhook_delivery: () => ({
     id: randomUUID(),
     account_id: account,
@@ -332,6 +341,74 @@ export const rows: Record<string, () => Row> = {
     totals: '{}',
     closed_by: 'command-line',
   }),
+  vendor_file: () => ({
+    id: vendorFile,
+    upstream: 'somewhere',
+    version: 1,
+    format: 'generic',
+    digest: Buffer.alloc(32),
+    adds: false,
+    first_day: '2026-10-01',
+    last_day: '2026-10-02',
+    imported_by: 'test',
+  }),
+  vendor_file_row: () => ({
+    file_id: vendorFile,
+    day: '2026-10-01',
+    model: 'm',
+    input: 1n,
+    cache_hit: 0n,
+    cache_write: 0n,
+    output: 0n,
+    cost: -1n,
+  }),
+  closed_account: () => ({ month: '2026-10-01', account_id: account, lines: '{}' }),
+  statement_digest: () => ({ account_id: account, month: '2026-10-01', digest: Buffer.alloc(32) }),
+  sale_undone: () => ({
+    order_id: order,
+    account_id: account,
+    price_vnd: 1n,
+    budget: 1n,
+    paid_at: '2026-11-21T00:00:00Z',
+  }),
+  grant_undone: () => ({
+    account_id: account,
+    grant_id: randomUUID(),
+    kind: 'purchase',
+    source_ref: 'order:x',
+    amount: 1n,
+    granted_at: '2026-11-21T00:00:00Z',
+  }),
+  paper_number: () => ({ series: 'credit_note', last: 1n }),
+  receipt: () => ({ number: 1n, order_id: order, price_vnd: 250_000n }),
+  refund: () => ({
+    id: refund,
+    number: 1n,
+    memo: 'SYREFUND1',
+    kind: 'payment',
+    transfer_id: transfer,
+    amount_vnd: 1n,
+    reason: 'test',
+    created_by: 'test',
+  }),
+  exchange_rate: () => ({
+    id: randomUUID(),
+    period: '2026-10',
+    rate: 261_205_000n,
+    source: 'a bank',
+    set_by: 'test',
+  }),
+  tax_rule: () => ({
+    id: randomUUID(),
+    valid_from: '2026-10-01',
+    sales_vat: 1_000,
+    foreign_vat: 500,
+    foreign_income: 500,
+    foreign_net: true,
+    note: '',
+    set_by: 'test',
+  }),
+  journal_account: () => ({ role: 'bank', number: '112' }),
   throttle: () => ({
     subject: randomBytes(32),
     count: 1,

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { before, grant, insertion, type Row, rows, type Statement } from './rows.ts';
+import { before, grant, insertion, order, type Row, rows, type Statement } from './rows.ts';
 
 // The rules that the database enforces by itself, whatever its callers do.
 
@@ -67,6 +67,14 @@ const clock = (change: object = {}, more: object = {}) =>
 function units(...changes: object[]): string {
   const lines = changes.length === 0 ? [{}] : changes;
   return JSON.stringify(lines.map((change) => ({ unit: 'search', count: 3, price: 7, ...change })));
+}
+
+const runPools = { input: 1, cacheHit: 2, cacheWrite5m: 3, cacheWrite1h: 4, output: 5 };
+
+/** Runs of other models of an entry as the database stores them; without changes, one of 55 pico-USD. */
+function lines(...changes: object[]): string {
+  const runs = changes.length === 0 ? [{}] : changes;
+  return JSON.stringify(runs.map((change) => ({ model: 'other', tokens: runPools, prices: runPools, ...change })));
 }
 
 const huge = 9_000_000_000_000_000_000n;
@@ -174,6 +182,18 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { output: 12n },
     { price_cache_hit: 2n },
     { units: units() },
+    { lines: lines() },
+    { lines: '{}' },
+    { lines: '[]' },
+    { lines: '[1]' },
+    { lines: lines({ model: '' }) },
+    { lines: lines({ model: 1 }) },
+    { lines: lines({ tokens: {} }) },
+    { lines: lines({ tokens: { ...runPools, output: 100_000_001 } }) },
+    { lines: lines({ tokens: { ...runPools, output: 1.5 } }) },
+    { lines: lines({ prices: { ...runPools, output: -1 } }) },
+    { lines: lines({ prices: { ...runPools, output: 10_000_000_001 } }) },
+    { lines: lines(...Array.from({ length: 33 }, () => ({}))) },
   ],
   // The prompt of the row has 17 tokens.
   [
@@ -323,6 +343,25 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['closed_month', 'closed_month_in_order', { previous: '2026-08-01' }],
   ['closed_month', 'closed_month_margin', { margin: 4n }, { charged: 11n }],
   ['closed_month', 'closed_month_unused', { unused: -1n }],
+  ['closed_month', 'closed_month_adds_up', { statement: '{}', digest: Buffer.alloc(32) }, { digest: Buffer.alloc(32) }],
+  ['vendor_file', 'vendor_file_period', { last_day: '2026-09-30' }, { version: -1 }, { digest: Buffer.alloc(1) }],
+  ['vendor_file', 'vendor_file_undone', { undone_by: 'test' }],
+  ['sale_undone', 'sale_undone_amounts', { price_vnd: 0n }, { budget: 0n }],
+  ['grant_undone', 'grant_undone_kind', { kind: 'trial' }, { amount: 0n }],
+  ['paper_number', 'paper_number_series', { series: 'poems' }, { last: -1n }],
+  ['refund', 'refund_kind', { kind: 'gift' }],
+  ['refund', 'refund_amounts', { amount_vnd: 0n }, { bonus: -1n }, { unused_vnd: 1n }, { kind: 'purchase' }],
+  ['refund', 'refund_of', { transfer_id: null }, { kind: 'surplus' }],
+  [
+    'refund',
+    'refund_postings',
+    { bonus: 1n },
+    { kind: 'purchase', order_id: order, transfer_id: null, unused_vnd: 1n, budget: 1n },
+  ],
+  ['statement_digest', 'statement_digest_length', { digest: Buffer.alloc(31) }],
+  ['exchange_rate', 'exchange_rate_bounds', { rate: 26_000n }, { period: '2026' }, { source: '' }],
+  ['tax_rule', 'tax_rule_bounds', { sales_vat: -1 }, { foreign_vat: 5_001 }, { foreign_income: -1 }],
+  ['journal_account', 'journal_account_number', { number: 'a b' }],
   ['throttle', 'throttle_count', { count: 0 }],
   ['transfer_review', 'review_reason', { reason: 'mood' }],
   [
@@ -354,6 +393,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['status_update', 'status_update_subject', { incident_id: null }, { announcement_id: grant }],
   ['status_update', 'status_update_state', { state: 'hopeful' }],
   ['request_hour', 'request_counts', { succeeded: -1n }, { failed: -1n }],
+  ['request_minute', 'request_counts', { succeeded: -1 }, { failed: -1 }],
   ['incident', 'incident_impact', { impact: 'none' }],
   ['incident', 'incident_times', { ended_at: '2026-11-20T00:00:00Z' }],
   ['announcement', 'announcement_kind', { kind: 'rumour' }],
@@ -387,6 +427,14 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['notice', 'notice_kind', { kind: 'gossip' }],
   ['notice', 'notice_mail', { mail: 'lost' }],
   ['notice', 'notice_one_reader', { user_id: '00000000-0000-4000-8000-000000000000' }],
+  ['user_identity', 'user_identity_provider_check', { provider: 'another' }],
+  [
+    'user_identity',
+    'user_identity_issuer_check',
+    { issuer: 'id.example.com' },
+    { issuer: `https://${'x'.repeat(1_024)}` },
+  ],
+  ['user_identity', 'user_identity_subject_check', { subject: '' }, { subject: 'x'.repeat(256) }],
   ['webhook_delivery', 'delivery_status', { status: 'lost', next_attempt_at: null }],
   ['webhook_delivery', 'delivery_due', { next_attempt_at: null }, { status: 'delivered' }],
 ];
@@ -439,6 +487,8 @@ describe('CHECKs', () => {
     ['ledger_entry', { upstream_cost: null, time_to_first_byte_ms: null }],
     ['ledger_entry', { charged: 1n, free_after: 0n }],
     ['ledger_entry', { units: units(), cost: 773n + 21n, charged: 773n + 21n }],
+    ['ledger_entry', { lines: lines(), cost: 773n + 55n, charged: 773n + 55n }],
+    ['ledger_entry', { lines: lines({}, {}), units: units(), cost: 773n + 110n + 21n, charged: 773n + 110n + 21n }],
     ['price', { per_unit: '{"search": 10000000000000, "image": 0}' }],
     ['ledger_entry', { tier_above: 16n, tier_up_to: 17n }],
     ['ledger_entry', { priced_at: '2026-11-23T01:00:00Z', price_window: 'mon,fri 22:00-06:00 Asia/Shanghai' }],

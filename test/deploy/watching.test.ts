@@ -114,5 +114,5 @@ describe('the Grafana dashboard', () => {
 });
 
 function readMetrics(): string {
-  return readFileSync(join(import.meta.dirname, '../../server/runtime/metrics.ts'), 'utf8');
+  return readFileSync(join(import.meta.dirname, '../../server/runtime/telemetry/metrics.ts'), 'utf8');
 }

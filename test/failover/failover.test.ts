@@ -123,7 +123,7 @@ function outage(results: readonly LoadResult[]): { failed: number; fromMs: numbe
 async function brokenRows(): Promise<unknown[]> {
   const { Pool } = await import('pg');
   const { bigintTypes } = await import('../../server/database/pool.ts');
-  const { checkInvariants } = await import('../../server/billing/invariants.ts');
+  const { checkInvariants } = await import('../../server/billing/upkeep/invariants.ts');
   const pool = new Pool({ connectionString: pair.standby.url, types: bigintTypes });
   try {
     return await checkInvariants(pool, { accounts: null });

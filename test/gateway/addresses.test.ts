@@ -73,6 +73,7 @@ it('the addresses of the data plane are these and no others', () => {
       "GET, HEAD /api/v2/scheduled-maintenances/upcoming.json",
       "GET, HEAD /api/v2/status.json",
       "GET, HEAD /api/v2/summary.json",
+      "GET, POST /api/v1/responses",
       "POST /api/uptime/key",
       "POST /api/uptime/rounds",
       "POST /api/v1/chat/completions",
@@ -82,7 +83,7 @@ it('the addresses of the data plane are these and no others', () => {
       "POST /api/v1/messages",
       "POST /api/v1/messages/count_tokens",
       "POST /api/v1/messages/estimate",
-      "POST /api/v1/responses",
+      "POST /api/v1/responses/compact",
       "POST /api/v1/responses/estimate",
     ]
   `);
@@ -138,6 +139,72 @@ describe('a base address that lacks /v1', () => {
     const response = await ask('POST', '/api/messages', { 'content-type': 'application/json' });
     expect(response.status).toBe(404);
     expect((await errorOf(response, 'messages')).message).toContain('https://steyg.example/api/v1');
+  });
+});
+
+describe('a base address that has /v1 although the client adds it', () => {
+  it.each([
+    ['POST', '/api/v1/v1/messages', 'messages', 'https://steyg.example/api'],
+    ['POST', '/api/v1/v1/chat/completions', 'chat-completions', 'https://steyg.example/api/v1'],
+    ['GET', '/api/v1/v1/models', 'chat-completions', 'https://steyg.example/api/v1'],
+    ['POST', '/api/v1//v1/responses', 'responses', 'https://steyg.example/api/v1'],
+  ] as const)('%s %s: 404 with the base address that is meant', async (method, path, protocol, meant) => {
+    const response = await ask(method, path, { 'content-type': 'application/json' });
+    expect(response.status).toBe(404);
+    expect((await errorOf(response, protocol)).message).toMatch(
+      new RegExp(`/v1 twice; the base URL of this client must be ${meant}$`),
+    );
+  });
+});
+
+describe('an address with a slash too many', () => {
+  it.each([
+    ['GET', '/api/v1/models/', 200],
+    ['GET', '/api/v1//models?limit=1', 200],
+    ['GET', '//api/v1/models', 200],
+    ['GET', '/api/v1/models//sim-medium/', 200],
+    ['POST', '/api/v1/chat/completions/', 400],
+    ['POST', '/api//v1/messages/count_tokens//?beta=true', 400],
+  ])('%s %s is served', async (method, path, status) => {
+    // The client would make an absolute address of two slashes at the beginning.
+    const lines = [`${method} ${path} HTTP/1.1`, 'host: x', `authorization: Bearer ${customer.secret}`];
+    const body = method === 'POST' ? '{}' : '';
+    const head = ['content-type: application/json', 'anthropic-version: 2023-06-01', `content-length: ${body.length}`];
+    const received = await rawExchange(app, `${[...lines, ...head, 'connection: close'].join('\r\n')}\r\n\r\n${body}`);
+    expect(parseAnswers(received).map((answer) => answer.status)).toEqual([status]);
+  });
+
+  it('a wrong base address is recognised all the same', async () => {
+    const response = await ask('POST', '/api//chat/completions/', { 'content-type': 'application/json' });
+    expect(response.headers.get('content-type')).toContain('text/html');
+  });
+});
+
+describe('an upgrade to WebSocket, which coding agents try before they use HTTP', () => {
+  const upgrade = async (path: string, to: string, more: readonly string[] = []) => {
+    const lines = [`GET ${path} HTTP/1.1`, 'host: x', 'connection: Upgrade', `upgrade: ${to}`, ...more];
+    const key = ['sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==', 'sec-websocket-version: 13'];
+    const connection = await rawConnection(app);
+    connection.write(`${[...lines, ...key].join('\r\n')}\r\n\r\n`);
+    const received = await connection.until(/\r\n\r\n[^]*\}$/);
+    connection.socket.destroy();
+    return parseAnswers(received);
+  };
+
+  it.each(['/api/v1/chat/completions', '/api/v1/messages', '/api/v1/realtime', '/api/responses', '/api/v1/models'])(
+    '%s: 426, with a key and without one',
+    async (path) => {
+      for (const more of [[], [`authorization: Bearer ${customer.secret}`]]) {
+        const [answer] = await upgrade(path, 'WebSocket', more);
+        expect(answer?.status).toBe(426);
+        expect(JSON.parse(answer?.body ?? '').error.message).toContain('over HTTP');
+      }
+    },
+  );
+
+  it('an offer of another protocol is ignored, as common HTTP clients send it with every request', async () => {
+    const [answer] = await upgrade('/api/v1/models', 'h2c', [`authorization: Bearer ${customer.secret}`]);
+    expect(answer?.status).toBe(200);
   });
 });
 
@@ -263,9 +330,6 @@ describe('path tricks', () => {
     '/api/v1/../v1/models',
     '/api/v1/..%2fmodels',
     '/api/v1/%2e%2e/%2e%2e/graphql',
-    '/api//v1/models',
-    '//api/v1/models',
-    '/api/v1//models',
     '/api/v1/models;x=1',
     '/api/v1/models.',
     '/api/v1/models%00',
@@ -274,8 +338,6 @@ describe('path tricks', () => {
     '/api/v1/models/%2e%2e%2f%2e%2e%2fpackage.json',
     '/API/V1/MODELS',
     '/api/v1/models\\..\\..',
-    '/api/v1/models/sim-medium/',
-    '/api/v1/chat/completions/',
     '/api/v1/usage/../../../readyz',
   ])('%s: 404 or 400, and nothing of another page', async (path) => {
     const received = await rawExchange(

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, integer, nat, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createAnswerRoom } from '../../server/gateway/answer-room.ts';
+import { createAnswerRoom } from '../../server/gateway/load/answer-room.ts';
 
 /** Bytes of unstreamed answers in memory: bounded, shared fairly, and never a reason to wait for ever. */
 

@@ -144,12 +144,29 @@ describe('each place where a client names whom a request is for', () => {
   });
 });
 
+it('stores the tags of a new account as they are sent, so that a team can be billed, and nothing else', async () => {
+  const customer = await app.customer();
+  await ask(customer, protocols.chat, {
+    headers: { 'x-steyg-tags': 'team=search', 'x-session-id': 'session-8' },
+    more: { user: 'person-8', metadata: { team: 'other', contact: 'ada@example.com' } },
+  });
+  await settled(app, customer);
+  const { rows } = await app.pool.query('SELECT * FROM attribution WHERE account_id = $1', [customer.accountId]);
+  const { rows: hours } = await app.pool.query('SELECT * FROM attribution_hour WHERE account_id = $1', [
+    customer.accountId,
+  ]);
+  expect(rows[0].tags).toEqual(['team=search', expect.stringMatching(/^contact=~[\w-]{16}$/)]);
+  expect(inspect([rows, hours], { depth: null })).not.toMatch(/session-8|person-8|ada@example/);
+  expect(await usage(customer, 'tag=team%3Dsearch')).toMatchObject({ requests: 1 });
+});
+
 it('stores digests that no other account has, and finds them by what the client knows', async () => {
   const [one, other] = [await app.customer(), await app.customer()];
   const asking = {
     headers: { 'x-steyg-tags': 'team=search', 'x-session-id': 'session-7' },
     more: { user: 'person-7' },
   };
+  for (const customer of [one, other]) await store(customer, 'digests');
   for (const customer of [one, one, other]) await ask(customer, protocols.chat, asking);
   await Promise.all([settled(app, one), settled(app, other)]);
   const [{ rows: stored }, { rows: hours }] = await Promise.all([
@@ -247,7 +264,7 @@ describe('metadata of clients, however odd, refuses no request and loses no sett
     await assert(
       asyncProperty(
         record({ metadata: oddMetadata, user: odd, safety_identifier: odd, session_id: odd, prompt_cache_key: odd }),
-        constantFrom('digests', 'plain', 'off'),
+        constantFrom('digests', 'tags', 'plain', 'off'),
         async (more, mode) => {
           await store(customer, mode);
           const before = await send(app, protocol, {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAuthenticator } from '../../server/gateway/authenticate.ts';
+import { createAuthenticator } from '../../server/gateway/entrance/authenticate.ts';
 import type { Principal } from '../../server/keys/keyring.ts';
 import { createSecret, parseKey } from '../../server/keys/secret.ts';
 
@@ -11,6 +11,7 @@ const principal: Principal = {
   projectId: null,
   models: null,
   suspended: false,
+  probes: false,
   trial: false,
   requestsPerMinute: null,
   tokensPerMinute: null,

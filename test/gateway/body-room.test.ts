@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createBodyRoom } from '../../server/gateway/body-room.ts';
-import { type BodyFloor, readIncomingBody } from '../../server/gateway/incoming-body.ts';
-import { createLoopBudget } from '../../server/gateway/loop-budget.ts';
+import { type BodyFloor, readIncomingBody } from '../../server/gateway/entrance/incoming-body.ts';
+import { createBodyRoom } from '../../server/gateway/load/body-room.ts';
+import { createLoopBudget } from '../../server/gateway/load/loop-budget.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { nativeCatalog, protocols, rawConnection, send } from './support.ts';
 

@@ -64,7 +64,7 @@ const directives = [
 async function exchange(protocol: ProtocolCase, model: string, text: string, stream: boolean): Promise<void> {
   const response = await send(app, protocol, {
     secret: customer.secret,
-    headers: { 'x-canary': header, 'user-agent': header, 'x-session-id': header, 'x-steyg-tags': `team=${header}` },
+    headers: { 'x-canary': header, 'user-agent': header, 'x-session-id': header, 'x-steyg-tags': 'team=search' },
     text: `${prompt} ${text}`,
     more: {
       model,

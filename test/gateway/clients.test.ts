@@ -355,7 +355,7 @@ describe('refusals in the words of the clients, and how often they try', () => {
     const client = anthropic({ secret: own.secret });
     const leave = new AbortController();
     const running = client.messages.create(
-      { model: 'only-messages', max_tokens: 16, messages: [{ role: 'user', content: '[[delay 600000]]' }] },
+      { model: 'only-messages', max_tokens: 16, messages: [{ role: 'user', content: '[[delay 3000]]' }] },
       { signal: leave.signal },
     );
     const ended = failure(running);

@@ -1,9 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { contextTexts } from '../../server/gateway/count-texts.ts';
-import { createCpuShares } from '../../server/gateway/cpu-shares.ts';
-import { tokenize } from '../../server/gateway/tokenize.ts';
+import { createCpuShares } from '../../server/gateway/load/cpu-shares.ts';
+import { contextTexts } from '../../server/gateway/reads/count-texts.ts';
+import { tokenize } from '../../server/gateway/reads/tokenize.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, model, nativeCatalog, protocols, send, settled } from './support.ts';
 

@@ -143,7 +143,10 @@ describe('what an embedding costs', () => {
   it('is its input, in the ledger, the header and the receipt of the request', async () => {
     const payer = await app.customer();
     const usage = { prompt_tokens: 1_234, total_tokens: 1_234 };
-    const answer = await ask({ model: 'embed-1', input: `[[usage ${JSON.stringify(usage)}]]` }, payer.secret);
+    const answer = await ask(
+      { model: 'embed-1', input: `[[usage ${JSON.stringify(usage)}]]${'x'.repeat(1_234)}` },
+      payer.secret,
+    );
     expect(answer.headers.get('x-steyg-cost-usd')).toBe('0.001234');
     await answer.text();
     await settled(app, payer);
@@ -163,8 +166,13 @@ describe('what an embedding costs', () => {
   });
 
   it.each([
-    ['the total alone', '[[usage {"total_tokens":500}]]', 500n, 'reported'],
-    ['the total beside a prompt of zero', '[[usage {"prompt_tokens":0,"total_tokens":500}]]', 500n, 'reported'],
+    ['the total alone', `[[usage {"total_tokens":500}]]${'x'.repeat(500)}`, 500n, 'reported'],
+    [
+      'the total beside a prompt of zero',
+      `[[usage {"prompt_tokens":0,"total_tokens":500}]]${'x'.repeat(500)}`,
+      500n,
+      'reported',
+    ],
     [
       'zero: an estimate by its bytes',
       `[[usage {"prompt_tokens":0,"total_tokens":0}]]${'x'.repeat(348)}`,
@@ -174,8 +182,8 @@ describe('what an embedding costs', () => {
     ['nothing: an estimate by its bytes', `[[nousage]]${'x'.repeat(387)}`, 100n, 'estimated'],
     [
       'more than fits into its inputs',
-      '[[usage {"prompt_tokens":9000000,"total_tokens":9000000}]]',
-      16_384n,
+      `[[usage {"prompt_tokens":9000000,"total_tokens":9000000}]]${'x'.repeat(17_000)}`,
+      8_192n,
       'clamped',
     ],
   ])('where the vendor reports %s', async (_what, input, tokens, source) => {
@@ -227,7 +235,7 @@ describe('what an embedding costs', () => {
     expect(failed.status).toBe(502);
     await failed.text();
     const leaving = new AbortController();
-    const left = ask({ model: 'embed-1', input: '[[delay 400]]' }, payer.secret, leaving.signal);
+    const left = ask({ model: 'embed-1', input: '[[delay 2000]]' }, payer.secret, leaving.signal);
     await vi.waitFor(() => expect(app.simulator.stats().openRequests).toBe(1));
     leaving.abort();
     await expect(left).rejects.toThrow('aborted');

@@ -1,8 +1,8 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCpuShares } from '../../server/gateway/cpu-shares.ts';
-import { watchMemory } from '../../server/gateway/memory.ts';
-import { tokenize } from '../../server/gateway/tokenize.ts';
+import { createCpuShares } from '../../server/gateway/load/cpu-shares.ts';
+import { watchMemory } from '../../server/gateway/load/memory.ts';
+import { tokenize } from '../../server/gateway/reads/tokenize.ts';
 import { createLag, lagTickMs } from '../../server/runtime/event-loop-lag.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, everyProtocol, get, model, nativeCatalog, protocols, send } from './support.ts';

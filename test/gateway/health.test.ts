@@ -92,6 +92,7 @@ it('names its figures as Prometheus has it: base units, totals, and labels that 
       'gen_ai_server_time_to_first_token_seconds',
       'gateway_tokens_total',
       'gateway_spend_usd_total',
+      'gateway_charged_usd_total',
       'gateway_event_loop_lag_seconds',
       'gateway_holds',
       'gateway_spool_depth',

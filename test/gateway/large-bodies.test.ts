@@ -5,11 +5,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type DispatchRequest, dispatch, type Receiver } from '../../server/gateway/dispatch.ts';
-import { freeBytes } from '../../server/gateway/free-bytes.ts';
-import { readIncomingBody } from '../../server/gateway/incoming-body.ts';
-import { createLoopBudget } from '../../server/gateway/loop-budget.ts';
-import { createRequestBytes } from '../../server/gateway/request-bytes.ts';
+import { readIncomingBody } from '../../server/gateway/entrance/incoming-body.ts';
+import { createRequestBytes } from '../../server/gateway/entrance/request-bytes.ts';
+import { freeBytes } from '../../server/gateway/load/free-bytes.ts';
+import { createLoopBudget } from '../../server/gateway/load/loop-budget.ts';
+import { type DispatchRequest, dispatch, type Receiver } from '../../server/gateway/upstream/upstream-call.ts';
 
 /** Contexts are large and streams are long: what was sent is not kept until the answer is over. */
 

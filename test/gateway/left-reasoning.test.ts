@@ -29,6 +29,7 @@ beforeAll(async () => {
   });
   const url = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
   app = await startApp({
+    leftMs: 30_000,
     catalog: () => nativeCatalog({ onDisconnect: 'abort', more: '    reasoningTokensPerSecond: 50' })(url),
   });
 });
@@ -71,6 +72,8 @@ it('the vendor’s own figure is waited for and charged', async () => {
 
 it('where it is not learnt, the stated speed is charged, marked as an estimate', async () => {
   const customer = await leaveAfter(3_000);
+  // An upstream that fails before it is noticed has failed a client that waits.
+  await delay(500);
   answering?.destroy();
   const [row] = await settled(app, customer);
   expect(row).toMatchObject({ outcome: 'client_closed', usage_source: 'estimated' });

@@ -195,11 +195,18 @@ describe('the published clients read one list', () => {
   });
 
   it('one is found under every name that requests may be made under', async () => {
-    for (const id of ['sim-small', 'steyg/sim-small', 'steyg%2Fsim-small', 'SIM-Small', 'steyg/SIM-SMALL']) {
+    for (const id of [
+      'sim-small',
+      'steyg/sim-small',
+      'steyg%2Fsim-small',
+      'SIM-Small',
+      'steyg/SIM-SMALL',
+      'sim-small/',
+    ]) {
       const response = await get(app, `/v1/models/${id}`, customer.secret);
       expect(await response.json()).toMatchObject({ id: 'sim-small' });
     }
-    for (const id of ['STEYG/sim-small', 'steyg/steyg/sim-small', 'sim-small/', '%00', '']) {
+    for (const id of ['STEYG/sim-small', 'steyg/steyg/sim-small', '%00']) {
       expect((await get(app, `/v1/models/${id}`, customer.secret)).status).toBe(404);
     }
   });

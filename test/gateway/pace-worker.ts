@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Pool } from 'pg';
-import { createConcurrency } from '../../server/gateway/concurrency.ts';
-import { createRequestRates } from '../../server/gateway/request-rate.ts';
-import { createTokenRates } from '../../server/gateway/token-rate.ts';
+import { createConcurrency } from '../../server/gateway/limits/concurrency.ts';
+import { createRequestRates } from '../../server/gateway/limits/request-rate.ts';
+import { createTokenRates } from '../../server/gateway/limits/token-rate.ts';
 
 /**
  * A process that asks for what limits of pace allow, as fast as it can, until its input ends. Prints one line: how many

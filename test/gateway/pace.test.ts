@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createConcurrency } from '../../server/gateway/concurrency.ts';
-import { createRequestRates } from '../../server/gateway/request-rate.ts';
-import { createTokenRates } from '../../server/gateway/token-rate.ts';
+import { createConcurrency } from '../../server/gateway/limits/concurrency.ts';
+import { createRequestRates } from '../../server/gateway/limits/request-rate.ts';
+import { createTokenRates } from '../../server/gateway/limits/token-rate.ts';
 import type { Principal } from '../../server/keys/keyring.ts';
 import { isNetwork, testNetworks } from '../../server/shared/networks.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -29,6 +29,7 @@ function caller(change: Partial<Principal> = {}): Principal {
     projectId: null,
     models: null,
     suspended: false,
+    probes: false,
     trial: false,
     requestsPerMinute: null,
     tokensPerMinute: null,

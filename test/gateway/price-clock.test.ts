@@ -1,4 +1,4 @@
-import { type LedgerEntry, verifyReceipt } from '@steyg/sdk';
+import { type Receipt, verifyReceipt } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { get, protocols, send, settled } from './support.ts';
@@ -59,7 +59,7 @@ async function charged(protocol: keyof typeof protocols, model: string, stream: 
   expect(response.status).toBe(200);
   const [row] = await settled(app, customer);
   const id = String(row?.['request_id']);
-  const entry = (await (await get(app, `/v1/usage?request_id=${id}`, customer.secret)).json()) as LedgerEntry;
+  const entry = (await (await get(app, `/v1/usage?request_id=${id}`, customer.secret)).json()) as Receipt;
   return { row: row ?? {}, entry };
 }
 
@@ -83,7 +83,12 @@ describe.each(cases)('a request over $name', ({ protocol, stream }) => {
     });
     expect(verifyReceipt(entry)).toMatchObject({ matches: true, problems: [] });
     // All tokens cost the operator 2 USD per million at every hour.
-    const { input_tokens: input, cache_hit_tokens: hit, output_tokens: output } = entry.usage;
+    const { input_tokens, cache_hit_tokens, output_tokens } = entry.usage;
+    const [input, hit, output] = [input_tokens, cache_hit_tokens, output_tokens].map(Number) as [
+      number,
+      number,
+      number,
+    ];
     expect(row['upstream_cost']).toBe(2_000_000n * BigInt(input + hit + output));
   });
 
@@ -102,7 +107,7 @@ describe.each(cases)('a request over $name', ({ protocol, stream }) => {
 describe('a receipt', () => {
   it('with the prices of other hours does not match, although its sum is right', async () => {
     const { entry } = await charged('messages', 'dear-now', false);
-    const moved = (priced_at: string, window: object) => ({ ...entry, clock: { priced_at, window } }) as LedgerEntry;
+    const moved = (priced_at: string, window: object) => ({ ...entry, clock: { priced_at, window } }) as Receipt;
     const hours = { days: ['mon'], period: '09:00-12:00', time_zone: 'Asia/Shanghai' };
     expect(verifyReceipt(moved('2026-11-23T01:00:00.000Z', hours)).problems).toEqual([]);
     expect(verifyReceipt(moved('2026-11-23T00:59:59.999Z', hours)).problems).toEqual([

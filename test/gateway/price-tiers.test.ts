@@ -1,4 +1,4 @@
-import { type LedgerEntry, verifyReceipt } from '@steyg/sdk';
+import { type Receipt, verifyReceipt } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
 import { errorOf, get, type ProtocolCase, protocols, send, settled } from './support.ts';
@@ -71,14 +71,15 @@ const everyCase = Object.values(protocols).flatMap((to) => [
 /** Sends a request that the upstream reports as so long, and reads its entry over REST. */
 async function charged(to: ProtocolCase, model: string, prompt: number, stream: boolean) {
   const customer = await app.customer();
-  const text = `[[usage ${JSON.stringify(usageOf[to.protocol](prompt))}]]`;
+  // Of that many bytes: no text has more tokens.
+  const text = `[[usage ${JSON.stringify(usageOf[to.protocol](prompt))}]]${'x'.repeat(prompt)}`;
   const options = to.protocol === 'chat-completions' && stream ? { stream_options: { include_usage: true } } : {};
   const response = await send(app, to, { secret: customer.secret, text, more: { model, stream, ...options } });
   await response.text();
   expect(response.status).toBe(200);
   const [row] = await settled(app, customer);
   const id = String(row?.['request_id']);
-  const entry = (await (await get(app, `/v1/usage?request_id=${id}`, customer.secret)).json()) as LedgerEntry;
+  const entry = (await (await get(app, `/v1/usage?request_id=${id}`, customer.secret)).json()) as Receipt;
   return { row, entry, response };
 }
 
@@ -140,7 +141,7 @@ describe('a prompt that no price reaches', () => {
     const error = await errorOf(response, to.protocol);
     expect(error.message).toContain('prompt is too long');
     expect(error.message).toContain('2000 tokens');
-    const shorter = await send(app, to, { secret: customer.secret, text: '7'.repeat(1_000), more: { model: 'short' } });
+    const shorter = await send(app, to, { secret: customer.secret, text: '7'.repeat(800), more: { model: 'short' } });
     expect(shorter.status).toBe(200);
     await shorter.text();
     expect(app.simulator.stats().requests).toBe(before + 1);

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createMessageReader } from '../bench/http-reader.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import {
   everyProtocol,
@@ -283,6 +284,38 @@ describe('a body that is asked for', () => {
     expect(await answered('authorization: Bearer nonsense', 'content-length: 1000000')).toMatch(/^HTTP\/1\.1 401 /);
     expect(await answered(authorization(), 'content-length: 100000000')).toMatch(/^HTTP\/1\.1 413 /);
   });
+});
+
+it('streams that were asked for in a row on one connection come in their order, each in chunks of its own', async () => {
+  const asked = ['one two', 'three four', 'five six'].map((words) =>
+    JSON.stringify(protocols.chat.body(`[[say ${words}]]`, { stream: true })),
+  );
+  const lines = [line, host, authorization(), json];
+  const received = await rawExchange(
+    app,
+    asked
+      .map((content, index) => {
+        const more = index === 2 ? ['connection: close'] : [];
+        return request([...lines, `content-length: ${content.length}`, ...more], content);
+      })
+      .join(''),
+  );
+  const bodies: string[] = [];
+  let body = '';
+  const reader = createMessageReader({
+    onHead: () => {
+      body = '';
+    },
+    onBody: (bytes) => {
+      body += bytes.toString();
+    },
+    onEnd: () => {
+      bodies.push(body);
+    },
+  });
+  reader.push(Buffer.from(received));
+  expect(bodies.map((text) => /(one|three|five)/.exec(text)?.[1])).toEqual(['one', 'three', 'five']);
+  expect(bodies.every((text) => /^data: \{[\s\S]*data: \[DONE\]\n\n$/.test(text))).toBe(true);
 });
 
 it('a client of HTTP/1.0 gets a stream without chunks', async () => {

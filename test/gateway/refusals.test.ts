@@ -195,7 +195,8 @@ describe.each(everyProtocol)('$protocol', (protocol) => {
       await app.keys.change({ accountId, id: customer.keyId, projectId: made.project.id, actor: 'test' });
     }
     expect(
-      (await send(app, protocol, { secret: customer.secret, text: '[[len 50]]', more: { [protocol.cap]: 60 } })).status,
+      (await send(app, protocol, { secret: customer.secret, text: '[[len 100]]', more: { [protocol.cap]: 110 } }))
+        .status,
     ).toBe(200);
     await app.quiet(accountId);
     before = app.simulator.stats().requests;

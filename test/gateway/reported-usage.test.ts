@@ -22,22 +22,25 @@ const places = everyProtocol.flatMap((protocol) =>
   ),
 );
 
+/** A text of more bytes than the window of the models has tokens. */
+const long = 'x'.repeat(200_001);
+
 interface Reported {
   read?: unknown;
   generated?: unknown;
 }
 
 /** What an upstream reports, and the tokens and source it comes to. `null` tokens: an estimate above zero. */
-const cases: [string, Reported, { input: number | null; output: number | null; source: string }][] = [
+const cases: [string, Reported, { input: number | null; output: number | 'cap' | null; source: string }][] = [
   ['nothing of the output', { read: 10 }, { input: 10, output: null, source: 'partial' }],
   ['nothing at all', {}, { input: null, output: null, source: 'estimated' }],
   ['negative numbers', { read: -5, generated: -7 }, { input: 0, output: 0, source: 'clamped' }],
   ['fractions', { read: 1.5, generated: 2.7 }, { input: 2, output: 3, source: 'clamped' }],
   ['text', { read: '10', generated: '5' }, { input: 10, output: 5, source: 'clamped' }],
-  // Never more than twice the model's window of 200,000, whatever is claimed.
-  ['1e308', { read: 1e308, generated: 1 }, { input: 400_000, output: 1, source: 'clamped' }],
-  ['more than fits', { read: 400_001, generated: 99_000_000 }, { input: 400_000, output: 400_000, source: 'clamped' }],
-  ['as much as fits', { read: 400_000, generated: 7 }, { input: 400_000, output: 7, source: 'reported' }],
+  // Never more than the request's bound, whatever is claimed: the model's window of 200,000, because the text is longer.
+  ['1e308', { read: 1e308, generated: 1 }, { input: 200_000, output: 1, source: 'clamped' }],
+  ['more than fits', { read: 200_001, generated: 99_000_000 }, { input: 200_000, output: 'cap', source: 'clamped' }],
+  ['as much as fits', { read: 200_000, generated: 7 }, { input: 200_000, output: 7, source: 'reported' }],
   ['other kinds', { read: true, generated: [1] }, { input: null, output: null, source: 'estimated' }],
   ['zeros', { read: 0, generated: 0 }, { input: 0, output: 0, source: 'reported' }],
 ];
@@ -48,7 +51,7 @@ describe.each(places)('$name on $model, stream: $stream', ({ protocol, model, st
     const usage = JSON.stringify({ [read]: reported.read, [generated]: reported.generated });
     const response = await send(app, protocol, {
       secret: customer.secret,
-      text: `[[len 40]] [[usage ${usage}]]`,
+      text: `[[len 40]] [[usage ${usage}]]${long}`,
       more: { model, stream },
     });
     expect(response.status).toBe(200);
@@ -57,7 +60,9 @@ describe.each(places)('$name on $model, stream: $stream', ({ protocol, model, st
     expect(others).toEqual([]);
     expect(row).toMatchObject({ outcome: 'completed', usage_source: expected.source });
     expect(Number(row?.['input'])).toSatisfy(within(expected.input));
-    expect(Number(row?.['output'])).toSatisfy(within(expected.output));
+    // The cap of the request, or the longest answer of the model.
+    const most = protocol.protocol === 'messages' ? 1_000 : 32_000;
+    expect(Number(row?.['output'])).toSatisfy(within(expected.output === 'cap' ? most : expected.output));
     expect(row?.['charged']).toBe(row?.['cost']);
   });
 });
@@ -86,11 +91,11 @@ it.each([true, false])(
 it('more than a model can take is an anomaly of its upstream, and does not empty the account', async () => {
   const customer = await app.customer({ usd: '1000' });
   const before = await anomaliesOf('implausible_usage', 'by-messages');
-  const text = '[[usage {"input_tokens":1000,"cache_read_input_tokens":99000000,"output_tokens":3}]]';
+  const text = `[[usage {"input_tokens":1000,"cache_read_input_tokens":99000000,"output_tokens":3}]]${long}`;
   const more = { model: 'only-messages' };
   await (await send(app, protocols.messages, { secret: customer.secret, text, more })).text();
   expect(await settled(app, customer)).toMatchObject([
-    { input: 1_000n, cache_hit: 400_000n, output: 3n, usage_source: 'clamped' },
+    { input: 0n, cache_hit: 200_000n, output: 3n, usage_source: 'clamped' },
   ]);
   expect(await anomaliesOf('implausible_usage', 'by-messages')).toBe(before + 1);
 });
@@ -127,7 +132,7 @@ describe('an event that is too large to be read, and then the end', () => {
       });
       await response.text();
       const rows = await settled(app, customer);
-      const output = protocol.protocol === 'messages' ? 1_000n : 200_000n;
+      const output = protocol.protocol === 'messages' ? 1_000n : 32_000n;
       expect(rows).toMatchObject([{ output, usage_source: 'estimated', outcome: 'upstream_cut' }]);
     },
   );

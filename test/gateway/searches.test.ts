@@ -100,10 +100,10 @@ describe('an implausible number of searches', () => {
   const unopened = { model: 'opened-messages' };
 
   it.each([
-    { what: 'a request that asks for them', more: asked, reported: 20_250_305, count: 128, source: 'clamped' },
-    { what: 'a request that asks for them', more: asked, reported: 128, count: 128, source: 'reported' },
-    { what: 'a request that asks for none', more: unasked, reported: 20_250_305, count: 64, source: 'clamped' },
-    { what: 'a request that asks for none', more: unasked, reported: 64, count: 64, source: 'reported' },
+    { what: 'a request that asks for them', more: asked, reported: 20_250_305, count: 5, source: 'clamped' },
+    { what: 'a request that asks for them', more: asked, reported: 5, count: 5, source: 'reported' },
+    { what: 'a request that asks for none', more: unasked, reported: 20_250_305, count: 1, source: 'clamped' },
+    { what: 'a request that asks for none', more: unasked, reported: 1, count: 1, source: 'reported' },
     { what: 'a model that opens none', more: unopened, reported: 20_250_305, count: 64, source: 'clamped' },
     { what: 'a model that opens none', more: unopened, reported: 3, count: 3, source: 'reported' },
   ])('of $what is charged within its bound ($reported: $count, $source)', async (given) => {
@@ -159,9 +159,10 @@ describe('a hold', () => {
 });
 
 describe('a model whose entry opens no searches', () => {
-  it('refuses a request that asks for them', async () => {
+  it('refuses a request that demands one', async () => {
     const customer = await app.customer();
-    const more = { model: 'opened-messages', ...offers.messages };
+    const tool_choice = { type: 'tool', name: 'web_search' };
+    const more = { model: 'opened-messages', ...offers.messages, tool_choice };
     const closed = await send(app, protocols.messages, { secret: customer.secret, more });
     expect(closed.status).toBe(400);
     expect((await errorOf(closed, 'messages')).message).toContain('web_search');

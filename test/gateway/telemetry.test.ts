@@ -25,10 +25,13 @@ function catalog(simulatorUrl: string): string {
     'upstreams:',
     `  - { id: ours, protocol: messages, baseUrl: "${simulatorUrl}", features: { traceContext: true } }`,
     `  - { id: vendor, protocol: messages, baseUrl: "${simulatorUrl}", profile: anthropic }`,
+    `  - { id: chat, protocol: chat-completions, baseUrl: "${simulatorUrl}/v1" }`,
     'models:',
     ...entry('by-ours', ['ours']),
     ...entry('by-vendor', ['vendor']),
     ...entry('by-both', ['ours', 'vendor']),
+    ...entry('by-chat', ['chat']),
+    ...entry('vectors', ['chat']).map((line) => line.replace('family: tests', 'family: tests\n    kind: embedding')),
   ].join('\n');
 }
 
@@ -148,8 +151,39 @@ describe('a traced request', () => {
       'gen_ai.request.model': model,
       'server.address': '127.0.0.1',
       'steyg.upstream': 'ours',
+      // As the vendor counted it.
+      'gen_ai.usage.input_tokens': Number(rows[0].input) + Number(rows[0].cache_hit),
+      'gen_ai.usage.output_tokens': Number(rows[0].output),
+      'gen_ai.response.model': model,
+      'gen_ai.response.finish_reasons': ['end_turn'],
     });
     expect(collector.resources[0]).toMatchObject({ 'service.name': 'steyg' });
+  });
+
+  it('that embeds is no chat, and its spans say what its vendor counted', async () => {
+    await telemetryOf({}, async (running, secret) => {
+      const to = { ...protocols.chat, path: '/v1/embeddings', body: () => ({ model: 'vectors', input: 'An owl.' }) };
+      expect((await send(running, to, { secret, headers: { traceparent } })).status).toBe(200);
+    });
+    const [root, own] = [named('POST /api/v1/embeddings'), named(`embeddings ${model}`)];
+    expect(root.attributes).toMatchObject({ 'gen_ai.operation.name': 'embeddings' });
+    const tokens = root.attributes['gen_ai.usage.input_tokens'];
+    expect(tokens).toBeGreaterThan(0);
+    expect(own.attributes).toMatchObject({
+      'gen_ai.operation.name': 'embeddings',
+      'gen_ai.usage.input_tokens': tokens,
+      'gen_ai.response.model': model,
+    });
+  });
+
+  it.each([
+    ['the vendor’s own word', 'by-ours', 'max_tokens'],
+    ['that of the translation', 'by-chat', 'length'],
+  ])('says why its answer ended, whole as well: %s', async (_name, to, word) => {
+    await telemetryOf({}, async (running, secret) => {
+      await ask(running, secret, to, { more: { max_tokens: 2 }, text: 'one two three four five six' });
+    });
+    expect(named(`chat ${model}`).attributes).toMatchObject({ 'gen_ai.response.finish_reasons': [word] });
   });
 
   it('tells its trace to upstreams whose operator allows it, with the span of that very try, and to no other', async () => {

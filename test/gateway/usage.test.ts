@@ -129,7 +129,7 @@ it('tells what requests came to from what was taken, in every list', async () =>
   const response = await send(app, protocols.messages, {
     secret: poor.secret,
     text: '[[usage {"input_tokens":100,"output_tokens":1000}]]',
-    more: { model: 'sim-small', max_tokens: 20 },
+    more: { model: 'sim-small', max_tokens: 1_000 },
   });
   expect(response.status).toBe(200);
   expect(response.headers.get('x-steyg-cost-usd')).toBe('0.001275');

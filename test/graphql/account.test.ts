@@ -26,7 +26,7 @@ afterAll(async () => {
 const createKey = `mutation ($input: CreateKeyInput!) {
   createKey(input: $input) {
     __typename
-    ... on CreatedKey { secret key { id name status models limits { day lifetime } spend { lifetime } } }
+    ... on NewApiKey { secret key { id name status models limits { day lifetime } spend { lifetime } } }
     ... on Error { code message }
     ... on InputError { problems { path message } }
   }
@@ -38,7 +38,7 @@ describe('keys', () => {
     const made = await owner.send(createKey, { variables: { input } });
     expect(made.data).toMatchObject({
       createKey: {
-        __typename: 'CreatedKey',
+        __typename: 'NewApiKey',
         secret: expect.stringMatching(/^sk-steyg-/),
         key: { name: 'laptop', status: 'ACTIVE', models: ['big'], limits: { day: '1.5', lifetime: null } },
       },
@@ -47,7 +47,9 @@ describe('keys', () => {
     keyId = rows[0].id;
 
     const again = await owner.send(createKey, { variables: { input } });
-    expect(again.data).toMatchObject({ createKey: { secret: null, key: { name: 'laptop' } } });
+    expect(again.data).toMatchObject({
+      createKey: { __typename: 'KeyCreatedBeforeError', code: 'KEY_CREATED_BEFORE' },
+    });
     expect((await plane.database.pool.query('SELECT FROM api_key')).rowCount).toBe(1);
 
     const other = await owner.send(createKey, { variables: { input: { ...input, name: 'desktop' } } });
@@ -74,7 +76,7 @@ describe('keys', () => {
 
   it('limits the requests per minute of a key, and takes the limit away again', async () => {
     const made = await owner.send(
-      `mutation { createKey(input: { requestsPerMinute: 60 }) { ... on CreatedKey { key { id requestsPerMinute } } } }`,
+      `mutation { createKey(input: { requestsPerMinute: 60 }) { ... on NewApiKey { key { id requestsPerMinute } } } }`,
     );
     expect(made.data).toMatchObject({ createKey: { key: { requestsPerMinute: 60 } } });
     const { id } = (made.data as { createKey: { key: { id: string } } }).createKey.key;
@@ -93,7 +95,7 @@ describe('keys', () => {
   it('keeps what it may spend in a week when a program that knows no weeks changes it, and gets a burn limit and a pace', async () => {
     const made = await owner.send(
       `mutation { createKey(input: { limits: { day: "1", week: "2" }, burnLimit: { amount: "0.5", minutes: 10 }, tokensPerMinute: 9000,
-         maxConcurrent: 2, addresses: ["203.0.113.0/24"] }) { ... on CreatedKey { key { id limits { day week }
+         maxConcurrent: 2, addresses: ["203.0.113.0/24"] }) { ... on NewApiKey { key { id limits { day week }
          burnLimit { amount minutes } tokensPerMinute maxConcurrent addresses } } } }`,
     );
     const { key } = (made.data as { createKey: { key: { id: string } } }).createKey;
@@ -183,8 +185,8 @@ describe('the ledger', () => {
       budget { granted charged held expired free grants { kind free } }
       ledger(first: 2, after: $after) {
         edges { cursor node {
-          requestId model outcome cost charged key { name } upstream upstreamCost
-          usage { input output } receipt { pool tokens pricePerMillion amount }
+          requestId model outcome cost charged key { name } operator { upstream }
+          usage { input output } receipt { tokenPool tokens pricePerMillion amount }
         } }
         pageInfo { hasNextPage endCursor }
       }
@@ -200,9 +202,14 @@ describe('the ledger', () => {
       outcome: 'COMPLETED',
       cost: '0.00105',
       key: { name: 'laptop' },
-      upstream: null,
+      operator: null,
     });
-    expect(node.receipt).toContainEqual({ pool: 'output', tokens: '50', pricePerMillion: '15', amount: '0.00075' });
+    expect(node.receipt).toContainEqual({
+      tokenPool: 'OUTPUT',
+      tokens: '50',
+      pricePerMillion: '15',
+      amount: '0.00075',
+    });
     expect(account.ledger.pageInfo.hasNextPage).toBe(true);
 
     const second = await owner.send(query, { variables: { after: account.ledger.pageInfo.endCursor } });
@@ -251,7 +258,7 @@ describe('the ledger', () => {
     'is not added up by days of %s, which the database does not know',
     async (timeZone) => {
       const answer = await owner.send(
-        'query ($timeZone: String) { account { usage(period: DAY, timeZone: $timeZone) { rows { start } } } }',
+        'query ($timeZone: String) { account { usage(period: DAY, timeZone: $timeZone) { nodes { start } } } }',
         { variables: { timeZone } },
       );
       expect(answer.errors).toMatchObject([{ extensions: { code: 'BAD_INPUT', problems: [{ path: ['timeZone'] }] } }]);
@@ -260,15 +267,15 @@ describe('the ledger', () => {
 
   it('adds usage up for a chart', async () => {
     const answer = await owner.send(
-      `{ me { accounts { usage(period: DAY, by: [MODEL, KEY]) { rows { model requests cost tokens { output } } next } } } }`,
+      `{ me { accounts { usage(period: DAY, by: [MODEL, KEY]) { nodes { model requests cost tokens { output } } pageInfo { hasNextPage } } } } }`,
     );
     expect(answer.data).toEqual({
       me: {
         accounts: [
           {
             usage: {
-              rows: [{ model: 'big', requests: '3', cost: '0.00315', tokens: { output: '150' } }],
-              next: null,
+              nodes: [{ model: 'big', requests: '3', cost: '0.00315', tokens: { output: '150' } }],
+              pageInfo: { hasNextPage: false },
             },
           },
         ],
@@ -279,10 +286,10 @@ describe('the ledger', () => {
   it('adds up what ended in some of the ways only', async () => {
     const counts = async (args: string) => {
       const { data, errors } = await owner.send(
-        `{ me { accounts { usage(${args}) { rows { outcome requests failures } next } } } }`,
+        `{ me { accounts { usage(${args}) { nodes { outcome requests failures } } } } }`,
       );
       expect(errors).toEqual([]);
-      return (data as { me: { accounts: { usage: { rows: unknown[] } }[] } }).me.accounts[0]?.usage.rows;
+      return (data as { me: { accounts: { usage: { nodes: unknown[] } }[] } }).me.accounts[0]?.usage.nodes;
     };
     const all = { outcome: null, requests: '3', failures: '0' };
     expect(await counts('period: DAY')).toEqual([all]);
@@ -293,13 +300,13 @@ describe('the ledger', () => {
 
   it('can be downloaded as CSV with a link that was signed', async () => {
     const answer = await owner.send(
-      `mutation { createLedgerDownload { ... on Download { url } ... on Error { code } } }`,
+      `mutation { createLedgerDownload(input: {}) { ... on Download { url } ... on Error { code } } }`,
     );
     const { url } = (answer.data as { createLedgerDownload: { url: string } }).createLedgerDownload;
     const csv = await plane.app.inject({ method: 'GET', url: url.slice('http://steyg.test'.length) });
     expect(csv.statusCode).toBe(200);
     expect(csv.body.trim().split('\r\n')).toHaveLength(4);
-    expect(csv.body).toContain(',big,messages,true,completed,reported,100,0,0,0,50,0.00105,0.00105,');
+    expect(csv.body).toContain(',big,messages,true,completed,reported,100,0,0,0,50,0.00105,,0,0.00105,');
     const forged = `${url.slice('http://steyg.test'.length, -4)}AAAA`;
     expect((await plane.app.inject({ method: 'GET', url: forged })).statusCode).toBe(403);
   });

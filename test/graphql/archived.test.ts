@@ -64,7 +64,7 @@ describe('a list of requests', () => {
   it('as CSV says it in the name of its file', async () => {
     const link = async (filter: string) => {
       const { data } = await owner.send(
-        `mutation { createLedgerDownload(filter: ${filter}) { ... on Download { url } } }`,
+        `mutation { createLedgerDownload(input: { filter: ${filter} }) { ... on Download { url } } }`,
       );
       const { url } = (data as { createLedgerDownload: { url: string } }).createLedgerDownload;
       return plane.app.inject({ method: 'GET', url: url.replace(/^http:\/\/[^/]+/, '') });
@@ -76,7 +76,7 @@ describe('a list of requests', () => {
   });
 
   it('in the export of an account has a line for each archived month', async () => {
-    const { data } = await owner.send('mutation { createAccountExport { ... on AccountExport { url } } }');
+    const { data } = await owner.send('mutation { createAccountExport(input: {}) { ... on AccountExport { url } } }');
     const { url } = (data as { createAccountExport: { url: string } }).createAccountExport;
     const reply = await plane.app.inject({ method: 'GET', url: url.replace(/^http:\/\/[^/]+/, '') });
     const lines = reply.body
@@ -102,7 +102,7 @@ describe('the books', () => {
   it('do not begin with a month whose charges are archived', async () => {
     const close = (month: string) =>
       operator.send(
-        `mutation { closeMonth(month: "${month}", timeZone: "UTC") { __typename ... on Error { message } } }`,
+        `mutation { closeMonth(input: { month: "${month}", timeZone: "UTC" }) { __typename ... on Error { message } } }`,
       );
     expect((await close('2020-01')).data).toMatchObject({
       closeMonth: { message: expect.stringMatching(sentence) },

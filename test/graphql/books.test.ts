@@ -26,16 +26,16 @@ const importing = `mutation ($csv: String!, $upstream: String!) {
 }`;
 const take = (csv: string, upstream = 'vendor') => operator.send(importing, { variables: { csv, upstream } });
 const closing = `mutation ($month: String!, $timeZone: String) {
-  closeMonth(month: $month, timeZone: $timeZone) {
-    __typename ... on ClosedMonth { month timeZone revenueVnd used usedOfGiven unused margin closedBy } ... on Error { code message }
+  closeMonth(input: { month: $month, timeZone: $timeZone }) {
+    __typename ... on ClosedMonth { month timeZone digest statement { margin bought { used } cash { received } } closedBy } ... on Error { code message }
   }
 }`;
 const close = (month: string, timeZone = 'UTC') => operator.send(closing, { variables: { month, timeZone } });
 const compare = (args: string) =>
   operator.send(
-    `{ operator { vendorComparison(${args}) { rows { upstream day model differs vendor { input output cost } ledger { input } } next compared differing } } }`,
+    `{ operator { vendorComparison(${args}) { nodes { upstream day model differs vendor { input output cost } ledger { input } } pageInfo { hasNextPage endCursor } compared differing } } }`,
   );
-const download = 'mutation { createBooksDownload { url } }';
+const download = 'mutation { createBooksDownload { ... on Download { url } } }';
 const codes = ({ errors }: Answer) => errors.map(({ extensions }) => extensions['code']);
 
 describe('without a second factor', () => {
@@ -74,11 +74,16 @@ describe('a vendor’s file', () => {
     const page = { compared: 3, differing: 2 };
     const pageOf = async (args: string) =>
       ((await compare(args)).data as { operator: { vendorComparison: object } }).operator.vendorComparison;
-    expect(await pageOf(days)).toEqual({ ...page, rows, next: null });
-    expect(await pageOf(`${days}, first: 2`)).toEqual({ ...page, rows: rows.slice(0, 2), next: '2' });
-    expect(await pageOf(`${days}, first: 2, after: "2"`)).toEqual({ ...page, rows: rows.slice(2), next: null });
-    expect(await pageOf(`${days}, differing: true`)).toEqual({ ...page, rows: rows.slice(0, 2), next: null });
-    expect(await pageOf(`${days}, upstream: "other"`)).toEqual({ rows: [], next: null, compared: 0, differing: 0 });
+    const end = (endCursor: string | null, hasNextPage = false) => ({ pageInfo: { endCursor, hasNextPage } });
+    expect(await pageOf(days)).toEqual({ ...page, nodes: rows, ...end(String(rows.length)) });
+    expect(await pageOf(`${days}, first: 2`)).toEqual({ ...page, nodes: rows.slice(0, 2), ...end('2', true) });
+    expect(await pageOf(`${days}, first: 2, after: "2"`)).toEqual({
+      ...page,
+      nodes: rows.slice(2),
+      ...end(String(rows.length)),
+    });
+    expect(await pageOf(`${days}, differing: true`)).toEqual({ ...page, nodes: rows.slice(0, 2), ...end('2') });
+    expect(await pageOf(`${days}, upstream: "other"`)).toEqual({ nodes: [], ...end(null), compared: 0, differing: 0 });
     const { rows: audit } = await plane.database.pool.query(
       `SELECT actor LIKE 'user:%' AS person, subject FROM audit_entry WHERE action = 'books.import'`,
     );
@@ -88,7 +93,8 @@ describe('a vendor’s file', () => {
   it.each([
     ['that is too large', 'x'.repeat(80_001), '80000'],
     ['without usage', 'day,model,input', 'no usage'],
-    ['that cannot be read', 'day,model,input\n2026-10-05,m,-5', 'Line 2'],
+    ['that cannot be read', 'day,model,input\n2026-10-05,m,x', 'Line 2'],
+    ['that takes back more than it has', 'day,model,input\n2026-10-05,m,-5', 'taken back'],
   ])('%s is refused as a problem of the file', async (_, csv, words) => {
     const { data } = await take(csv);
     expect(data).toMatchObject({
@@ -123,7 +129,13 @@ describe('a month', () => {
 
   it('is closed once, in its order, when it is over, and stands in the audit log', async () => {
     expect((await close(before)).data).toMatchObject({
-      closeMonth: { __typename: 'ClosedMonth', month: before, timeZone: 'UTC', used: '0', revenueVnd: '0' },
+      closeMonth: {
+        __typename: 'ClosedMonth',
+        month: before,
+        timeZone: 'UTC',
+        digest: expect.any(String),
+        statement: { bought: { used: '0' }, cash: { received: '0' } },
+      },
     });
     const refusals: [string, string, string][] = [
       [before, 'CONFLICT', 'was closed on'],
@@ -152,9 +164,64 @@ describe('a month', () => {
     const { pathname, search } = new URL(url);
     const reply = await plane.app.inject({ method: 'GET', url: pathname + search });
     expect(reply.headers).toMatchObject({ 'content-type': 'text/csv; charset=utf-8', 'cache-control': 'no-store' });
-    expect(reply.body.split('\r\n').map((line) => line.split(',')[0])).toEqual(['month', before, last, '']);
+    expect([...new Set(reply.body.split('\r\n').map((line) => line.split(',')[0]))]).toEqual([
+      'month',
+      before,
+      last,
+      '',
+    ]);
     const forged = await plane.app.inject({ method: 'GET', url: `${pathname}?grant=x.y` });
     expect(forged.statusCode).toBe(403);
+  });
+});
+
+describe('what an operator sets for the books', () => {
+  const rate = (period: string, value: string) =>
+    operator.send(
+      `mutation ($input: SetExchangeRateInput!) { setExchangeRate(input: $input) { __typename ... on ExchangeRate { rate setBy } ... on Error { code } } }`,
+      { variables: { input: { period, rate: value, source: 'a bank' } } },
+    );
+  const taxes = (salesVat: number, validFrom = '2026-10-01') =>
+    operator.send(
+      `mutation ($input: SetBookTaxesInput!) { setBookTaxes(input: $input) { __typename ... on BookTaxes { salesVat note } ... on Error { code } } }`,
+      { variables: { input: { validFrom, salesVat, foreignVat: 500, foreignIncome: 500, foreignNet: true } } },
+    );
+  const accounts = (role: string, number: string) =>
+    operator.send(
+      `mutation ($input: SaveJournalAccountsInput!) { saveJournalAccounts(input: $input) {
+         __typename ... on JournalAccountsSaved { accounts { role number } } ... on InputError { problems { path } } } }`,
+      { variables: { input: { accounts: [{ role, number }] } } },
+    );
+
+  it('are exchange rates with their source, taxes and numbers of accounts', async () => {
+    expect((await rate('2031-10', '26120.5')).data).toEqual({
+      setExchangeRate: { __typename: 'ExchangeRate', rate: '26120.5', setBy: expect.stringContaining('user:') },
+    });
+    expect((await taxes(1_000)).data).toEqual({ setBookTaxes: { __typename: 'BookTaxes', salesVat: 1_000, note: '' } });
+    expect((await accounts('BANK', '1121')).data).toMatchObject({
+      saveJournalAccounts: { accounts: expect.arrayContaining([{ role: 'BANK', number: '1121' }]) },
+    });
+    const { data } = await operator.send(
+      '{ operator { exchangeRates(month: "2031-10") { period rate source } bookTaxes { validFrom salesVat } journalAccounts { role number } } }',
+    );
+    expect(data).toMatchObject({
+      operator: {
+        exchangeRates: [{ period: '2031-10', rate: '26120.5', source: 'a bank' }],
+        bookTaxes: [{ validFrom: '2026-10-01', salesVat: 1_000 }],
+        journalAccounts: expect.arrayContaining([{ role: 'BANK', number: '1121' }]),
+      },
+    });
+  });
+
+  it('are refused at the field that is wrong', async () => {
+    expect((await rate('2026-13', '26120')).data).toMatchObject({ setExchangeRate: { code: 'BAD_INPUT' } });
+    expect((await rate('2031-10', '26.12')).data).toMatchObject({ setExchangeRate: { code: 'BAD_INPUT' } });
+    expect((await taxes(5_001)).data).toMatchObject({ setBookTaxes: { code: 'BAD_INPUT' } });
+    expect((await taxes(1_000, '2026-02-30')).data).toMatchObject({ setBookTaxes: { code: 'BAD_INPUT' } });
+    expect(codes(await accounts('NOTHING', '1'))).toEqual(['BAD_USER_INPUT']);
+    expect((await accounts('BANK', 'a b')).data).toMatchObject({
+      saveJournalAccounts: { problems: [{ path: ['input', 'accounts', '0', 'number'] }] },
+    });
   });
 });
 
@@ -163,7 +230,9 @@ it('customers see and do nothing of it', async () => {
     '{ operator { closedMonths { month } } }',
     '{ operator { vendorComparison(from: "2026-10-01", to: "2026-10-02") { compared } } }',
     'mutation { importVendorUsage(input: { upstream: "vendor", csv: "x" }) { __typename } }',
-    'mutation { closeMonth(month: "2026-10") { __typename } }',
+    'mutation { closeMonth(input: { month: "2026-10" }) { __typename } }',
+    '{ operator { bookTaxes { salesVat } } }',
+    'mutation { saveJournalAccounts(input: { accounts: [] }) { __typename } }',
     download,
   ])
     expect(codes(await customer.send(query))).toEqual(['FORBIDDEN']);

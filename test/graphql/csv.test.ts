@@ -10,6 +10,23 @@ describe('a line of CSV', () => {
     ['+1', `"'+1"`],
     ['-1', `"'-1"`],
     ['@SUM(A1)', `"'@SUM(A1)"`],
+    ['＝1+1', `"'＝1+1"`],
+    ['＋1', `"'＋1"`],
+    ['－1', `"'－1"`],
+    ['＠SUM(A1)', `"'＠SUM(A1)"`],
+    ['﹦1', `"'﹦1"`],
+    ['﹢1', `"'﹢1"`],
+    ['﹣1', `"'﹣1"`],
+    ['﹫x', `"'﹫x"`],
+    ['−1', `"'−1"`],
+    ['⁼1', `"'⁼1"`],
+    ['  =1', `"'  =1"`],
+    ['\u200b=1', `"'\u200b=1"`],
+    ['\ufeff=1', `"'\ufeff=1"`],
+    ['\u3000＝1', `"'\u3000＝1"`],
+    ['\nx', `"'\nx"`],
+    ['a=1', 'a=1'],
+    ['Ａ', 'Ａ'],
     ['\tx', `"'\tx"`],
     ['\rx', `"'\rx"`],
     ['a,b', '"a,b"'],
@@ -41,15 +58,17 @@ describe('a link to a download', () => {
     sessions: null,
   };
 
+  const holder = 'user:0190a0b0-0000-7000-8000-000000000001';
+
   it('carries exactly what it was made for', () => {
     const downloads = createLedgerDownloads({ secretKey: Buffer.alloc(32, 1), publicUrl: 'https://steyg.test' });
-    expect(downloads.open(grantOf(downloads.link(selection).url))).toEqual(selection);
+    expect(downloads.open(grantOf(downloads.link(selection, holder).url))).toEqual({ contents: selection, holder });
   });
 
   it('opens nothing when it was changed, made elsewhere, or is garbage', () => {
     const downloads = createLedgerDownloads({ secretKey: Buffer.alloc(32, 1), publicUrl: 'https://steyg.test' });
     const others = createLedgerDownloads({ secretKey: Buffer.alloc(32, 2), publicUrl: 'https://steyg.test' });
-    const grant = grantOf(downloads.link(selection).url);
+    const grant = grantOf(downloads.link(selection, holder).url);
     expect(others.open(grant)).toBeNull();
     const forged = Buffer.from(
       JSON.stringify({ ...selection, accountId: selection.accountId.replace('0190', '0191') }),

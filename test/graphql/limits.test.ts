@@ -23,7 +23,7 @@ async function rowsWritten(): Promise<number> {
 }
 
 const signIn = (alias: string) =>
-  `${alias}: signIn(email: "a@example.com", password: "guess") { ... on Error { code } }`;
+  `${alias}: signIn(input: { email: "a@example.com", password: "guess" }) { ... on Error { code } }`;
 
 describe('a document', () => {
   it('with a thousand aliases is refused before anything runs', async () => {
@@ -106,7 +106,7 @@ describe('a document', () => {
         method: 'POST',
         url: '/graphql',
         headers: { 'content-type': 'application/json' },
-        payload: '{"query":"mutation { signIn(password: \\"hunter2\\")',
+        payload: '{"query":"mutation { signIn(input: { password: \\"hunter2\\" })',
       });
       expect(reply.statusCode).toBe(400);
       expect(reply.json()).toEqual({
@@ -181,7 +181,6 @@ describe('a page', () => {
     ['first: 101'],
     ['after: "garbage"'],
     ['after: "bnVsbA=="'],
-    ['first: 1, last: 1'],
   ])('of the ledger with %s is refused', async (argument) => {
     const browser = await owner();
     const answer = await browser.send(`{ me { accounts { ledger(${argument}) { edges { cursor } } } } }`);
@@ -255,7 +254,7 @@ describe('a request', () => {
   });
 
   it('that is too large is refused unread', async () => {
-    const query = `mutation { signIn(email: "a@example.com", password: "${'x'.repeat(1_000_000)}") { __typename } }`;
+    const query = `mutation { signIn(input: { email: "a@example.com", password: "${'x'.repeat(1_000_000)}" }) { __typename } }`;
     const reply = await post({ 'content-type': 'application/json' }, JSON.stringify({ query }));
     expect(reply.statusCode).toBe(413);
   });
@@ -287,7 +286,9 @@ describe('text', () => {
       expect(byVariable.errors[0]?.extensions['code']).toBe('BAD_USER_INPUT');
     }
     for (const escape of ['\\u0000', '\\uD800']) {
-      const literal = await plane.send(`mutation { resendVerification(email: "a${escape}b") { __typename } }`);
+      const literal = await plane.send(
+        `mutation { resendVerification(input: { email: "a${escape}b" }) { __typename } }`,
+      );
       expect(literal.data).toBeNull();
       expect(literal.errors.length).toBeGreaterThan(0);
     }
@@ -325,7 +326,7 @@ describe('production', () => {
       production.send('{ mee { scopes } }'),
       production.send('{ me { scope } }'),
       production.send('{ models { modelIdd } }'),
-      production.send('mutation { signIn(emial: "a", password: "b") { __typename } }'),
+      production.send('mutation { signIn(input: { emial: "a", password: "b" }) { __typename } }'),
       production.send('mutation ($input: SignUpInputs!) { signUp(input: $input) { __typename } }'),
       production.send('mutation ($input: SignUpInput!) { signUp(input: $input) { __typename } }', {
         variables: { input },
@@ -352,7 +353,7 @@ describe('a failure on our side', () => {
     try {
       await broken.database.pool.query('ALTER TABLE throttle RENAME COLUMN subject TO secret_column_name');
       const answer = await broken.send(
-        'mutation { signIn(email: "a@example.com", password: "hunter2 hunter2") { __typename } }',
+        'mutation { signIn(input: { email: "a@example.com", password: "hunter2 hunter2" }) { __typename } }',
       );
       expect(answer.data).toBeNull();
       expect(answer.errors).toEqual([

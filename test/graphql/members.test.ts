@@ -19,14 +19,14 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-const invite = `mutation ($accountId: ID, $email: String!, $role: InvitedRole!) {
-  inviteMember(accountId: $accountId, email: $email, role: $role) { __typename ... on Invitation { id } ... on Error { code } }
+const invite = `mutation ($accountId: ID, $email: String!, $role: InvitedRoleInput!) {
+  inviteMember(input: { accountId: $accountId, email: $email, role: $role }) { __typename ... on Invitation { id } ... on Error { code } }
 }`;
-const accept = `mutation ($token: String!) { acceptInvitation(token: $token) { __typename ... on Account { name } ... on Error { code } } }`;
+const accept = `mutation ($token: String!) { acceptInvitation(input: { token: $token }) { __typename ... on Account { name } ... on Error { code } } }`;
 const createKey = `mutation ($accountId: ID) { createKey(input: { accountId: $accountId }) { __typename ... on Error { code } } }`;
-const setRole = `mutation ($id: ID!, $role: Role!) { setMemberRole(id: $id, role: $role) {
+const setRole = `mutation ($id: ID!, $role: RoleInput!) { setMemberRole(input: { id: $id, role: $role }) {
   __typename ... on Done { id member { id email role } } ... on Error { code } } }`;
-const remove = `mutation ($id: ID!) { removeMember(id: $id) { __typename ... on Done { id member { id } } ... on Error { code } } }`;
+const remove = `mutation ($id: ID!) { removeMember(input: { id: $id, keys: KEEP }) { __typename ... on Done { id member { id } } ... on Error { code } } }`;
 
 async function memberId(email: string): Promise<string> {
   const answer = await owner.send('{ account { members { id email } } }');
@@ -59,9 +59,12 @@ describe('an invitation', () => {
     const made = await owner.send(invite, { variables: { email: 'late@example.com', role: 'ADMIN' } });
     const { id } = (made.data as { inviteMember: { id: string } }).inviteMember;
     const token = await tokenFor(plane, 'late@example.com', '/invitation');
-    const revoked = await owner.send('mutation ($id: ID!) { revokeInvitation(id: $id) { ... on Done { id } } }', {
-      variables: { id },
-    });
+    const revoked = await owner.send(
+      'mutation ($id: ID!) { revokeInvitation(input: { id: $id }) { ... on Done { id } } }',
+      {
+        variables: { id },
+      },
+    );
     expect(revoked.data).toEqual({ revokeInvitation: { id } });
     const late = await createPerson(plane, 'late@example.com', '203.0.113.4');
     expect((await late.send(accept, { variables: { token } })).data).toMatchObject({
@@ -140,7 +143,7 @@ describe('a role', () => {
 });
 
 describe('an access token', () => {
-  const create = `mutation ($scopes: [TokenScope!]!, $expiresAt: DateTime) {
+  const create = `mutation ($scopes: [TokenScopeInput!]!, $expiresAt: DateTime) {
     createAccessToken(input: { name: "ci", scopes: $scopes, expiresAt: $expiresAt }) {
       __typename ... on CreatedAccessToken { secret accessToken { id name scopes } } ... on Error { code }
     }
@@ -158,17 +161,17 @@ describe('an access token', () => {
     const keys = await make(['KEYS']);
     const see = '{ me { user { email } scopes accounts { email budget { free } } } }';
     expect((await plane.send(see, { headers: read.headers })).data).toEqual({
-      me: { user: null, scopes: ['read'], accounts: [{ email: 'owner@example.com', budget: { free: '5' } }] },
+      me: { user: null, scopes: ['READ'], accounts: [{ email: 'owner@example.com', budget: { free: '5' } }] },
     });
     expect((await plane.send(createKey, { headers: read.headers })).errors[0]?.extensions['code']).toBe('FORBIDDEN');
     expect((await plane.send(createKey, { headers: keys.headers })).data).toMatchObject({
-      createKey: { __typename: 'CreatedKey' },
+      createKey: { __typename: 'NewApiKey' },
     });
     // Programs choose no people and make no tokens, and see nothing of operators.
     for (const document of [
-      'mutation { inviteMember(email: "a@example.com", role: ADMIN) { __typename } }',
+      'mutation { inviteMember(input: { email: "a@example.com", role: ADMIN }) { __typename } }',
       'mutation { createAccessToken(input: { name: "x", scopes: [READ] }) { __typename } }',
-      'mutation { signOut { ok } updateProfile(name: "X") { __typename } }',
+      'mutation { signOut { __typename } updateProfile(input: { name: "X" }) { __typename } }',
       '{ operator { models { modelId } } }',
     ]) {
       expect((await plane.send(document, { headers: keys.headers })).errors[0]?.extensions['code']).toBe('FORBIDDEN');
@@ -188,7 +191,7 @@ describe('an access token', () => {
       expect(answer.status).toBe(401);
       expect(answer.errors[0]?.extensions['code']).toBe('UNAUTHENTICATED');
     }
-    await owner.send('mutation ($id: ID!) { deleteAccessToken(id: $id) { __typename } }', {
+    await owner.send('mutation ($id: ID!) { revokeAccessToken(input: { id: $id }) { __typename } }', {
       variables: { id: token.id },
     });
     expect((await plane.send('{ me { scopes } }', { headers: token.headers })).status).toBe(401);
@@ -202,7 +205,7 @@ describe('an access token', () => {
   });
 
   it('is no API key, and an API key is no token', async () => {
-    const made = await owner.send('mutation { createKey(input: {}) { ... on CreatedKey { secret } } }');
+    const made = await owner.send('mutation { createKey(input: {}) { ... on NewApiKey { secret } } }');
     const { secret } = (made.data as { createKey: { secret: string } }).createKey;
     const answer = await plane.send('{ me { scopes } }', { headers: { authorization: `Bearer ${secret}` } });
     expect(answer.status).toBe(401);
@@ -210,7 +213,7 @@ describe('an access token', () => {
 
   it('ends when its maker may no longer do what it does', async () => {
     const guestId = await memberId('guest@example.com');
-    const mine = `mutation ($accountId: ID, $scopes: [TokenScope!]!) {
+    const mine = `mutation ($accountId: ID, $scopes: [TokenScopeInput!]!) {
       createAccessToken(input: { accountId: $accountId, name: "mine", scopes: $scopes }) { ... on CreatedAccessToken { secret } }
     }`;
     const makeMine = async (scopes: string[]) => {
@@ -275,5 +278,132 @@ describe('an access token', () => {
     expect((await plane.send('{ me { scopes } }', { headers })).status).toBe(401);
     const seen = await guest.send('query ($id: ID!) { account(id: $id) { name } }', { variables: { id: accountId } });
     expect(seen.data).toEqual({ account: null });
+  });
+});
+
+describe('the removal of somebody who made keys of the account', () => {
+  const removeWith = `mutation ($id: ID!, $keys: LeftKeys) { removeMember(input: { id: $id, keys: $keys }) {
+    __typename ... on Done { id } ... on Error { code } ... on KeysUndecidedError { keys { id name last4 } } } }`;
+  const make = `mutation ($accountId: ID, $name: String!, $owner: KeyOwnerInput) {
+    createKey(input: { accountId: $accountId, name: $name, owner: $owner }) {
+      __typename ... on NewApiKey { secret key { id } } ... on Error { code message } } }`;
+  const rotate = `mutation ($id: ID!) { rotateKey(input: { id: $id, graceSeconds: 0 }) { ... on NewApiKey { key { id } } ... on Error { code } } }`;
+  const uuidOf = (id: string) => Buffer.from(id, 'base64').toString().split(':')[1] ?? '';
+  let count = 0;
+
+  /** An admin of the account, by invitation. */
+  async function makeAdmin(): Promise<{ admin: Browser; email: string; id: string }> {
+    count += 1;
+    const email = `admin-${count}@example.com`;
+    const admin = await createPerson(plane, email, `203.0.113.${50 + count}`);
+    await plane.database.pool.query(
+      `INSERT INTO member (account_id, user_id, role) SELECT $1, id, 'admin' FROM app_user WHERE email = $2`,
+      [uuidOf(accountId), email],
+    );
+    return { admin, email, id: await memberId(email) };
+  }
+
+  async function makeKey(by: Browser, name: string, holder: 'ACCOUNT' | 'MEMBER' = 'ACCOUNT'): Promise<string> {
+    const answer = await by.send(make, { variables: { accountId, name, owner: holder } });
+    expect(answer.data).toMatchObject({ createKey: { __typename: 'NewApiKey' } });
+    return (answer.data as { createKey: { key: { id: string } } }).createKey.key.id;
+  }
+
+  const isLive = async (id: string) => {
+    const { rowCount } = await plane.database.pool.query('SELECT FROM api_key WHERE id = $1 AND deleted_at IS NULL', [
+      uuidOf(id),
+    ]);
+    return rowCount === 1;
+  };
+
+  it('is refused until somebody says what becomes of these keys, and names them', async () => {
+    const { admin, id, email } = await makeAdmin();
+    const [shared, personal] = [await makeKey(admin, 'deploys'), await makeKey(admin, 'laptop', 'MEMBER')];
+    const ofOwner = await makeKey(owner, 'of the owner');
+    const asked = await owner.send(removeWith, { variables: { id } });
+    expect(asked.data).toEqual({
+      removeMember: {
+        __typename: 'KeysUndecidedError',
+        code: 'KEYS_UNDECIDED',
+        keys: [{ id: shared, name: 'deploys', last4: expect.stringMatching(/^.{4}$/) }],
+      },
+    });
+    expect(await memberId(email)).toBe(id);
+    for (const key of [shared, personal, ofOwner]) expect(await isLive(key)).toBe(true);
+
+    await owner.send(removeWith, { variables: { id, keys: 'REVOKE' } });
+    expect(await memberId(email)).toBe('');
+    for (const key of [shared, personal]) expect(await isLive(key)).toBe(false);
+    expect(await isLive(ofOwner)).toBe(true);
+    const { rows } = await plane.database.pool.query(
+      `SELECT action, before, after FROM audit_entry WHERE subject IN ($1, $2) AND action IN ('member.remove', 'key.delete')
+       ORDER BY created_at DESC LIMIT 2`,
+      [`account:${uuidOf(accountId)}`, `key:${uuidOf(shared)}`],
+    );
+    const userId = Buffer.from(id, 'base64').toString().split('/')[1];
+    expect(rows).toContainEqual({ action: 'key.delete', before: { name: 'deploys', userId }, after: null });
+    expect(rows).toContainEqual({
+      action: 'member.remove',
+      before: { userId, role: 'admin' },
+      after: { userId, keys: 'revoke', seenKeys: '1' },
+    });
+    const [mail] = (await plane.mailsTo('owner@example.com')).filter(({ subject }) => subject.includes('revoked'));
+    expect(mail?.text).toContain('- deploys (…');
+  });
+
+  it('keeps them where that is said, and tells the owners which still work', async () => {
+    const { admin, id } = await makeAdmin();
+    const key = await makeKey(admin, 'kept one');
+    const removed = await owner.send(removeWith, { variables: { id, keys: 'KEEP' } });
+    expect(removed.data).toEqual({ removeMember: { __typename: 'Done', id } });
+    expect(await isLive(key)).toBe(true);
+    await expect
+      .poll(async () => (await plane.mailsTo('owner@example.com')).map(({ text }) => text).join('\n'))
+      .toMatch(/still work\..*\n\n- kept one \(…/);
+  });
+
+  it('counts a key that they rotated, whoever made it', async () => {
+    const { admin, id } = await makeAdmin();
+    const before = await makeKey(owner, 'rotated by the admin');
+    const answer = await admin.send(rotate, { variables: { id: before } });
+    const { key } = (answer.data as { rotateKey: { key: { id: string } } }).rotateKey;
+    const asked = await owner.send(removeWith, { variables: { id } });
+    expect(asked.data).toMatchObject({ removeMember: { keys: [{ id: key.id, name: 'rotated by the admin' }] } });
+    await owner.send(removeWith, { variables: { id, keys: 'REVOKE' } });
+    expect(await isLive(key.id)).toBe(false);
+  });
+
+  it('asks admins who leave by themselves, too, and nobody where there are no such keys', async () => {
+    const one = await makeAdmin();
+    const key = await makeKey(one.admin, 'left behind');
+    expect((await one.admin.send(removeWith, { variables: { id: one.id } })).data).toMatchObject({
+      removeMember: { code: 'KEYS_UNDECIDED' },
+    });
+    expect((await one.admin.send(removeWith, { variables: { id: one.id, keys: 'KEEP' } })).data).toMatchObject({
+      removeMember: { __typename: 'Done' },
+    });
+    expect(await isLive(key)).toBe(true);
+    await expect
+      .poll(async () => (await plane.mailsTo('owner@example.com')).map(({ text }) => text).join('\n'))
+      .toContain('- left behind (…');
+    const two = await makeAdmin();
+    expect((await owner.send(removeWith, { variables: { id: two.id } })).data).toMatchObject({
+      removeMember: { __typename: 'Done' },
+    });
+  });
+
+  it('cannot be outrun by a key that they make at the same moment', async () => {
+    const { admin, id, email } = await makeAdmin();
+    const making = await transaction(plane.database.pool, async (client) => {
+      await client.query(
+        `DELETE FROM member WHERE account_id = $1 AND user_id = (SELECT id FROM app_user WHERE email = $2)`,
+        [uuidOf(accountId), email],
+      );
+      const asked = admin.send(make, { variables: { accountId, name: 'late', owner: 'ACCOUNT' } });
+      await Promise.race([lockWaits(plane.database.pool, 1), asked]);
+      return { asked };
+    });
+    expect((await making.asked).data).toMatchObject({ createKey: { code: 'NOT_ALLOWED' } });
+    expect(await memberId(email)).not.toBe(id);
   });
 });

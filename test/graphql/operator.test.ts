@@ -56,8 +56,8 @@ const model = {
   maxOutputTokens: 32_000,
 };
 
-const setPrices = `mutation ($modelId: String!, $input: PricesInput!, $validFrom: DateTime) {
-  setPrices(modelId: $modelId, input: $input, validFrom: $validFrom) {
+const savePrices = `mutation ($input: SavePricesInput!) {
+  savePrices(input: $input) {
     __typename ... on CatalogEntry { prices { input cacheHit output validFrom } } ... on Error { code } ... on InputError { problems { path message } }
   }
 }`;
@@ -71,7 +71,7 @@ const saveUpstream = `mutation ($input: SaveUpstreamInput!) {
 
 const known = 'displayName: "B", family: "b", contextWindow: 10, maxOutputTokens: 10';
 const place = 'protocol: MESSAGES, baseUrl: "https://api.vendor.example"';
-const routes = (list: string) => `modelId: "big-1", routes: [${list}]`;
+const routes = (list: string) => `input: { modelId: "big-1", routes: [${list}] }`;
 
 describe('the catalog', () => {
   it('takes a model, its prices and its routes, and lists it publicly', async () => {
@@ -79,7 +79,7 @@ describe('the catalog', () => {
       saveModel: { modelId: 'big-1', enabled: true },
     });
     expect((await plane.send('{ models { modelId } }')).data).toEqual({ models: [] });
-    await operator.send(setPrices, { variables: { modelId: 'big-1', input: prices } });
+    await operator.send(savePrices, { variables: { input: { modelId: 'big-1', prices } } });
     const input = {
       upstreamId: 'vendor',
       protocol: 'MESSAGES',
@@ -90,7 +90,7 @@ describe('the catalog', () => {
     expect(saved.data).toMatchObject({ saveUpstream: { upstreamId: 'vendor', keys: [{ last4: '1234' }] } });
     expect(saved.text).not.toContain('sk-vendor');
     const routed = await operator.send(
-      `mutation { setRoutes(modelId: "big-1", routes: [{ upstreamId: "vendor", upstreamModel: "vendor-big", costs: { input: "1", cacheHit: "0.1", output: "5" } }]) {
+      `mutation { setRoutes(input: { modelId: "big-1", routes: [{ upstreamId: "vendor", upstreamModel: "vendor-big", costs: { input: "1", cacheHit: "0.1", output: "5" } }] }) {
         __typename ... on CatalogEntry { routes { upstreamModel costs { input output } upstream { upstreamId } } }
       } }`,
     );
@@ -133,32 +133,44 @@ describe('the catalog', () => {
   });
 
   it.each([
-    [{ ...prices, input: '1000000000' }, ['input', 'input']],
-    [{ ...prices, input: '-1' }, ['input', 'input']],
-    [{ ...prices, output: '0.0000001' }, ['input', 'output']],
-    [{ ...prices, output: '1e-3' }, ['input', 'output']],
-    [{ ...prices, output: 'NaN' }, ['input', 'output']],
-    [{ ...prices, cacheHit: '3' }, ['input', 'cacheHit']],
-  ])('refuses prices that cannot be: %j', async (input, path) => {
+    [{ ...prices, output: '0.0000001' }, 'output'],
+    [{ ...prices, cacheHit: '3' }, 'cacheHit'],
+  ])('refuses prices that cannot be: %j', async (entered, member) => {
     const before = await storedPrices();
-    const answer = await operator.send(setPrices, { variables: { modelId: 'big-1', input } });
-    expect(answer.data).toMatchObject({ setPrices: { code: 'BAD_INPUT', problems: [{ path }] } });
+    const answer = await operator.send(savePrices, { variables: { input: { modelId: 'big-1', prices: entered } } });
+    expect(answer.data).toMatchObject({
+      savePrices: { code: 'BAD_INPUT', problems: [{ path: ['input', 'prices', member] }] },
+    });
+    expect(await storedPrices()).toBe(before);
+  });
+
+  it.each(['1e-3', 'NaN', '-1', '1000000000'])('takes no price that is no amount: %s', async (output) => {
+    const before = await storedPrices();
+    const answer = await operator.send(savePrices, {
+      variables: { input: { modelId: 'big-1', prices: { ...prices, output } } },
+    });
+    expect(answer.errors[0]).toMatchObject({
+      message: expect.stringContaining('$input.prices.output'),
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
     expect(await storedPrices()).toBe(before);
   });
 
   it('announces prices for later without touching those of today', async () => {
     const validFrom = new Date(Date.now() + 3_600_000).toISOString();
-    const answer = await operator.send(setPrices, {
-      variables: { modelId: 'big-1', input: { ...prices, output: '20' }, validFrom },
+    const answer = await operator.send(savePrices, {
+      variables: { input: { modelId: 'big-1', prices: { ...prices, output: '20' }, validFrom } },
     });
-    expect(answer.data).toMatchObject({ setPrices: { prices: [{ output: '20', validFrom }, { output: '15' }] } });
+    expect(answer.data).toMatchObject({ savePrices: { prices: [{ output: '20', validFrom }, { output: '15' }] } });
     expect((await plane.send('{ model(modelId: "steyg/BIG-1") { output { usdPerMillion } } }')).data).toEqual({
       model: { output: { usdPerMillion: '15' } },
     });
-    const past = await operator.send(setPrices, {
-      variables: { modelId: 'big-1', input: prices, validFrom: '2020-01-01T00:00:00Z' },
+    const past = await operator.send(savePrices, {
+      variables: { input: { modelId: 'big-1', prices, validFrom: '2020-01-01T00:00:00Z' } },
     });
-    expect(past.data).toMatchObject({ setPrices: { code: 'BAD_INPUT', problems: [{ path: ['validFrom'] }] } });
+    expect(past.data).toMatchObject({
+      savePrices: { code: 'BAD_INPUT', problems: [{ path: ['input', 'validFrom'] }] },
+    });
   });
 
   it.each([
@@ -186,22 +198,21 @@ describe('the catalog', () => {
     ['saveModel', `input: { ${known}, modelId: "Big" }`, ['input', 'modelId'], /^modelId must be lower-case/],
     ['saveUpstream', `input: { ${place}, upstreamId: "A B" }`, ['input', 'upstreamId'], /^upstreamId must/],
     [
-      'saveUpstream',
-      `input: { ${place}, upstreamId: "a", features: { systemRole: "shout" } }`,
-      ['input', 'features', 'systemRole'],
-      /^systemRole must be one of keep, user, hoist\.$/,
+      'setRoutes',
+      routes('{ upstreamId: "none", upstreamModel: "x" }'),
+      ['input', 'routes', '0', 'upstreamId'],
+      /is not/,
     ],
-    ['setRoutes', routes('{ upstreamId: "none", upstreamModel: "x" }'), ['routes', '0', 'upstreamId'], /is not/],
     [
       'setRoutes',
       routes('{ upstreamId: "vendor", upstreamModel: "x", weight: 0 }'),
-      ['routes', '0', 'weight'],
+      ['input', 'routes', '0', 'weight'],
       /^weight must be at least 1\.$/,
     ],
     [
       'setRoutes',
       routes('{ upstreamId: "vendor", upstreamModel: "x" }, { upstreamId: "vendor", upstreamModel: "x" }'),
-      ['routes'],
+      ['input', 'routes'],
       /^routes must not/,
     ],
   ])('says what is wrong in %s where it stands in the arguments: %s', async (field, given, path, message) => {
@@ -253,11 +264,11 @@ describe('the catalog', () => {
 
   it('writes down who changed what, without secrets', async () => {
     const answer = await operator.send(
-      `{ operator { auditLog(first: 100) { edges { node { actor action subject before after } } } } }`,
+      `{ operator { auditLog(first: 100) { edges { node { actor actionName subject before after } } } } }`,
     );
     const entries = (answer.data as { operator: { auditLog: { edges: { node: Record<string, unknown> }[] } } }).operator
       .auditLog.edges;
-    expect(entries.map(({ node }) => node['action'])).toEqual(
+    expect(entries.map(({ node }) => node['actionName'])).toEqual(
       expect.arrayContaining(['model.create', 'price.add', 'upstream.create', 'upstream.set_key', 'route.change']),
     );
     expect(entries.every(({ node }) => /^(user:|test)/.test(String(node['actor'])))).toBe(true);
@@ -348,7 +359,7 @@ describe('a test of a route', () => {
     ] as const) {
       const routeId = await addRoute(id, baseUrl);
       const answer = await operator.send(
-        `mutation ($id: ID!) { testRoute(id: $id) { ... on RouteTest { ok status problem } } }`,
+        `mutation ($id: ID!) { testRoute(input: { id: $id }) { ... on RouteTest { ok status problem } } }`,
         { variables: { id: routeId } },
       );
       expect(answer.data).toMatchObject({ testRoute: { ok: false, status: null } });
@@ -410,7 +421,7 @@ describe('accounts', () => {
     expect((await operator.send(end, { variables: { input: { ...ending, grantId: accountId } } })).data).toMatchObject({
       endGrant: { code: 'NOT_FOUND' },
     });
-    const status = `mutation ($id: ID!, $status: AccountStatus!) { setAccountStatus(accountId: $id, status: $status) { ... on Account { status } ... on Error { code } } }`;
+    const status = `mutation ($id: ID!, $status: AccountStatusInput!) { setAccountStatus(input: { accountId: $id, status: $status }) { ... on Account { status } ... on Error { code } } }`;
     expect((await operator.send(status, { variables: { id: accountId, status: 'SUSPENDED' } })).data).toEqual({
       setAccountStatus: { status: 'SUSPENDED' },
     });
@@ -429,14 +440,14 @@ describe('accounts', () => {
     const authorization = `Bearer ${secret}`;
     const setStatus = (status: string) =>
       operator.send(
-        'mutation ($id: ID!, $status: AccountStatus!) { setAccountStatus(accountId: $id, status: $status) { __typename } }',
+        'mutation ($id: ID!, $status: AccountStatusInput!) { setAccountStatus(input: { accountId: $id, status: $status }) { __typename } }',
         { variables: { id: accountId, status } },
       );
     await setStatus('SUSPENDED');
     const acts = [
       'mutation { createKey(input: {}) { __typename } }',
       'mutation { createOrder(input: { planId: "starter" }) { __typename } }',
-      'mutation { inviteMember(email: "friend@example.com", role: VIEWER) { ... on Error { message } } }',
+      'mutation { inviteMember(input: { email: "friend@example.com", role: VIEWER }) { ... on Error { message } } }',
       'mutation { createWebhookEndpoint(input: { url: "https://example.com/" }) { __typename } }',
     ];
     for (const act of acts) expect((await customer.send(act)).text).toContain('This account is suspended');
@@ -448,17 +459,20 @@ describe('accounts', () => {
       expect(answer.data).toMatchObject({ account: { status: 'SUSPENDED' } });
     }
     // Operators' actions are not refused because of that: otherwise the suspension could not be reviewed.
-    for (const act of ['{ operator { models { modelId } } }', 'mutation { testRoute(id: "x") { __typename } }']) {
+    for (const act of [
+      '{ operator { models { modelId } } }',
+      'mutation { testRoute(input: { id: "x" }) { __typename } }',
+    ]) {
       expect((await customer.send(act)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
     }
     await setStatus('ACTIVE');
     const { data } = await customer.send('mutation { createKey(input: {}) { __typename } }');
-    expect(data).toEqual({ createKey: { __typename: 'CreatedKey' } });
+    expect(data).toEqual({ createKey: { __typename: 'NewApiKey' } });
   });
 
   it('show what they brought in, what that cost, and what does not add up', async () => {
     const accountId = await accountOf('customer@example.com');
-    const made = await customer.send('mutation { createKey(input: {}) { ... on CreatedKey { key { id } } } }');
+    const made = await customer.send('mutation { createKey(input: {}) { ... on NewApiKey { key { id } } } }');
     const keyId = Buffer.from((made.data as { createKey: { key: { id: string } } }).createKey.key.id, 'base64')
       .toString()
       .slice('ApiKey:'.length);
@@ -476,30 +490,31 @@ describe('accounts', () => {
     }
     // What the service spends on watching itself is no revenue, and is seen by itself.
     await plane.database.pool.query(
-      `WITH probe AS (INSERT INTO account (id, name, email, kind) VALUES (gen_random_uuid(), 'Probe', 'probe@steyg.invalid', 'probe') RETURNING id)
+      `WITH probe AS (INSERT INTO account (id, name, email, kind) VALUES (gen_random_uuid(), 'Probe', 'probe@steyg.invalid', 'probe') RETURNING id),
+            sums AS (INSERT INTO margin_hour (account_id, hour, model, upstream, requests, charged, cost)
+                     SELECT id, date_trunc('hour', now(), 'UTC'), 'big-1', 'simulator', 7, 7, 7 FROM probe)
        INSERT INTO usage_hour (account_id, hour, model, key_id, outcome, requests, charged, cost)
        SELECT id, date_trunc('hour', now(), 'UTC'), 'big-1', gen_random_uuid(), 'completed', 7, 7, 7 FROM probe`,
     );
     const answer = await operator.send(`{ operator {
-      revenue(period: DAY) { rows { model requests charged upstreamCost margin knownMargin unknownRequests unknownCharged shortfall } }
-      margins(by: [UPSTREAM, ACCOUNT]) { rows { upstream account { email } charged upstreamCost margin unknownRequests } next }
-      probes: revenue(period: DAY, probes: true) { rows { model requests charged } }
-      anomalies { model usageSource account { email } } shortfalls { requestId account { id } }
-      holds { amount account { email } key { name } }
+      revenue(period: DAY) { nodes { model requests charged upstreamCost margin unknownRequests unknownCharged shortfall } }
+      margins(by: [UPSTREAM, ACCOUNT]) { nodes { upstream account { email } charged upstreamCost margin unknownRequests } pageInfo { hasNextPage } }
+      probes: revenue(period: DAY, probes: true) { nodes { model requests charged } }
+      anomalies { nodes { model usageSource account { email } } } shortfalls { nodes { requestId account { id } } }
+      holds { nodes { amount account { email } key { name } } }
       invariants(accountId: "${accountId}") { invariant rows }
     } }`);
     expect(answer.errors).toEqual([]);
     expect(answer.data).toEqual({
       operator: {
         revenue: {
-          rows: [
+          nodes: [
             {
               model: 'big-1',
               requests: '1',
               charged: '0.00105',
               upstreamCost: '0.00035',
-              margin: '0.0007',
-              knownMargin: '0.0007',
+              margin: '-0.00035',
               unknownRequests: '0',
               unknownCharged: '0',
               shortfall: '0',
@@ -507,24 +522,32 @@ describe('accounts', () => {
           ],
         },
         margins: {
-          rows: [
+          nodes: [
             {
               upstream: 'simulator',
               account: { email: 'customer@example.com' },
               charged: '0.00105',
               upstreamCost: '0.00035',
-              margin: '0.0007',
+              margin: '-0.00035',
               unknownRequests: '0',
             },
           ],
-          next: null,
+          pageInfo: { hasNextPage: false },
         },
-        probes: { rows: [{ model: 'big-1', requests: '7', charged: '0.000000000007' }] },
-        anomalies: [{ model: 'big-1', usageSource: 'estimated', account: { email: 'customer@example.com' } }],
-        shortfalls: [],
-        holds: [
-          { amount: expect.any(String), account: { email: 'customer@example.com' }, key: { name: expect.any(String) } },
-        ],
+        probes: { nodes: [{ model: 'big-1', requests: '7', charged: '0.000000000007' }] },
+        anomalies: {
+          nodes: [{ model: 'big-1', usageSource: 'ESTIMATED', account: { email: 'customer@example.com' } }],
+        },
+        shortfalls: { nodes: [] },
+        holds: {
+          nodes: [
+            {
+              amount: expect.any(String),
+              account: { email: 'customer@example.com' },
+              key: { name: expect.any(String) },
+            },
+          ],
+        },
         invariants: [],
       },
     });
@@ -536,7 +559,7 @@ describe('a person who is no operator', () => {
     for (const [document, variables] of [
       ['{ operator { models { modelId } } }', {}],
       [saveModel, { input: model }],
-      [setPrices, { modelId: 'big-1', input: prices }],
+      [savePrices, { input: { modelId: 'big-1', prices } }],
       [saveUpstream, { input: { upstreamId: 'x', protocol: 'MESSAGES', baseUrl: 'https://a.example' } }],
     ] as const) {
       expect((await customer.send(document, { variables })).errors[0]?.extensions['code']).toBe('FORBIDDEN');

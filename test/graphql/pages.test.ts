@@ -58,7 +58,7 @@ const lists: List[] = [
       await send(by, 'mutation ($name: String) { createKey(input: { name: $name }) { __typename } }', { name });
     },
     drop: async (id) => {
-      await send(owner, 'mutation ($id: ID!) { deleteKey(id: $id) { __typename } }', { id });
+      await send(owner, 'mutation ($id: ID!) { deleteKey(input: { id: $id }) { __typename } }', { id });
     },
   },
   {
@@ -73,7 +73,7 @@ const lists: List[] = [
       await send(by, document, { name });
     },
     drop: async (id) => {
-      await send(owner, 'mutation ($id: ID!) { deleteAccessToken(id: $id) { __typename } }', { id });
+      await send(owner, 'mutation ($id: ID!) { revokeAccessToken(input: { id: $id }) { __typename } }', { id });
     },
   },
   {
@@ -124,7 +124,7 @@ describe.each(lists)('a page of $name', (list) => {
     for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await add(list, name);
   });
 
-  it('ends exactly where the next one begins, in both directions', async () => {
+  it('ends exactly where the next one begins', async () => {
     const whole = await page(list, 'first: 6');
     expect(whole).toMatchObject({ names: ['f', 'e', 'd', 'c', 'b', 'a'], hasNextPage: false, hasPreviousPage: false });
     const cursor = whole.cursors[2];
@@ -134,13 +134,7 @@ describe.each(lists)('a page of $name', (list) => {
       hasNextPage: false,
       hasPreviousPage: true,
     });
-    expect(await page(list, `last: 2, before: "${cursor}"`)).toMatchObject({
-      names: ['f', 'e'],
-      hasNextPage: true,
-      hasPreviousPage: false,
-    });
     expect(await page(list, `first: 2, after: "${whole.cursors[5]}"`)).toMatchObject({ names: [], hasNextPage: false });
-    expect(await page(list, `last: 2, before: "${whole.cursors[0]}"`)).toMatchObject({ names: [] });
   });
 
   it('leaves nothing out when the row of its cursor has gone from the list', async () => {
@@ -148,7 +142,6 @@ describe.each(lists)('a page of $name', (list) => {
     const cursor = whole.cursors[2];
     await list.drop(whole.ids[2] ?? '');
     expect((await page(list, `first: 2, after: "${cursor}"`)).names).toEqual(['c', 'b']);
-    expect((await page(list, `last: 2, before: "${cursor}"`)).names).toEqual(['f', 'e']);
     expect((await page(list, 'first: 6')).names).toEqual(['f', 'e', 'c', 'b', 'a']);
   });
 
@@ -159,14 +152,9 @@ describe.each(lists)('a page of $name', (list) => {
   });
 
   it.each([
-    ['first: 2, last: 2', 'first and last cannot be used together.'],
-    ['first: 2, before: CURSOR', expect.stringMatching(/forward with first and after/)],
-    ['last: 2, after: CURSOR', expect.stringMatching(/forward with first and after/)],
-    ['first: 2, after: CURSOR, before: CURSOR', expect.stringMatching(/forward with first and after/)],
     ['first: 2, after: "xyz"', expect.stringMatching(/cursor/)],
     ['first: 2, after: ""', expect.stringMatching(/cursor/)],
     [`first: 2, after: "${Buffer.from('GPC:S:no-id').toString('base64')}"`, 'This is not a cursor of this list.'],
-    [`last: 2, before: "${Buffer.from('GPC:S:no-id').toString('base64')}"`, 'This is not a cursor of this list.'],
   ])('is refused in words for %s', async (args, message) => {
     const { cursors } = await page(list, 'first: 1');
     const answer = await list.who().send(list.ask(args.replaceAll('CURSOR', JSON.stringify(cursors[0]))));
@@ -180,7 +168,7 @@ it.each(lists.slice(0, 2))('a cursor of a stranger’s $name is answered like on
   const [, theirs = ''] = /"cursor":"([^"]+)"/.exec(text) ?? [];
   expect(Buffer.from(theirs, 'base64').toString()).toMatch(/^GPC:S:.{36}$/);
   const nobodys = Buffer.from(`GPC:S:${randomUUID()}`).toString('base64');
-  for (const args of ['first: 2, after: "CURSOR"', 'last: 2, before: "CURSOR"']) {
+  for (const args of ['first: 2, after: "CURSOR"', 'first: 1, after: "CURSOR"']) {
     const answers = await Promise.all(
       [theirs, nobodys].map((cursor) => owner.send(list.ask(args.replace('CURSOR', cursor)))),
     );
@@ -257,10 +245,10 @@ interface IdPage {
 describe('a range', () => {
   const inverted = 'from: "2026-12-01", to: "2026-11-01"';
   it.each([
-    ['usage', `{ account { usage(${inverted}) { next } } }`],
+    ['usage', `{ account { usage(${inverted}) { pageInfo { endCursor } } } }`],
     ['the ledger', `{ account { ledger(filter: { ${inverted} }) { edges { cursor } } } }`],
     ['the audit log', `{ operator { auditLog(${inverted}) { edges { cursor } } } }`],
-    ['revenue', `{ operator { revenue(${inverted}) { next } } }`],
+    ['revenue', `{ operator { revenue(${inverted}) { pageInfo { endCursor } } } }`],
   ])('that ends before it begins is refused for %s', async (_name, document) => {
     const answer = await operator.send(document);
     expect(answer.errors).toMatchObject([
@@ -272,17 +260,19 @@ describe('a range', () => {
   });
 
   it('that ends before it begins is an expected error of a download', async () => {
-    const document = `mutation { createLedgerDownload(filter: { ${inverted} }) { ... on InputError { problems { path } } } }`;
+    const document = `mutation { createLedgerDownload(input: { filter: { ${inverted} } }) { ... on InputError { problems { path } } } }`;
     expect((await send(owner, document)).data).toEqual({
-      createLedgerDownload: { problems: [{ path: ['filter', 'to'] }] },
+      createLedgerDownload: { problems: [{ path: ['input', 'filter', 'to'] }] },
     });
   });
 
   it.each(['from: "9999-01-01", period: DAY', 'from: "2026-11-21", to: "2026-11-21", period: HOUR'])(
     'in which nothing can have happened is empty: %s',
     async (args) => {
-      expect((await send(owner, `{ account { usage(${args}) { rows { cost } next } } }`)).data).toEqual({
-        account: { usage: { rows: [], next: null } },
+      expect(
+        (await send(owner, `{ account { usage(${args}) { nodes { cost } pageInfo { hasNextPage } } } }`)).data,
+      ).toEqual({
+        account: { usage: { nodes: [], pageInfo: { hasNextPage: false } } },
       });
     },
   );

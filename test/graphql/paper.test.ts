@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
-import { readBalance } from '../../server/billing/usage.ts';
+import { readBalance } from '../../server/billing/reads/usage.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { formatUsd, parseUsd } from '../../server/core/money.ts';
 import { transaction } from '../../server/database/lane.ts';
+import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { savePlan } from '../../server/plans/plans.ts';
-import { createTransfers } from '../../server/plans/transfers.ts';
 import { addKey, addModel, admitted, ask, endGrant, grant, openLedger, settlement } from '../billing/support.ts';
 import { transfer } from '../plans/support.ts';
 import { readPdf } from '../support/pdf.ts';

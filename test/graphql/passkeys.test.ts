@@ -43,21 +43,21 @@ const mutate = async (browser: Browser, text: string, variables: Record<string, 
 const begin = (browser: Browser, secret = password, code = '') =>
   mutate(
     browser,
-    `mutation ($secret: String!, $code: String) { beginPasskey(password: $secret, code: $code) {
+    `mutation ($secret: String!, $code: String) { beginPasskey(input: { password: $secret, code: $code }) {
        __typename ... on PasskeyOptions { json } ... on Error { code } } }`,
     { secret, code },
   );
 const add = (browser: Browser, credential: string, name = 'Phone') =>
   mutate(
     browser,
-    `mutation ($name: String!, $credential: String!) { addPasskey(name: $name, credential: $credential) {
+    `mutation ($name: String!, $credential: String!) { addPasskey(input: { name: $name, credential: $credential }) {
        __typename ... on Passkey { id name } ... on Error { code } } }`,
     { name, credential },
   );
 const remove = (browser: Browser, id = '', secret = password) =>
   mutate(
     browser,
-    `mutation ($id: ID!, $secret: String!) { removePasskey(id: $id, password: $secret) {
+    `mutation ($id: ID!, $secret: String!) { removePasskey(input: { id: $id, password: $secret }) {
        __typename ... on Done { id } ... on Error { code } } }`,
     { id, secret },
   );
@@ -69,7 +69,7 @@ const beginSignIn = (browser: Browser) =>
 const enter = (browser: Browser, credential: string) =>
   mutate(
     browser,
-    `mutation ($credential: String!) { signInWithPasskey(credential: $credential) {
+    `mutation ($credential: String!) { signInWithPasskey(input: { credential: $credential }) {
        __typename ... on SignedIn { secondFactorRequired } ... on Error { code } } }`,
     { credential },
   );
@@ -94,11 +94,11 @@ const listOf = async (browser: Browser) =>
 
 async function switchCodesOn(browser: Browser): Promise<string> {
   const begun = await browser.send(
-    `mutation ($secret: String!) { beginSecondFactor(password: $secret) { ... on SecondFactorSetup { uri } } }`,
+    `mutation ($secret: String!) { beginSecondFactor(input: { password: $secret }) { ... on SecondFactorSetup { uri } } }`,
     { variables: { secret: password } },
   );
   const { uri } = (begun.data as Record<string, { uri: string }>)['beginSecondFactor'] ?? { uri: '' };
-  await browser.send(`mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename } }`, {
+  await browser.send(`mutation ($code: String!) { confirmSecondFactor(input: { code: $code }) { __typename } }`, {
     variables: { code: codeOf(uri) },
   });
   return uri;
@@ -191,6 +191,24 @@ describe('a passkey', () => {
     expect(await enter(browser, answer)).toMatchObject({ code: 'INVALID_PASSKEY' });
   });
 
+  it('neither signs in nor is added from a frame of another site', async () => {
+    // Sign-ups of one network are limited.
+    const owner = await createPerson(plane, email, '203.0.113.77');
+    const framed = [{ crossOrigin: true }, { crossOrigin: 'false' }, { topOrigin: 'https://evil.example' }];
+    for (const clientData of framed) {
+      const { json = '' } = await begin(owner);
+      expect(await add(owner, device.make(json, { clientData }))).toMatchObject({ code: 'INVALID_TOKEN' });
+    }
+    await addTo(owner);
+    const browser = plane.browser('203.0.113.77');
+    for (const clientData of framed) {
+      const { json = '' } = await beginSignIn(browser);
+      expect(await enter(browser, device.use(json, { clientData }))).toMatchObject({ code: 'INVALID_PASSKEY' });
+    }
+    const { json = '' } = await beginSignIn(browser);
+    expect(await enter(browser, device.use(json))).toMatchObject({ __typename: 'SignedIn' });
+  });
+
   it('is not added without user verification, for another page, or twice', async () => {
     const owner = await createPerson(plane, email);
     for (const ceremony of [{ userVerified: false }, { origin: 'https://steyg.test' }]) {
@@ -227,7 +245,7 @@ describe('the cookies of two ways of signing in', () => {
       expect(
         await mutate(
           withCode,
-          `mutation ($backup: Boolean!) { signInWithCode(code: "123456", backup: $backup) { ... on Error { code } } }`,
+          `mutation ($backup: Boolean!) { signInWithCode(input: { code: "123456", backup: $backup }) { ... on Error { code } } }`,
           { backup },
         ),
       ).toEqual({ code: 'INVALID_TOKEN' });
@@ -272,7 +290,7 @@ describe('a stolen session', () => {
     const owner = await createPerson(plane, email);
     const id = await addTo(owner);
     const thief = await createPerson(plane, `thief${number}@example.com`);
-    const rename = `mutation ($id: ID!) { renamePasskey(id: $id, name: "Mine") { __typename ... on Error { code } } }`;
+    const rename = `mutation ($id: ID!) { renamePasskey(input: { id: $id, name: "Mine" }) { __typename ... on Error { code } } }`;
     expect(await mutate(thief, rename, { id })).toMatchObject({ code: 'NOT_FOUND' });
     expect(await remove(thief, id)).toMatchObject({ code: 'NOT_FOUND' });
     expect(await listOf(thief)).toEqual([]);
@@ -305,7 +323,7 @@ describe('a removed passkey', () => {
     const { data } = await owner.send('{ me { accounts { id email } } }');
     const [account] = (data as { me: { accounts: { id: string; email: string }[] } }).me.accounts;
     const erase = `mutation ($id: ID!, $email: String!, $secret: String!) {
-      eraseAccount(accountId: $id, email: $email, password: $secret) { __typename ... on Error { code } } }`;
+      eraseAccount(input: { accountId: $id, email: $email, password: $secret }) { __typename ... on Error { code } } }`;
     expect(await mutate(owner, erase, { ...account, secret: password })).toMatchObject({ __typename: 'AccountErased' });
     const { rows } = await plane.database.pool.query(
       'SELECT FROM user_passkey p WHERE NOT EXISTS (SELECT FROM app_user u WHERE u.id = p.user_id) OR p.user_id IN (SELECT id FROM app_user WHERE email = $1)',
@@ -324,10 +342,10 @@ describe('a password chosen with the link of a mail', () => {
     await addTo(owner, thiefs);
     const inside = plane.browser();
     await signInWith(thiefs, inside);
-    await plane.send(`mutation { requestPasswordReset(email: "${email}") { __typename } }`);
+    await plane.send(`mutation { requestPasswordReset(input: { email: "${email}" }) { __typename } }`);
     const token = await tokenFor(plane, email, '/reset-password');
     const reset =
-      'mutation ($token: String!) { resetPassword(token: $token, newPassword: "brand new secret") { __typename } }';
+      'mutation ($token: String!) { resetPassword(input: { token: $token, newPassword: "brand new secret" }) { __typename } }';
     expect((await plane.send(reset, { variables: { token } })).data).toEqual({ resetPassword: { __typename: 'Done' } });
     for (const authenticator of [thiefs, device])
       expect(await signInWith(authenticator)).toMatchObject({ code: 'INVALID_PASSKEY' });
@@ -335,18 +353,20 @@ describe('a password chosen with the link of a mail', () => {
     await signIn(owner, email, 'brand new secret');
     expect(await listOf(owner)).toEqual([]);
     const subjects = async () => (await plane.mailsTo(email)).map(({ subject }) => subject);
-    await expect.poll(subjects).toContain('Your passkeys were removed');
+    await expect.poll(subjects).toContain('Your passkeys and linked accounts were removed');
   });
 
   it('says nothing of passkeys to people who have none', async () => {
     // A network signs up a limited number of people in a while.
     const person = await createPerson(plane, email, '198.51.100.20');
-    await person.send(`mutation { requestPasswordReset(email: "${email}") { __typename } }`);
+    await person.send(`mutation { requestPasswordReset(input: { email: "${email}" }) { __typename } }`);
     const token = await tokenFor(plane, email, '/reset-password');
-    await person.send(`mutation { resetPassword(token: "${token}", newPassword: "brand new secret") { __typename } }`);
+    await person.send(
+      `mutation { resetPassword(input: { token: "${token}", newPassword: "brand new secret" }) { __typename } }`,
+    );
     const subjects = (await plane.mailsTo(email)).map(({ subject }) => subject);
     expect(subjects).toContain('Reset your password');
-    expect(subjects).not.toContain('Your passkeys were removed');
+    expect(subjects).not.toContain('Your passkeys and linked accounts were removed');
   });
 });
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { transaction } from '../../server/database/lane.ts';
 import { createAccessTokens } from '../../server/people/access-tokens.ts';
+import { createTransfers, type Transfers } from '../../server/plans/bank/transfers.ts';
 import { createOrders } from '../../server/plans/orders.ts';
 import { savePlan } from '../../server/plans/plans.ts';
-import { createTransfers, type Transfers } from '../../server/plans/transfers.ts';
 import { createUptime } from '../../server/uptime/uptime.ts';
 import { bank, transfer } from '../plans/support.ts';
 import { type Answer, type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
@@ -78,18 +78,17 @@ interface Result {
 }
 
 describe('an operator', () => {
-  const queue = `{ bankTransfers(queue: true, first: 100) {
-    edges { node { id memo amountVnd orderId review { reason orderId surplusVnd } } } pageInfo { hasNextPage } } }`;
+  const queue = `{ operator { bankTransfers(queue: true, first: 100) {
+    edges { node { id memo amountVnd order { id } review { reason order { id } surplusVnd } } } pageInfo { hasNextPage } } } }`;
   const inQueue = async () => {
     const { data, errors } = await operate(queue);
     expect(errors).toEqual([]);
-    return (data as { bankTransfers: { edges: { node: Result & { id: string } }[] } }).bankTransfers.edges.map(
-      ({ node }) => node,
-    );
+    type Queue = { operator: { bankTransfers: { edges: { node: Result & { id: string } }[] } } };
+    return (data as Queue).operator.bankTransfers.edges.map(({ node }) => node);
   };
   const match = `mutation ($transferId: ID!, $orderId: ID!) {
-    matchTransfer(transferId: $transferId, orderId: $orderId) {
-      __typename ... on BankTransfer { orderId matchedBy } ... on Error { code message } } }`;
+    matchTransfer(input: { transferId: $transferId, orderId: $orderId }) {
+      __typename ... on BankTransfer { order { id } matchedBy } ... on Error { code message } } }`;
 
   it('finds what waits, matches it, and it waits no more', async () => {
     const { id, memo } = await order();
@@ -102,10 +101,13 @@ describe('an operator', () => {
       matchedBy: expect.stringMatching(/^token:/),
     });
     expect((await inQueue()).some((one) => one.memo === 'no code at all')).toBe(false);
-    const found = await operate('query ($memo: String) { orders(memo: $memo) { edges { node { status } } } }', {
-      memo,
-    });
-    expect(found.data?.['orders']).toEqual({ edges: [{ node: { status: 'PAID' } }] });
+    const found = await operate(
+      'query ($memo: String) { operator { orders(memo: $memo) { edges { node { status } } } } }',
+      {
+        memo,
+      },
+    );
+    expect(found.data).toEqual({ operator: { orders: { edges: [{ node: { status: 'PAID' } }] } } });
     const again = await operate(match, { transferId, orderId: id });
     expect(again.data?.['matchTransfer']).toMatchObject({ code: 'ALREADY_MATCHED' });
     const unknown = await operate(match, { transferId: 'x', orderId: id });
@@ -143,7 +145,7 @@ describe('an operator', () => {
   it('records what a statement says, once, and it is matched like any other', async () => {
     const { memo } = await order();
     const record = `mutation ($input: RecordTransferInput!) { recordTransfer(input: $input) {
-      __typename ... on BankTransfer { id provider orderId } ... on Error { code } } }`;
+      __typename ... on BankTransfer { id source order { id } } ... on Error { code } } }`;
     const input = {
       bankReference: 'FT777',
       amountVnd: '250000',
@@ -151,7 +153,7 @@ describe('an operator', () => {
       bookedAt: new Date().toISOString(),
     };
     const first = await operate(record, { input });
-    expect(first.data?.['recordTransfer']).toMatchObject({ provider: 'operator', orderId: expect.any(String) });
+    expect(first.data?.['recordTransfer']).toMatchObject({ source: 'OPERATOR', order: { id: expect.any(String) } });
     const second = await operate(record, { input });
     expect(field(second, 'recordTransfer')['id']).toBe(field(first, 'recordTransfer')['id']);
     const nextWeek = new Date(Date.now() + 7 * 86_400_000).toISOString();
@@ -179,7 +181,7 @@ describe('an operator', () => {
 
   it('closes what needs no order, with a note', async () => {
     const { transferId } = await transfers.receive(transfer({ direction: 'out', memo: 'rent' }));
-    const close = `mutation ($id: ID!, $note: String!) { closeTransferReview(transferId: $id, note: $note) {
+    const close = `mutation ($id: ID!, $note: String!) { closeTransferReview(input: { transferId: $id, note: $note }) {
       __typename ... on BankTransfer { review { note closedBy } } ... on Error { code } } }`;
     const run = async (id: string, note: string) => (await operate(close, { id, note })).data?.['closeTransferReview'];
     expect(await run(transferId, 'our rent')).toMatchObject({ review: { note: 'our rent' } });
@@ -193,12 +195,12 @@ describe('an operator', () => {
     const { transferId } = await transfers.receive(transfer({ memo: 'x' }));
     for (const document of [
       queue,
-      '{ orders { edges { node { memo } } } }',
-      `mutation { matchTransfer(transferId: "${transferId}", orderId: "${id}") { __typename } }`,
-      `mutation { closeTransferReview(transferId: "${transferId}", note: "x") { __typename } }`,
+      '{ operator { orders { edges { node { memo } } } } }',
+      `mutation { matchTransfer(input: { transferId: "${transferId}", orderId: "${id}" }) { __typename } }`,
+      `mutation { closeTransferReview(input: { transferId: "${transferId}", note: "x" }) { __typename } }`,
       `mutation { recordTransfer(input: { bankReference: "x", amountVnd: "1", memo: "", bookedAt: "2026-11-21" }) { __typename } }`,
       'mutation { announce(input: { kind: INFO, title: "x", body: "x" }) { __typename } }',
-      'mutation { endAnnouncement(id: "x") { __typename } }',
+      'mutation { endAnnouncement(input: { id: "x" }) { __typename } }',
     ]) {
       for (const ask of [() => binh.send(document), () => plane.send(document)]) {
         const { errors } = await ask();
@@ -230,7 +232,7 @@ const chart = (from: Date, to: Date, by: string) =>
 describe('uptime', () => {
   const status = `{ status { state models { modelId displayName simulated state
     ways { protocol mode outcome latencyMs } last24Hours { up down noData ratio latencyMs } last7Days { ratio } last30Days { ratio }
-    last90Days { ratio } days { date uptime { ratio } } } incidents { modelId impact affected endedAt } announcements { title modelIds } } }`;
+    last90Days { ratio } days { date uptime { ratio } } } incidents { modelId impact affectedWays { mode } endedAt } announcements { title modelIds } } }`;
 
   it('is public', async () => {
     const { pool } = plane.database;
@@ -247,7 +249,7 @@ describe('uptime', () => {
     const report = data?.['status'] as { models: { days: object[] }[]; [name: string]: unknown };
     expect(report).toMatchObject({
       state: 'DOWN',
-      incidents: [{ modelId: 'm', impact: 'MAJOR', affected: ['chat-completions/stream'], endedAt: null }],
+      incidents: [{ modelId: 'm', impact: 'MAJOR', affectedWays: [{ mode: 'STREAM' }], endedAt: null }],
       announcements: [{ title: 'We look into it', modelIds: ['m'] }],
     });
     expect(report.models[0]).toMatchObject({
@@ -258,7 +260,7 @@ describe('uptime', () => {
     });
     expect(report.models[0]?.days).toHaveLength(90);
     const { id } = field(announced, 'announce');
-    const ended = await operate('mutation ($id: ID!) { endAnnouncement(id: $id) { __typename } }', { id });
+    const ended = await operate('mutation ($id: ID!) { endAnnouncement(input: { id: $id }) { __typename } }', { id });
     expect(ended.data?.['endAnnouncement']).toMatchObject({ __typename: 'Announcement' });
     const list = await plane.send('{ incidents(first: 1, modelId: "m") { edges { node { modelId startedAt } } } }');
     expect((list.data as { incidents: { edges: object[] } }).incidents.edges).toHaveLength(1);
@@ -282,19 +284,19 @@ describe('webhooks and notices', () => {
 
   it('are set up by the holder: the secret is shown once, and again only when it is replaced', async () => {
     const made = await an.send(create, {
-      variables: { input: { url: 'https://example.com/hook', events: ['order.paid'] } },
+      variables: { input: { url: 'https://example.com/hook', events: ['ORDER_PAID'] } },
     });
     expect(made.errors).toEqual([]);
     const { secret, endpoint } = field(made, 'createWebhookEndpoint');
     expect(secret).toMatch(/^whsec_/);
     const { id } = endpoint;
     const test = await an.send(
-      `mutation ($id: ID!) { sendTestWebhook(id: $id) { __typename ... on WebhookDelivery { id event status } } }`,
+      `mutation ($id: ID!) { sendTestWebhook(input: { id: $id }) { __typename ... on WebhookDelivery { id event status } } }`,
       { variables: { id } },
     );
-    expect(test.data?.['sendTestWebhook']).toMatchObject({ event: 'webhook.test', status: 'PENDING' });
+    expect(test.data?.['sendTestWebhook']).toMatchObject({ event: 'WEBHOOK_TEST', status: 'PENDING' });
     const { id: deliveryId } = field(test, 'sendTestWebhook');
-    const replayed = await an.send(`mutation ($id: ID!) { replayWebhookDelivery(id: $id) { __typename } }`, {
+    const replayed = await an.send(`mutation ($id: ID!) { replayWebhookDelivery(input: { id: $id }) { __typename } }`, {
       variables: { id: deliveryId },
     });
     expect(replayed.data?.['replayWebhookDelivery']).toEqual({ __typename: 'WebhookDelivery' });
@@ -306,7 +308,7 @@ describe('webhooks and notices', () => {
     expect(log.text).not.toContain('whsec_');
 
     const rotated = await an.send(
-      `mutation ($id: ID!) { rotateWebhookSecret(id: $id) { ... on WebhookEndpointWithSecret { secret } } }`,
+      `mutation ($id: ID!) { rotateWebhookSecret(input: { id: $id }) { ... on WebhookEndpointWithSecret { secret } } }`,
       { variables: { id } },
     );
     expect(field(rotated, 'rotateWebhookSecret').secret).not.toBe(secret);
@@ -319,9 +321,9 @@ describe('webhooks and notices', () => {
     const missing = Buffer.from('WebhookEndpoint:00000000-0000-7000-8000-000000000000').toString('base64');
     for (const document of [
       'query ($id: ID!) { node(id: $id) { id } }',
-      'mutation ($id: ID!) { deleteWebhookEndpoint(id: $id) { __typename ... on Error { code message } } }',
-      'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { __typename ... on Error { code message } } }',
-      'mutation ($id: ID!) { sendTestWebhook(id: $id) { __typename ... on Error { code message } } }',
+      'mutation ($id: ID!) { deleteWebhookEndpoint(input: { id: $id }) { __typename ... on Error { code message } } }',
+      'mutation ($id: ID!) { rotateWebhookSecret(input: { id: $id }) { __typename ... on Error { code message } } }',
+      'mutation ($id: ID!) { sendTestWebhook(input: { id: $id }) { __typename ... on Error { code message } } }',
       'mutation ($id: ID!) { updateWebhookEndpoint(input: { id: $id, enabled: true }) { __typename ... on Error { code message } } }',
     ]) {
       const [foreign, none] = await Promise.all([
@@ -330,11 +332,14 @@ describe('webhooks and notices', () => {
       ]);
       expect(foreign.text).toBe(none.text);
     }
-    const foreignReplay = await binh.send(`mutation ($id: ID!) { replayWebhookDelivery(id: $id) { __typename } }`, {
-      variables: { id: deliveryId },
-    });
+    const foreignReplay = await binh.send(
+      `mutation ($id: ID!) { replayWebhookDelivery(input: { id: $id }) { __typename } }`,
+      {
+        variables: { id: deliveryId },
+      },
+    );
     expect(foreignReplay.data?.['replayWebhookDelivery']).toEqual({ __typename: 'NotFoundError' });
-    const gone = await an.send(`mutation ($id: ID!) { deleteWebhookEndpoint(id: $id) { __typename } }`, {
+    const gone = await an.send(`mutation ($id: ID!) { deleteWebhookEndpoint(input: { id: $id }) { __typename } }`, {
       variables: { id },
     });
     expect(gone.data?.['deleteWebhookEndpoint']).toEqual({ __typename: 'WebhookEndpoint' });
@@ -360,17 +365,17 @@ describe('webhooks and notices', () => {
     await pool.query(
       `INSERT INTO notice (id, kind, subject, facts, mail) VALUES (gen_random_uuid(), 'of_a_newer_version', '', '{}', 'none')`,
     );
-    const { data, errors } = await an.send('{ me { accounts { notices { kind } } } }');
+    const { data, errors } = await an.send('{ me { accounts { notices { nodes { kind } } } } }');
     expect(errors).toEqual([]);
-    const [account] = (data as { me: { accounts: { notices: { kind: string }[] }[] } }).me.accounts;
-    expect(account?.notices.map(({ kind }) => kind).toSorted()).toEqual(['BALANCE_EXHAUSTED', 'BALANCE_LOW']);
-    const business = await operate('{ operator { notices { kind } } }');
+    const [account] = (data as { me: { accounts: { notices: { nodes: { kind: string }[] } }[] } }).me.accounts;
+    expect(account?.notices.nodes.map(({ kind }) => kind).toSorted()).toEqual(['BALANCE_EXHAUSTED', 'BALANCE_LOW']);
+    const business = await operate('{ operator { notices { nodes { kind } } } }');
     expect(business.errors).toEqual([]);
     await pool.query(`DELETE FROM notice WHERE kind = 'of_a_newer_version' OR subject = 'versions'`);
   });
 
   it('say when to be told', async () => {
-    const settings = '{ me { accounts { noticeSettings { lowBalance mail } notices { kind } } } }';
+    const settings = '{ me { accounts { noticeSettings { lowBalance mail } notices { nodes { kind } } } } }';
     const read = async () =>
       ((await an.send(settings)).data as { me: { accounts: { noticeSettings: object }[] } }).me.accounts[0]
         ?.noticeSettings;

@@ -20,9 +20,9 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-const clockFields = `clock { timeZone exceptDates windows { days hours input cacheHit cacheWrite5m output tiers { abovePromptTokens input } } }`;
-const setPrices = `mutation ($input: PricesInput!) {
-  setPrices(modelId: "peak", input: $input) {
+const clockFields = `clock { timeZone exceptDates windows { weekdays hours input cacheHit cacheWrite5m output tiers { abovePromptTokens input } } }`;
+const savePrices = `mutation ($prices: ModelPricesInput!) {
+  savePrices(input: { modelId: "peak", prices: $prices }) {
     __typename
     ... on CatalogEntry { prices { input ${clockFields} } }
     ... on InputError { problems { path message } }
@@ -30,7 +30,7 @@ const setPrices = `mutation ($input: PricesInput!) {
 }`;
 const tier = (input: string) => ({ abovePromptTokens: 200_000, input, cacheHit: '0.01', output: '6' });
 const window = {
-  days: ['fri', 'mon'],
+  weekdays: ['FRI', 'MON'],
   hours: ['14:00-18:00', '09:00-12:00'],
   input: '2',
   cacheHit: '0.2',
@@ -50,7 +50,7 @@ const shown = {
   exceptDates: ['2027-01-01'],
   windows: [
     {
-      days: ['mon', 'fri'],
+      weekdays: ['MON', 'FRI'],
       hours: ['09:00-12:00', '14:00-18:00'],
       input: '2',
       cacheHit: '0.2',
@@ -63,12 +63,12 @@ const shown = {
 
 describe('prices by the clock', () => {
   it('are set together with the others and shown to everybody', async () => {
-    expect((await operator.send(setPrices, { variables: { input: prices } })).data).toMatchObject({
-      setPrices: { prices: [{ input: '1', clock: shown }] },
+    expect((await operator.send(savePrices, { variables: { prices } })).data).toMatchObject({
+      savePrices: { prices: [{ input: '1', clock: shown }] },
     });
     const { data } = await plane.send(
       `{ models { agentStepsFor5Usd priceClock { timeZone exceptDates
-           windows { days hours input { usdPerMillion } priceTiers { abovePromptTokens input { usdPerMillion } } } } } }`,
+           windows { weekdays hours input { usdPerMillion } priceTiers { abovePromptTokens input { usdPerMillion } } } } } }`,
     );
     expect(data).toEqual({
       models: [
@@ -80,7 +80,7 @@ describe('prices by the clock', () => {
             exceptDates: ['2027-01-01'],
             windows: [
               {
-                days: ['mon', 'fri'],
+                weekdays: ['MON', 'FRI'],
                 hours: ['09:00-12:00', '14:00-18:00'],
                 input: { usdPerMillion: '2' },
                 priceTiers: [{ abovePromptTokens: 200_000, input: { usdPerMillion: '4' } }],
@@ -125,11 +125,11 @@ describe('prices by the clock', () => {
 
   it('are refused with the place of the problem', async () => {
     const clock = { ...prices.clock, windows: [{ ...window, hours: ['noon'] }] };
-    const { data } = await operator.send(setPrices, { variables: { input: { ...prices, clock } } });
+    const { data } = await operator.send(savePrices, { variables: { prices: { ...prices, clock } } });
     expect(data).toMatchObject({
-      setPrices: {
+      savePrices: {
         __typename: 'InputError',
-        problems: [{ path: ['input', 'clock', 'windows', '0', 'hours', '0'] }],
+        problems: [{ path: ['input', 'prices', 'clock', 'windows', '0', 'hours', '0'] }],
       },
     });
   });
@@ -138,7 +138,7 @@ describe('prices by the clock', () => {
     const { maxPromptTokens: _none, ...costs } = { ...prices, maxPromptTokens: null };
     const { data } = await operator.send(
       `mutation ($routes: [RouteInput!]!) {
-        setRoutes(modelId: "peak", routes: $routes) {
+        setRoutes(input: { modelId: "peak", routes: $routes }) {
           __typename
           ... on CatalogEntry { routes { costs { input ${clockFields} } } }
           ... on InputError { problems { path message } }

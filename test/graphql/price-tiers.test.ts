@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-const setPrices = `mutation ($input: PricesInput!) {
-  setPrices(modelId: "long", input: $input) {
+const savePrices = `mutation ($prices: ModelPricesInput!) {
+  savePrices(input: { modelId: "long", prices: $prices }) {
     __typename
     ... on CatalogEntry { prices { input maxPromptTokens tiers { abovePromptTokens input cacheHit cacheWrite5m cacheWrite1h output } } }
     ... on InputError { problems { path message } }
@@ -32,9 +32,9 @@ const tier = { abovePromptTokens: 200_000, input: '6', cacheHit: '0.6', cacheWri
 
 describe('prices by prompt length', () => {
   it('are set together with the others and shown to everybody', async () => {
-    const input = { ...first, tiers: [tier], maxPromptTokens: 900_000 };
-    expect((await operator.send(setPrices, { variables: { input } })).data).toMatchObject({
-      setPrices: { prices: [{ input: '3', maxPromptTokens: 900_000, tiers: [{ ...tier, cacheWrite1h: '6' }] }] },
+    const prices = { ...first, tiers: [tier], maxPromptTokens: 900_000 };
+    expect((await operator.send(savePrices, { variables: { prices } })).data).toMatchObject({
+      savePrices: { prices: [{ input: '3', maxPromptTokens: 900_000, tiers: [{ ...tier, cacheWrite1h: '6' }] }] },
     });
     const shown = await plane.send(
       `{ models { maxPromptTokens agentStepsFor5Usd markedAgentStepsFor5Usd
@@ -63,28 +63,28 @@ describe('prices by prompt length', () => {
   });
 
   it('count an agent step at the prices for its length', async () => {
-    const input = { ...first, tiers: [{ ...tier, abovePromptTokens: 179_999 }] };
-    await operator.send(setPrices, { variables: { input } });
+    const prices = { ...first, tiers: [{ ...tier, abovePromptTokens: 179_999 }] };
+    await operator.send(savePrices, { variables: { prices } });
     // 150,000 x 0.60 + 30,000 x 6 + 4,000 x 22.5 = 0.36 USD a step.
     const shown = await plane.send('{ models { agentStepsFor5Usd } }');
     expect(shown.data).toEqual({ models: [{ agentStepsFor5Usd: 13 }] });
   });
 
   it.each([
-    [{ ...first, tiers: [{ ...tier, cacheHit: '6' }] }, ['input', 'tiers', '0', 'cacheHit']],
-    [{ ...first, tiers: [{ ...tier, abovePromptTokens: 0 }] }, ['input', 'tiers', '0', 'abovePromptTokens']],
-    [{ ...first, tiers: [tier, tier] }, ['input', 'tiers']],
-    [{ ...first, maxPromptTokens: 0 }, ['input', 'maxPromptTokens']],
-  ])('are refused where they make no sense: %o', async (input, path) => {
-    const { data } = await operator.send(setPrices, { variables: { input } });
-    expect(data).toMatchObject({ setPrices: { __typename: 'InputError', problems: [{ path }] } });
+    [{ ...first, tiers: [{ ...tier, cacheHit: '6' }] }, ['input', 'prices', 'tiers', '0', 'cacheHit']],
+    [{ ...first, tiers: [{ ...tier, abovePromptTokens: 0 }] }, ['input', 'prices', 'tiers', '0', 'abovePromptTokens']],
+    [{ ...first, tiers: [tier, tier] }, ['input', 'prices', 'tiers']],
+    [{ ...first, maxPromptTokens: 0 }, ['input', 'prices', 'maxPromptTokens']],
+  ])('are refused where they make no sense: %o', async (prices, path) => {
+    const { data } = await operator.send(savePrices, { variables: { prices } });
+    expect(data).toMatchObject({ savePrices: { __typename: 'InputError', problems: [{ path }] } });
   });
 
   it('are also what a route costs', async () => {
     const costs = { ...first, cacheHit: '3', tiers: [{ ...tier, cacheHit: '6' }] };
     const { data } = await operator.send(
-      `mutation ($costs: PricesInput!) {
-        setRoutes(modelId: "long", routes: [{ upstreamId: "vendor", upstreamModel: "v", costs: $costs }]) {
+      `mutation ($costs: VendorPricesInput!) {
+        setRoutes(input: { modelId: "long", routes: [{ upstreamId: "vendor", upstreamModel: "v", costs: $costs }] }) {
           ... on CatalogEntry { routes { costs { input tiers { abovePromptTokens output } } } }
         }
       }`,

@@ -63,7 +63,7 @@ const createKey = (input: object, by = owner) =>
   answer<{ __typename: string; code?: string; secret: string; key: Key }>(
     by,
     `mutation ($input: CreateKeyInput!) { createKey(input: $input) {
-       __typename ... on CreatedKey { secret key { ${keyFields} } } ... on Error { code } } }`,
+       __typename ... on NewApiKey { secret key { ${keyFields} } } ... on Error { code } } }`,
     { input },
     'createKey',
   );
@@ -80,7 +80,7 @@ const updateKey = (input: object, by = owner) =>
 const rotateKey = (id: string, by = owner) =>
   answer<{ key: Key }>(
     by,
-    `mutation ($id: ID!) { rotateKey(id: $id) { __typename ... on CreatedKey { key { ${keyFields} } } } }`,
+    `mutation ($id: ID!) { rotateKey(input: { id: $id }) { __typename ... on NewApiKey { key { ${keyFields} } } } }`,
     { id },
     'rotateKey',
   );
@@ -88,12 +88,12 @@ const rotateKey = (id: string, by = owner) =>
 /** Somebody who belongs to the owner's account. */
 async function join(email: string, role: string, ip: string): Promise<Browser> {
   await owner.send(
-    'mutation ($email: String!, $role: InvitedRole!) { inviteMember(email: $email, role: $role) { __typename } }',
+    'mutation ($email: String!, $role: InvitedRoleInput!) { inviteMember(input: { email: $email, role: $role }) { __typename } }',
     { variables: { email, role } },
   );
   const person = await createPerson(plane, email, ip);
   const token = await tokenFor(plane, email, '/invitation');
-  await person.send('mutation ($token: String!) { acceptInvitation(token: $token) { __typename } }', {
+  await person.send('mutation ($token: String!) { acceptInvitation(input: { token: $token }) { __typename } }', {
     variables: { token },
   });
   return person;
@@ -107,7 +107,9 @@ async function remove(email: string): Promise<void> {
     'account',
   );
   const id = members.find((member) => member.email === email)?.id;
-  await owner.send('mutation ($id: ID!) { removeMember(id: $id) { __typename } }', { variables: { id } });
+  await owner.send('mutation ($id: ID!) { removeMember(input: { id: $id, keys: KEEP }) { __typename } }', {
+    variables: { id },
+  });
 }
 
 async function statusOf(key: Key): Promise<string | undefined> {
@@ -176,7 +178,7 @@ describe('a project with a limit', () => {
     (
       await answer<{ secret: string }>(
         owner,
-        `mutation ($scopes: [TokenScope!]!) { createAccessToken(input: { name: "t", scopes: $scopes }) {
+        `mutation ($scopes: [TokenScopeInput!]!) { createAccessToken(input: { name: "t", scopes: $scopes }) {
            ... on CreatedAccessToken { secret } } }`,
         { scopes },
         'createAccessToken',
@@ -317,7 +319,7 @@ describe('a member who leaves', () => {
       'createAccessToken',
     );
     const { data } = await owner.send(
-      `mutation { createKey(input: {}) { ... on CreatedKey { key { ${keyFields} } } } }`,
+      `mutation { createKey(input: {}) { ... on NewApiKey { key { ${keyFields} } } } }`,
       { headers: { authorization: `Bearer ${token.secret}`, cookie: '' } },
     );
     const byToken = (data as { createKey: { key: Key } }).createKey.key;
@@ -386,14 +388,17 @@ describe('a monthly budget', () => {
       personalKeys: 0,
     });
     expect(await setBudget(id, '8')).toMatchObject({ monthlyBudget: '8', isMember: false });
-    await owner.send('mutation ($email: String!) { inviteMember(email: $email, role: MEMBER) { __typename } }', {
-      variables: { email },
-    });
+    await owner.send(
+      'mutation ($email: String!) { inviteMember(input: { email: $email, role: MEMBER }) { __typename } }',
+      {
+        variables: { email },
+      },
+    );
     await expect
       .poll(async () => {
         const token = await tokenFor(plane, email, '/invitation');
         const { data } = await member.send(
-          'mutation ($token: String!) { acceptInvitation(token: $token) { __typename } }',
+          'mutation ($token: String!) { acceptInvitation(input: { token: $token }) { __typename } }',
           {
             variables: { token },
           },
@@ -413,7 +418,7 @@ describe('a monthly budget', () => {
     expect(await updateKey({ id: foreign.id, name: 'again' }, member)).toMatchObject({ code: 'NOT_ALLOWED' });
     const rotated = await answer<{ __typename: string }>(
       member,
-      'mutation ($id: ID!) { rotateKey(id: $id) { __typename } }',
+      'mutation ($id: ID!) { rotateKey(input: { id: $id }) { __typename } }',
       { id: foreign.id },
       'rotateKey',
     );

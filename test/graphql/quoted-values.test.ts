@@ -90,11 +90,11 @@ describe('a value of the wrong type is not quoted', () => {
   it('where the document itself is wrong', async () => {
     for (const query of [
       `mutation { signIn(email "${secret}") { __typename } }`,
-      `mutation { signIn(email: "a", password: "${secret}" "${secret}") { __typename } }`,
-      `mutation { signIn(email: """${secret}""" """${secret}""") { __typename } }`,
+      `mutation { signIn(input: { email: "a", password: "${secret}" "${secret}" }) { __typename } }`,
+      `mutation { signIn(input: { email: """${secret}""" """${secret}""" }) { __typename } }`,
       `"${secret}" mutation { x }`,
-      `mutation { signIn(password: "${secret}`,
-      `mutation ($p: String = ["${secret}"]) { signIn(email: "a", password: $p) { __typename } }`,
+      `mutation { signIn(input: { password: "${secret}`,
+      `mutation ($p: String = ["${secret}"]) { signIn(input: { email: "a", password: $p }) { __typename } }`,
       `mutation ($p: SignUpInput! = "${secret}") { signUp(input: $p) { __typename } }`,
     ])
       for (const each of [plane, production]) {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { defaultRates } from '../../server/graphql/rates.ts';
+import { defaultRates } from '../../server/graphql/guard/rates.ts';
 import { createRates } from '../../server/shared/rates.ts';
 import { type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 

@@ -21,11 +21,13 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-const timeline = `query ($accountId: ID!, $first: Int, $before: DateTime) {
-  operator { timeline(accountId: $accountId, first: $first, before: $before) { at kind subject text actor usd vnd } }
+const timeline = `query ($accountId: ID!, $first: Int, $after: String) {
+  operator { timeline(accountId: $accountId, first: $first, after: $after) {
+    edges { cursor node { at kind subject text actor usd vnd } } } }
 }`;
 
 interface Event {
+  cursor: string;
   at: string;
   kind: string;
   subject: string;
@@ -39,17 +41,19 @@ async function events(more: object = {}): Promise<Event[]> {
     variables: { accountId, ...more },
   });
   expect(errors).toEqual([]);
-  return (data as { operator: { timeline: Event[] } }).operator.timeline;
+  const { edges } = (data as { operator: { timeline: { edges: { cursor: string; node: Event }[] } } }).operator
+    .timeline;
+  return edges.map(({ cursor, node }) => ({ ...node, cursor }));
 }
 
 const revoke = `mutation ($id: ID!, $reason: String!) {
-  revokeKey(id: $id, reason: $reason) { __typename ... on ApiKey { status } ... on Error { code message } }
+  revokeKey(input: { id: $id, reason: $reason }) { __typename ... on ApiKey { status } ... on Error { code message } }
 }`;
 const note = `mutation ($accountId: ID!, $text: String!) {
-  addAccountNote(accountId: $accountId, text: $text) { __typename ... on AccountNote { text } ... on InputError { problems { path } } }
+  addAccountNote(input: { accountId: $accountId, text: $text }) { __typename ... on AccountNote { text } ... on InputError { problems { path } } }
 }`;
-const setStatus = `mutation ($accountId: ID!, $status: AccountStatus!, $reason: String) {
-  setAccountStatus(accountId: $accountId, status: $status, reason: $reason) { __typename }
+const setStatus = `mutation ($accountId: ID!, $status: AccountStatusInput!, $reason: String) {
+  setAccountStatus(input: { accountId: $accountId, status: $status, reason: $reason }) { __typename }
 }`;
 
 describe('the timeline of a customer', () => {
@@ -84,7 +88,7 @@ describe('the timeline of a customer', () => {
     // The pages together are the whole.
     const first = await events({ first: 3 });
     expect(first).toEqual(all.slice(0, 3));
-    expect(await events({ before: first.at(-1)?.at })).toEqual(all.slice(3));
+    expect(await events({ after: first.at(-1)?.cursor })).toEqual(all.slice(3));
   });
 
   it('refuses empty notes, and keys that are gone', async () => {

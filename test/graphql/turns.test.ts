@@ -1,14 +1,15 @@
 import { setImmediate as iteration } from 'node:timers/promises';
 import { buildSchema, execute, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { createWork, maxFields, sliceLists } from '../../server/graphql/slices.ts';
-import { createTurns, type Turns } from '../../server/graphql/turns.ts';
+import { maxFields, sliceLists } from '../../server/graphql/guard/slices.ts';
+import { createWork } from '../../server/graphql/guard/work.ts';
+import { createLoopTurns, type LoopTurns } from '../../server/shared/loop-turns.ts';
 
 /** Large operations are executed in slices, between which everything else of the process runs. */
 
 describe('turns', () => {
   it('run one slice in an iteration of the event loop, and principals alternate', async () => {
-    const turns = createTurns();
+    const turns = createLoopTurns();
     const ran: string[] = [];
     const slice = async (principal: string) => {
       await turns.next(principal);
@@ -35,9 +36,9 @@ describe('a long list', () => {
   );
   sliceLists(schema);
 
-  /** Turns that count how many slices were asked for. */
-  function counted(): { turns: Turns; slices: () => number } {
-    const inner = createTurns();
+  /** LoopTurns that count how many slices were asked for. */
+  function counted(): { turns: LoopTurns; slices: () => number } {
+    const inner = createLoopTurns();
     let slices = 0;
     return {
       turns: {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { whileUnchanged } from '../../server/graphql/unchanged.ts';
+import { whileUnchanged } from '../../server/graphql/types/unchanged.ts';
 
 /** A subscription's stream lives for hours: it keeps nothing of what it has sent, and ends with the rights of its subject. */
 

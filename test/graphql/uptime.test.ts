@@ -38,7 +38,7 @@ it('operators let agents measure and take that back; nobody else can, and the to
   const listed = await operator.send(list);
   expect(listed.data).toMatchObject({ operator: { probeAgents: [{ id: probeAgent.id, revokedAt: null }] } });
   expect(JSON.stringify(listed)).not.toContain(token);
-  const revoke = `mutation ($id: ID!) { revokeProbeAgent(id: $id) { ... on ProbeAgent { revokedAt } ... on Error { code } } }`;
+  const revoke = `mutation ($id: ID!) { revokeProbeAgent(input: { id: $id }) { ... on ProbeAgent { revokedAt } ... on Error { code } } }`;
   const variables = { id: probeAgent.id };
   expect((await operator.send(revoke, { variables })).data).toEqual({
     revokeProbeAgent: { revokedAt: expect.any(String) },
@@ -108,10 +108,10 @@ it('nothing of uptime is changed by an operator who signed in without a code, no
   const agentId = Buffer.from(`ProbeAgent:${randomUUID()}`).toString('base64');
   const mutations = [
     'createProbeAgent(input: { name: "n", region: "r" }) { __typename }',
-    `revokeProbeAgent(id: "${agentId}") { __typename }`,
+    `revokeProbeAgent(input: { id: "${agentId}" }) { __typename }`,
     'saveProbing(input: { everyMinutes: 5, monthlyBudget: "2000" }) { __typename }',
     'announce(input: { kind: INFO, title: "t", body: "b" }) { __typename }',
-    `endAnnouncement(id: "${agentId}") { __typename }`,
+    `endAnnouncement(input: { id: "${agentId}" }) { __typename }`,
     'addStatusUpdate(input: { state: IDENTIFIED, body: "b" }) { __typename }',
   ];
   const refusals = [];

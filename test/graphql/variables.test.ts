@@ -2,8 +2,8 @@
 
 import { Kind, parse } from 'graphql';
 import { expect, it, vi } from 'vitest';
+import { variableErrors } from '../../server/graphql/guard/variables.ts';
 import { buildSchema } from '../../server/graphql/schema.ts';
-import { variableErrors } from '../../server/graphql/variables.ts';
 
 const schema = buildSchema();
 

@@ -31,7 +31,7 @@ async function setRole(isOperator: boolean, secondFactor: boolean): Promise<void
 }
 
 const begin = `mutation ($accountId: ID!) {
-  beginAccountView(accountId: $accountId) { __typename ... on AccountViewBegun { grant until } ... on Error { code } }
+  beginAccountView(input: { accountId: $accountId }) { __typename ... on AccountViewBegun { grant until } ... on Error { code } }
 }`;
 
 async function beginBy(browser: Browser, variables: Record<string, unknown> = { accountId }) {
@@ -79,9 +79,9 @@ describe('a look at a customer', () => {
     'mutation { createKey(input: { name: "by the operator" }) { __typename } }',
     'mutation { updateProfile(input: { name: "somebody else" }) { __typename } }',
     'mutation { signOut { __typename } }',
-    'mutation ($accountId: ID!) { addAccountNote(accountId: $accountId, text: "x") { __typename } }',
-    'mutation ($accountId: ID!) { setAccountStatus(accountId: $accountId, status: SUSPENDED) { __typename } }',
-    'mutation ($accountId: ID!) { beginAccountView(accountId: $accountId) { __typename } }',
+    'mutation ($accountId: ID!) { addAccountNote(input: { accountId: $accountId, text: "x" }) { __typename } }',
+    'mutation ($accountId: ID!) { setAccountStatus(input: { accountId: $accountId, status: SUSPENDED }) { __typename } }',
+    'mutation ($accountId: ID!) { beginAccountView(input: { accountId: $accountId }) { __typename } }',
   ])('changes nothing: %s', async (query) => {
     const state = async () =>
       (
@@ -152,13 +152,14 @@ describe('a look at a customer', () => {
       [accountId],
     );
     expect(rows[0]?.actor).toMatch(/^user:/);
-    const { data, errors } = await customer.send('{ account { operatorViews { at until } } }');
+    const { data, errors } = await customer.send('{ account { operatorViews { nodes { at until } } } }');
     expect(errors).toEqual([]);
-    const { operatorViews } = (data as { account: { operatorViews: { at: string; until: string }[] } }).account;
-    expect(operatorViews.length).toBeGreaterThan(0);
-    for (const { at, until } of operatorViews) expect(Date.parse(until)).toBeGreaterThan(Date.parse(at));
+    const { operatorViews } = (data as { account: { operatorViews: { nodes: { at: string; until: string }[] } } })
+      .account;
+    expect(operatorViews.nodes.length).toBeGreaterThan(0);
+    for (const { at, until } of operatorViews.nodes) expect(Date.parse(until)).toBeGreaterThan(Date.parse(at));
     // Readers of the account do not manage it: the look itself is one.
-    const reader = await operator.send('{ account { operatorViews { at } } }', seen(grant));
+    const reader = await operator.send('{ account { operatorViews { nodes { at } } } }', seen(grant));
     expect(reader.data).toEqual({ account: null });
   });
 });

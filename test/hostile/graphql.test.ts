@@ -151,7 +151,7 @@ describe('an operation in a loop', () => {
 describe('what is no operation of reading', () => {
   const requests: Record<string, () => Promise<(count: number) => Promise<unknown>>> = {
     'the ledger as CSV, 20 at once': async () => {
-      const { text } = await ask('mutation { createLedgerDownload { ... on Download { url } } }', token);
+      const { text } = await ask('mutation { createLedgerDownload(input: {}) { ... on Download { url } } }', token);
       const { url } = (JSON.parse(text) as { data: { createLedgerDownload: { url: string } } }).data
         .createLedgerDownload;
       return async () => (await fetch(url.replace(/^https?:\/\/[^/]+/, target.url))).arrayBuffer();
@@ -165,10 +165,14 @@ describe('what is no operation of reading', () => {
       return async () => (await fetch(url.replace(/^https?:\/\/[^/]+/, target.url))).arrayBuffer();
     },
     'sign-ins, 20 at once': async () => (count) =>
-      ask('mutation ($e: String!, $p: String!) { signIn(email: $e, password: $p) { __typename } }', undefined, {
-        e: `${count}-${randomUUID()}@example.com`,
-        p: 'a long enough password',
-      }),
+      ask(
+        'mutation ($e: String!, $p: String!) { signIn(input: { email: $e, password: $p }) { __typename } }',
+        undefined,
+        {
+          e: `${count}-${randomUUID()}@example.com`,
+          p: 'a long enough password',
+        },
+      ),
     'sign-ups, 20 at once': async () => (count) =>
       ask('mutation ($i: SignUpInput!) { signUp(input: $i) { __typename } }', undefined, {
         i: { email: `${count}-${randomUUID()}@example.com`, password: `enough ${randomUUID()}`, name: 'x'.repeat(90) },

@@ -194,7 +194,7 @@ describe('sign-in and public queries', () => {
 
   it('passwords as long as a body are refused, and many sign-ins at once hash beside the event loop', async () => {
     const signIn =
-      'mutation($email: String!, $password: String!) { signIn(email: $email, password: $password) { __typename } }';
+      'mutation($email: String!, $password: String!) { signIn(input: { email: $email, password: $password }) { __typename } }';
     const report = await attack(target, 'sign-in: long passwords, 40 at once', async () => {
       await post('/graphql', query(signIn, { email: 'a@example.com', password: 'x'.repeat(megabyte / 2) }), null);
       await Promise.all(

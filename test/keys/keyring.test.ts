@@ -40,13 +40,14 @@ describe('a key', () => {
       keyId: key.id,
       models: new Set(['a', 'b']),
       suspended: false,
+      probes: false,
       trial: true,
       requestsPerMinute: null,
       tokensPerMinute: null,
       maxConcurrent: null,
       mayCallFrom: null,
       account: null,
-      attribution: 'digests',
+      attribution: 'tags',
       projectId: null,
     });
     expect((await keyring.find((await make()).hash))?.models).toBeNull();

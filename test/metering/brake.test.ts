@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportedUsage } from '../../server/core/tokens.ts';
 import { type BrakeParts, createBrake } from '../../server/metering/brake.ts';
-import { createCredit } from '../../server/metering/credit.ts';
+import { createCredit } from '../../server/metering/outage-allowance.ts';
 import { createHiddenReasoning } from '../../server/metering/reasoning.ts';
 
 /** The spend brake: extensions, stops, and streams during an outage of the ledger. */
@@ -15,10 +15,13 @@ const account = (outputBytes: number): ReportedUsage => ({
   model: null,
 });
 
+const bounds = { input: 50, output: 1_000_000, searches: 20, images: 4, minutes: 10, longWrites: false };
+
 /** A hold of 100 output tokens at 10 pico-USD each, and a ledger that answers when the test says so. */
 function open(more: Partial<BrakeParts> = {}) {
   const asked: bigint[] = [];
   const seen = { stopped: [] as string[], resumed: 0 };
+  const kept: bigint[] = [];
   let answer: PromiseWithResolvers<bigint> | null = null;
   const brake = createBrake({
     held: 1_000n,
@@ -26,8 +29,10 @@ function open(more: Partial<BrakeParts> = {}) {
     prices: { input: 1n, cacheHit: 1n, cacheWrite5m: 1n, cacheWrite1h: 1n, output: 10n },
     promptBound: 50,
     estimatedInputTokens: 0,
-    bounds: { input: 50, output: 1_000, searches: 20, images: 4, minutes: 10 },
-    maxOutputTokens: 1_000_000,
+    contextBound: 100_000n,
+    contextRuns: 1,
+    uncovered: true,
+    bounds,
     reasoning: null,
     credit: createCredit().of('account'),
     extend: (wanted) => {
@@ -35,6 +40,8 @@ function open(more: Partial<BrakeParts> = {}) {
       answer = Promise.withResolvers<bigint>();
       return answer.promise;
     },
+    shrink: (keep) => void kept.push(keep),
+    uncover: async () => false,
     stop: (reason) => void seen.stopped.push(reason),
     resume: () => void (seen.resumed += 1),
     ...more,
@@ -43,6 +50,7 @@ function open(more: Partial<BrakeParts> = {}) {
   return {
     brake,
     asked,
+    kept,
     seen,
     check: (tokens: number, atMs = 0) => brake.check(account(4 * tokens), atMs),
     async settle(added: bigint) {
@@ -153,13 +161,13 @@ describe('the brake of an answer that searches', () => {
 
 describe('the spend brake', () => {
   it('does not believe an upstream that claims more than its model can take', async () => {
-    const { brake, asked, seen } = open();
+    const { brake, asked, seen } = open({ bounds: { ...bounds, output: 1_000 } });
     const claimed = { input: 100_000_000, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
     brake.check({ ...account(4 * 70), usage: claimed }, 0);
     expect(asked).toEqual([]);
     brake.check({ ...account(4 * 70), usage: { ...claimed, input: 0, output: 100_000_000 } }, 0);
-    // The thousand tokens that an answer can have, less the hundred that are held, and the next 4,096.
-    expect(asked).toEqual([9_000n + 40_960n]);
+    // The thousand tokens that an answer can have, less the hundred that are held: more is never charged.
+    expect(asked).toEqual([9_000n]);
     expect(seen).toEqual({ stopped: [], resumed: 0 });
   });
 
@@ -209,9 +217,90 @@ describe('the spend brake', () => {
   });
 });
 
+describe('a stream that is held for its bound', () => {
+  /** What the vendor reports of the prompt at the start, and so many bytes of the answer. */
+  const counted = (input: number, outputBytes: number): ReportedUsage => ({
+    ...account(outputBytes),
+    usage: { input, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 1 },
+  });
+  // Fifty tokens of prompt at a price of 100, and a hundred of answer at 10.
+  const covered = (more: Partial<BrakeParts> = {}) =>
+    open({
+      held: 6_000n,
+      contextBound: 5_000n,
+      uncovered: false,
+      prices: { input: 100n, cacheHit: 1n, cacheWrite5m: 100n, cacheWrite1h: 100n, output: 10n },
+      ...more,
+    });
+
+  it('counts the whole prompt and a token a byte, until they are reported', () => {
+    const { brake, asked } = covered();
+    // Four fifths of what is held for the answer, by bytes: by estimate it is a quarter of that.
+    brake.check(account(79), 0);
+    expect(asked).toEqual([]);
+    brake.check(account(81), 0);
+    expect(asked).toEqual([40_960n]);
+  });
+
+  it('gives back at once what the prompt’s bound had beyond what the vendor counted', async () => {
+    const { brake, asked, kept } = covered({ bounds: { ...bounds, output: 200 } });
+    brake.check(counted(10, 40), 0);
+    // Ten tokens of the prompt, forty of the answer, and the rest of it that may come.
+    expect(kept).toEqual([1_000n + 400n + 1_600n]);
+    brake.check(counted(10, 200), 1);
+    expect(asked).toEqual([]);
+  });
+
+  it('keeps it where the model may read its context again, and what makes no difference to others', () => {
+    const runs = covered({ contextRuns: 2 });
+    runs.brake.check(counted(10, 4), 0);
+    const rich = covered({ freeAfter: 1_000_000n });
+    rich.brake.check(counted(10, 4), 0);
+    expect([...runs.kept, ...rich.kept]).toEqual([]);
+  });
+
+  it('becomes the one on credit where nothing more can be reserved, and goes on by estimates', async () => {
+    let uncovered = 0;
+    const { brake, asked, seen, settle } = covered({
+      uncover: async () => {
+        uncovered += 1;
+        return true;
+      },
+    });
+    brake.check(account(101), 0);
+    expect(asked).toEqual([40_970n]);
+    expect(brake.waiting).toBe(true);
+    await settle(0n);
+    expect(uncovered).toBe(1);
+    expect(brake.waiting).toBe(false);
+    // By estimates the prompt is cached or free, and four bytes are a token: 6,000 last for 600 of them.
+    brake.check(account(2_000), 1_000);
+    expect(seen).toEqual({ stopped: [], resumed: 1 });
+    brake.check(account(2_404), 2_000);
+    await settle(0n);
+    expect(seen.stopped).toEqual(['budget']);
+    expect(uncovered).toBe(1);
+  });
+
+  it('waits some seconds for the place of another one, and ends without it', async () => {
+    const { brake, seen, settle } = covered({ uncover: async () => false });
+    brake.check(account(101), 0);
+    await settle(0n);
+    expect([brake.waiting, seen.stopped]).toEqual([true, []]);
+    for (const atMs of [600, 2_000, 4_000]) {
+      brake.check(account(101), atMs);
+      await settle(0n);
+      expect(seen.stopped).toEqual([]);
+    }
+    brake.check(account(101), 5_100);
+    await settle(0n);
+    expect(seen.stopped).toEqual(['budget']);
+  });
+});
+
 describe('a fast stream', () => {
   it('asks rarely: each extension is twice as large while they are used up within two seconds', async () => {
-    const { asked, check, settle, seen } = open({ maxOutputTokens: 100_000_000 });
+    const { asked, check, settle, seen } = open({ bounds: { ...bounds, output: 100_000_000 } });
     // 2,000 chunks of a thousand tokens within a quarter of a second, and a ledger that answers between two of them.
     for (let chunk = 1; chunk <= 2_000; chunk += 1) {
       check(chunk * 1_000, chunk / 8);
@@ -222,7 +311,7 @@ describe('a fast stream', () => {
   });
 
   it('asks rarely above its cap, too', async () => {
-    const { asked, check, settle, seen } = open({ maxOutputTokens: 100 });
+    const { asked, check, settle, seen } = open({ bounds: { ...bounds, output: 100 } });
     for (let chunk = 1; chunk <= 2_000; chunk += 1) {
       check(chunk * 1_000, chunk / 8);
       await settle(asked.at(-1) ?? 0n);
@@ -232,7 +321,7 @@ describe('a fast stream', () => {
   });
 
   it('does not reserve more than the answer can still have', async () => {
-    const { asked, check, settle } = open({ maxOutputTokens: 20_000, held: 100_000n });
+    const { asked, check, settle } = open({ bounds: { ...bounds, output: 20_000 }, held: 100_000n });
     for (let tokens = 1_000; tokens <= 20_000; tokens += 1_000) {
       check(tokens, 0);
       await settle(asked.at(-1) ?? 0n);
@@ -369,7 +458,7 @@ describe('reasoning that a stream does not show', () => {
   });
 
   it('is never more than the answer can have', () => {
-    const { brake, check } = open({ reasoning: reasoning(), held: 1_000_000n, maxOutputTokens: 100 });
+    const { brake, check } = open({ reasoning: reasoning(), held: 1_000_000n, bounds: { ...bounds, output: 100 } });
     check(30, 600_000);
     expect(brake.hiddenTokens).toBe(70);
   });

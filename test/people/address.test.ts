@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { mailboxOf, personAddress } from '../../server/people/address.ts';
-import { networkOf } from '../../server/people/throttle.ts';
+import { networkOf } from '../../server/people/sign-in/throttle.ts';
 
 describe('an address', () => {
   it.each([

@@ -1,7 +1,7 @@
 /** Sessions are listed by names that people recognise. */
 
 import { expect, it } from 'vitest';
-import { deviceName } from '../../server/people/device-name.ts';
+import { deviceName } from '../../server/people/sign-in/device-name.ts';
 
 const mozilla = 'Mozilla/5.0';
 const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/143.0.0.0';

@@ -3,7 +3,9 @@ import {
   accountErasedMail,
   alreadySignedUpMail,
   emailChangeMail,
+  identityMail,
   invitationMail,
+  linkIdentityMail,
   newAddressMail,
   passwordResetMail,
   securityMail,
@@ -24,7 +26,12 @@ const mails = {
   'a new address': (locale: Locale) => newAddressMail(to, locale, link),
   'a changed password': (locale: Locale) => securityMail(to, locale, 'password', link),
   'one-time codes that are on': (locale: Locale) => securityMail(to, locale, 'second_factor_on', link),
-  'passkeys that a recovery removed': (locale: Locale) => securityMail(to, locale, 'passkeys_removed_by_reset', link),
+  'passkeys that a recovery removed': (locale: Locale) => securityMail(to, locale, 'ways_removed_by_reset', link),
+  'an account elsewhere that was linked': (locale: Locale) =>
+    identityMail(to, locale, 'linked', 'id.example.com', link),
+  'an account elsewhere that was removed': (locale: Locale) =>
+    identityMail(to, locale, 'removed', 'id.example.com', link),
+  'an account elsewhere to be linked': (locale: Locale) => linkIdentityMail(to, locale, 'id.example.com', link),
   'an erased account': (locale: Locale) => accountErasedMail(to, locale, link),
   'one-time codes that are off': (locale: Locale) => securityMail(to, locale, 'second_factor_off', link),
   'an invitation': (locale: Locale) => invitationMail(to, locale, 'Acme <b>', 'Bình', link),

@@ -2,7 +2,12 @@
 
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createPasswords, PasswordsBusyError, passwordProblem, personalTexts } from '../../server/people/passwords.ts';
+import {
+  createPasswords,
+  PasswordsBusyError,
+  passwordProblem,
+  personalTexts,
+} from '../../server/people/sign-in/passwords.ts';
 
 describe('passwords', () => {
   it('are argon2id with the parameters OWASP recommends', async () => {

@@ -2,9 +2,9 @@
 
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerBankWebhooks, type WebhookOutcome } from '../../server/plans/bank-webhooks.ts';
-import { reconcile } from '../../server/plans/reconciliation.ts';
-import { createSepay } from '../../server/plans/sepay.ts';
+import { registerBankWebhooks, type WebhookOutcome } from '../../server/plans/bank/bank-webhooks.ts';
+import { reconcile } from '../../server/plans/bank/reconciliation.ts';
+import { createSepay } from '../../server/plans/bank/sepay.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {
   createAccount,
@@ -271,8 +271,8 @@ it('a reconciliation takes in what webhooks lost, and only that', async () => {
       windowMs: 3_600_000,
       now: () => new Date('2026-11-21T10:00:00Z'),
     });
-  expect(await poll()).toEqual({ duplicate: 1, paid: 1, partial: 0, review: 0 });
-  expect(await poll()).toEqual({ duplicate: 2, paid: 0, partial: 0, review: 0 });
+  expect(await poll()).toEqual({ duplicate: 1, paid: 1, partial: 0, refund: 0, review: 0 });
+  expect(await poll()).toEqual({ duplicate: 2, paid: 0, partial: 0, refund: 0, review: 0 });
   expect(asked[0]?.toISOString()).toBe('2026-11-21T09:00:00.000Z');
   expect(await purchases(database.pool, accountId)).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
-import { createThrottle } from '../../server/people/throttle.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
+import { createThrottle } from '../../server/people/sign-in/throttle.ts';
 import { createCodes, type NewCodes } from '../../server/plans/codes.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createAccount, createPlans, oneUsd } from './support.ts';

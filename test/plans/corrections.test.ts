@@ -1,9 +1,9 @@
 /** Corrections of transfers: proposals, a match taken back, an account credited without an order. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
-import { readBalance } from '../../server/billing/usage.ts';
-import { differencesWithin, mayResemble, proposeOrders } from '../../server/plans/proposals.ts';
+import { readBalance } from '../../server/billing/reads/usage.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
+import { differencesWithin, mayResemble, proposeOrders } from '../../server/plans/bank/proposals.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createAccount, createDomain, createPlans, oneUsd, order, purchases, transfer } from './support.ts';
 

@@ -93,6 +93,8 @@ export interface EinvoiceProvider {
   next: ('lose answer' | 'hang' | 'fail' | 'refuse' | 'quota')[];
   /** How long an invoice takes, in checks. */
   pendingChecks: number;
+  /** What it says the paper's address is; null: an address of its own. */
+  pdfUrl: string | null;
   /** A person cancels an invoice; checks by tracking code still answer what they answered before. */
   cancel(reference: string): void;
   /** Takes the token back. */
@@ -107,6 +109,7 @@ export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
     url: '',
     invoices: [],
     requests: 0,
+    pdfUrl: null,
     next: [],
     pendingChecks: 0,
     cancel(reference) {
@@ -130,7 +133,7 @@ export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
     reference_code: body.reference_code,
     invoice_number: pending > 0 ? '0' : number,
     issued_date: body.issued_date.slice(0, 10),
-    pdf_url: `https://einvoice.example/${number}.pdf`,
+    pdf_url: state.pdfUrl ?? `https://einvoice.example/${number}.pdf`,
     xml_url: null,
     status: pending > 0 ? 'draft' : 'issued',
     total_amount: body.total_amount,

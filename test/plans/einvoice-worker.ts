@@ -1,8 +1,8 @@
 /** A process that issues the invoices that are due, to be killed in the middle. */
 
 import { openPool } from '../../server/database/pool.ts';
-import { createInvoices } from '../../server/plans/invoices.ts';
-import { createSepayEinvoice } from '../../server/plans/sepay-einvoice.ts';
+import { createInvoices } from '../../server/plans/papers/invoices.ts';
+import { createSepayEinvoice } from '../../server/plans/papers/sepay-einvoice.ts';
 import { credentials } from './einvoice-provider.ts';
 
 const [databaseUrl = '', baseUrl = ''] = process.argv.slice(2);

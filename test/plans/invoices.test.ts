@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createInvoices } from '../../server/plans/invoices.ts';
-import { createSepayEinvoice } from '../../server/plans/sepay-einvoice.ts';
-import { createTransfers } from '../../server/plans/transfers.ts';
+import { createTransfers } from '../../server/plans/bank/transfers.ts';
+import { createInvoices } from '../../server/plans/papers/invoices.ts';
+import { createSepayEinvoice } from '../../server/plans/papers/sepay-einvoice.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { credentials, type EinvoiceProvider, startEinvoiceProvider } from './einvoice-provider.ts';
 import { createAccount, createPlans, order, transfer } from './support.ts';
@@ -79,6 +79,19 @@ describe('a paid order', () => {
       problem: null,
     });
   });
+
+  it.each(['javascript:alert(1)', 'http://einvoice.example/1.pdf', 'data:text/html,<script>1</script>', ' https:x'])(
+    'has no paper at %s: its buyer is led to https: alone',
+    async (pdfUrl) => {
+      provider.pdfUrl = pdfUrl;
+      const { id } = await paid();
+      await open().issueDue();
+      await hurry();
+      await open().issueDue();
+      provider.pdfUrl = null;
+      expect(await stateOf(id)).toMatchObject({ state: 'issued', url: null });
+    },
+  );
 
   it('names the company that it was bought for', async () => {
     const accountId = await createAccount(database.pool);

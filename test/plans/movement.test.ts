@@ -1,10 +1,10 @@
 import { type Arbitrary, array, assert, asyncProperty, boolean, constantFrom, integer, nat, record } from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
+import { compareMovements, type ToldMovement } from '../../server/plans/bank/movement.ts';
+import { reconcile } from '../../server/plans/bank/reconciliation.ts';
+import type { IncomingTransfer } from '../../server/plans/bank/transfers.ts';
 import { completeMemo } from '../../server/plans/memo.ts';
-import { compareMovements, type ToldMovement } from '../../server/plans/movement.ts';
-import { reconcile } from '../../server/plans/reconciliation.ts';
-import type { IncomingTransfer } from '../../server/plans/transfers.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { bank, createAccount, createDomain, createPlans, order, purchases, transfer } from './support.ts';
 
@@ -98,7 +98,7 @@ it('what a webhook told and the listing tells under other ids and without refere
     ],
   };
   const counts = await reconcile({ source, transfers: domain.transfers, windowMs: 3_600_000 });
-  expect(counts).toEqual({ duplicate: 1, paid: 0, partial: 0, review: 1 });
+  expect(counts).toEqual({ duplicate: 1, paid: 0, partial: 0, refund: 0, review: 1 });
   expect(await received(accountId, order.id)).toEqual({ status: 'partial', receivedVnd: 125_000n });
 });
 

@@ -53,7 +53,15 @@ it('an order that is made and paid is told once each, through repeated messages 
   await Promise.all([mails().send(), mails().send(), mails().send()]);
   expect(sent).toHaveLength(1);
   expect(sent[0]).toMatchObject({ to: `${accountId}@example.com`, subject: `Steyg order ${made.memo}: Starter` });
-  for (const part of ['10 USD', '₫250,000', made.memo, bank.account, bank.bin, 'https://steyg.example/orders/'])
+  for (const part of [
+    '10 USD',
+    '₫250,000',
+    made.memo,
+    bank.account,
+    'at Vietcombank',
+    'Vietnam time',
+    'https://steyg.example/orders/',
+  ])
     expect(sent[0]?.text).toContain(part);
   const movement = transfer({ memo: made.memo });
   const { transfers } = createDomain(database.pool);

@@ -1,9 +1,9 @@
 /** Orders: frozen terms, idempotency, upgrades, expiry. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { findPlan, listPlans } from '../../server/plans/plans.ts';
-import { createQrPictures } from '../../server/plans/qr-pictures.ts';
-import { createTransfers } from '../../server/plans/transfers.ts';
+import { createQrPictures } from '../../server/plans/qr/qr-pictures.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { lockWaits } from '../support/locks.ts';
 import { createAccount, createDomain, createPlans, oneUsd, order, purchases, transfer, upsertPlan } from './support.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createParties } from '../../server/plans/parties.ts';
+import { createParties } from '../../server/plans/papers/parties.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 // The parties of a sale: rules of what papers may say.

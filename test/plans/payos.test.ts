@@ -3,8 +3,8 @@
 import { createHmac } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerBankWebhooks } from '../../server/plans/bank-webhooks.ts';
-import { createPayos } from '../../server/plans/payos.ts';
+import { registerBankWebhooks } from '../../server/plans/bank/bank-webhooks.ts';
+import { createPayos } from '../../server/plans/bank/payos.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { bank, createAccount, createDomain, createPlans, order, purchases } from './support.ts';
 

@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readBalance } from '../../server/billing/usage.ts';
+import { readBalance } from '../../server/billing/reads/usage.ts';
 import { createOrders } from '../../server/plans/orders.ts';
 import { listPlans } from '../../server/plans/plans.ts';
 import { startApp, type TestApp } from '../support/app.ts';

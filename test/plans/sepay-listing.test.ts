@@ -3,9 +3,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { reconcile } from '../../server/plans/reconciliation.ts';
-import { createSepay } from '../../server/plans/sepay.ts';
-import { createSepayListing } from '../../server/plans/sepay-listing.ts';
+import { reconcile } from '../../server/plans/bank/reconciliation.ts';
+import { createSepay } from '../../server/plans/bank/sepay.ts';
+import { createSepayListing } from '../../server/plans/bank/sepay-listing.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { bank, createAccount, createDomain, createPlans, order, purchases, sepayFields } from './support.ts';
 
@@ -82,8 +82,8 @@ describe('the list of transactions', () => {
       },
     };
     const run = () => reconcile({ source: source(), transfers, windowMs: 3_600_000 });
-    expect(await run()).toEqual({ duplicate: 1, paid: 1, partial: 0, review: 1 });
-    expect(await run()).toEqual({ duplicate: 3, paid: 0, partial: 0, review: 0 });
+    expect(await run()).toEqual({ duplicate: 1, paid: 1, partial: 0, refund: 0, review: 1 });
+    expect(await run()).toEqual({ duplicate: 3, paid: 0, partial: 0, refund: 0, review: 0 });
     expect(await purchases(database.pool, accountId)).toHaveLength(2);
   });
 

@@ -3,9 +3,9 @@
 import { createHmac } from 'node:crypto';
 import type { Pool } from 'pg';
 import { transaction } from '../../server/database/lane.ts';
+import { createTransfers, type IncomingTransfer } from '../../server/plans/bank/transfers.ts';
 import { createOrders, type Order } from '../../server/plans/orders.ts';
 import { type Plan, savePlan } from '../../server/plans/plans.ts';
-import { createTransfers, type IncomingTransfer } from '../../server/plans/transfers.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 
 export const bank = { bin: '970436', account: '0011001234567', name: 'STEYG TEST' };

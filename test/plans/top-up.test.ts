@@ -1,6 +1,6 @@
 import { assert, bigInt, property } from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { createGifts } from '../../server/plans/gifts.ts';
 import type { NewOrder } from '../../server/plans/orders.ts';
 import { bonusOf, createTopUp, creditTerms, freeTerms } from '../../server/plans/top-up.ts';

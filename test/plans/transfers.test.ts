@@ -1,8 +1,8 @@
 /** Transfers: stored once, matched once, under concurrency too. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
-import { readBalance } from '../../server/billing/usage.ts';
+import { readBalance } from '../../server/billing/reads/usage.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { completeMemo, findMemos } from '../../server/plans/memo.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createAccount, createDomain, createPlans, oneUsd, order, purchases, transfer } from './support.ts';
@@ -167,7 +167,7 @@ describe('a transfer', () => {
 
   it('is not half done when the grant fails', async () => {
     const { accountId, order } = await fresh();
-    const { createTransfers } = await import('../../server/plans/transfers.ts');
+    const { createTransfers } = await import('../../server/plans/bank/transfers.ts');
     const failing = createTransfers({
       pool: database.pool,
       accountNumbers: null,

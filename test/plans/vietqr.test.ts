@@ -3,9 +3,9 @@
 import { inflateSync } from 'node:zlib';
 import { encode } from 'uqr';
 import { describe, expect, it } from 'vitest';
-import { qrPng, qrSvg } from '../../server/plans/qr-image.ts';
-import { createQrPictures } from '../../server/plans/qr-pictures.ts';
-import { crc16, type VietQrOptions, vietQrPayload } from '../../server/plans/vietqr.ts';
+import { qrPng, qrSvg } from '../../server/plans/qr/qr-image.ts';
+import { createQrPictures } from '../../server/plans/qr/qr-pictures.ts';
+import { crc16, type VietQrOptions, vietQrPayload } from '../../server/plans/qr/vietqr.ts';
 import { BusyThreadError } from '../../server/runtime/thread.ts';
 
 describe('VietQR payload', () => {

@@ -1,6 +1,11 @@
 import { array, assert, constantFrom, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AttemptEvent, type AttemptState, attemptTable, type Cell } from '../../server/gateway/attempt-states.ts';
+import {
+  type AttemptEvent,
+  type AttemptState,
+  attemptTable,
+  type Cell,
+} from '../../server/gateway/upstream/attempt-states.ts';
 
 /** The table of states of one try: every cell, written down a second time, and what holds on every walk through it. */
 
@@ -16,6 +21,7 @@ waiting          failed           -> ended           | abort    | stream upstrea
 waiting          failed_at_once   -> ended           | abort    | error_event
 waiting          cut              -> ended           | continue | stream upstream_cut + cut
 waiting          stalled          -> ended           | continue | stream timeout + stalled
+waiting          noise            -> ended           | abort    | fault
 waiting          whole            -> ended           | continue | whole
 waiting          status           -> ended           | continue | status
 waiting          fault            -> ended           | continue | fault
@@ -32,6 +38,7 @@ relaying         failed           -> ended           | abort    | stream upstrea
 relaying         failed_at_once   -> !
 relaying         cut              -> ended           | continue | stream upstream_cut + cut
 relaying         stalled          -> ended           | continue | stream timeout + stalled
+relaying         noise            -> ended           | abort    | stream upstream_error + noise
 relaying         whole            -> !
 relaying         status           -> !
 relaying         fault            -> !
@@ -48,6 +55,7 @@ draining_unseen  failed           -> ended           | abort    | stream client_
 draining_unseen  failed_at_once   -> ended           | abort    | error_event
 draining_unseen  cut              -> ended           | continue | stream client_closed + nothing
 draining_unseen  stalled          -> ended           | continue | stream client_closed + nothing
+draining_unseen  noise            -> ended           | abort    | left
 draining_unseen  whole            -> ended           | continue | whole, client left
 draining_unseen  status           -> ended           | continue | status
 draining_unseen  fault            -> ended           | continue | left
@@ -64,6 +72,7 @@ draining         failed           -> ended           | abort    | stream client_
 draining         failed_at_once   -> !
 draining         cut              -> ended           | continue | stream client_closed + nothing
 draining         stalled          -> ended           | continue | stream client_closed + nothing
+draining         noise            -> ended           | abort    | stream client_closed + nothing
 draining         whole            -> !
 draining         status           -> !
 draining         fault            -> !

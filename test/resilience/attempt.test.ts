@@ -1,10 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import type { ReportedUsage } from '../../server/core/tokens.ts';
-import { createAnswerRoom } from '../../server/gateway/answer-room.ts';
-import { type AttemptEnd, type AttemptParts, attempt } from '../../server/gateway/attempt.ts';
-import type { Client } from '../../server/gateway/client.ts';
-import { createRefusals } from '../../server/gateway/refusals.ts';
+import type { Client } from '../../server/gateway/entrance/client.ts';
+import { createAnswerRoom } from '../../server/gateway/load/answer-room.ts';
+import { createAnswerTurns } from '../../server/gateway/load/answer-turns.ts';
+import { createRefusals } from '../../server/gateway/refusals/refusals.ts';
+import { type AttemptEnd, type AttemptParts, attempt } from '../../server/gateway/upstream/attempt.ts';
 import type { WireStream } from '../../server/wire/protocol.ts';
 
 /** One try whose surroundings are played by the test: it releases everything when it ends, however it ends. */
@@ -48,6 +50,7 @@ function play(
     destroy: () => void (seen.destroyed += 1),
     onDrain: (listener) => void (listeners.drain = listener),
     onGone: (listener) => void (listeners.gone = listener),
+    onHalfClosed: () => undefined,
   };
   const beats = new Set<(now: number) => void>();
   const account: ReportedUsage = {
@@ -72,6 +75,7 @@ function play(
     end: () => new Uint8Array(0),
     stop: () => Buffer.from('STOPPED'),
     account: () => account,
+    noise: 0,
     keepAlive: Buffer.from('~'),
   };
   Object.defineProperties(stream, Object.getOwnPropertyDescriptors(overrides.wire ?? {}));
@@ -94,6 +98,7 @@ function play(
       idleTimeoutMs: 1_000,
     },
     secret: 'secret-of-the-operator',
+    turns: createAnswerTurns(),
     refusals: createRefusals({ topUpUrl: 'https://steyg.test/top-up', statusUrl: 'https://steyg.test/status' }),
     stream,
     eventsOfWhole: () => null,
@@ -105,8 +110,17 @@ function play(
       },
       close: () => undefined,
     },
-    timeouts: { headersMs: 1, replyMs: 1, idleMs: 1, firstEventMs: 100, keepAliveMs: 100, clientStallMs: 100 },
-    drainMs: 0,
+    timeouts: {
+      headersMs: 1,
+      replyMs: 10_000,
+      idleMs: 1,
+      firstEventMs: 100,
+      keepAliveMs: 100,
+      clientStallMs: 100,
+      leftMs: 30_000,
+    },
+    isDrained: false,
+    leaving: { unknown: () => 0n, answer: () => 0n },
     maxReplyBytes: 1e6,
     share: createAnswerRoom({ perAccountBytes: 1e9, totalBytes: 1e9, maxAnswerBytes: 1e6 }).open('account'),
     dispatchedAt: performance.now(),
@@ -238,7 +252,7 @@ describe('a stream', () => {
     expect(played.seen).toMatchObject({ written: 'one ', paused: 1, resumed: 0 });
     brake.waiting = false;
     resume();
-    expect(played.seen.resumed).toBe(1);
+    await expect.poll(() => played.seen.resumed).toBe(1);
     expect(played.seen.written).toBe(`one two three ${'x'.repeat(300_000)}`);
 
     // The upstream may be done before the ledger has answered.
@@ -249,6 +263,97 @@ describe('a stream', () => {
     brake.waiting = false;
     resume();
     expect(await played.end).toMatchObject({ kind: 'stream', ending: 'completed', last: Buffer.from('last END') });
+  });
+
+  it('that comes faster than it is worked on waits for its turn, piece by piece and in order', async () => {
+    const played = play();
+    played.head();
+    const pieces = Array.from({ length: 200 }, (_none, at) => `${String(at).padStart(4, '0')}${'x'.repeat(8_188)}`);
+    // All in one turn of the event loop, as a socket hands them over.
+    for (const piece of pieces) played.data(piece);
+    expect(played.seen.written.length).toBeLessThan(200_000);
+    expect(played.seen.paused).toBeGreaterThan(0);
+    let longest = 0;
+    for (let before = played.seen.written.length; before < 200 * 8_192; before = played.seen.written.length) {
+      await nextTurn();
+      longest = Math.max(longest, played.seen.written.length - before);
+    }
+    expect(longest).toBeLessThan(200_000);
+    expect(played.seen.written).toBe(pieces.join(''));
+    expect(played.seen.resumed).toBeGreaterThan(0);
+    played.data('END');
+    expect(await played.end).toMatchObject({ kind: 'stream', ending: 'completed' });
+  });
+
+  it('of many small pieces waits for its turn, too', () => {
+    const played = play();
+    played.head();
+    for (let at = 0; at < 10_000; at += 1) played.data('x');
+    expect(played.seen.written.length).toBeLessThan(4_000);
+    expect(played.seen.paused).toBeGreaterThan(0);
+    played.leave();
+  });
+
+  it('shares the turn with all others of the process', async () => {
+    const turns = createAnswerTurns();
+    const many = Array.from({ length: 50 }, () => play({ turns }));
+    for (const played of many) played.head();
+    for (let at = 0; at < 5; at += 1) for (const played of many) played.data('x'.repeat(16_000));
+    const written = (): number => many.reduce((sum, { seen }) => sum + seen.written.length, 0);
+    expect(written()).toBeLessThan(200_000);
+    await expect.poll(written).toBe(50 * 5 * 16_000);
+    for (const played of many) played.leave();
+  });
+
+  it('that has arrived whole before its turn ends as it would have', async () => {
+    const played = play();
+    played.head();
+    for (let at = 0; at < 40; at += 1) played.data('x'.repeat(16_000));
+    played.data('END');
+    played.done();
+    expect(await played.end).toMatchObject({ kind: 'stream', ending: 'completed', last: Buffer.from('END') });
+    expect(played.seen.written.length).toBe(40 * 16_000);
+  });
+
+  it.each([
+    ['before any content', false, { kind: 'fault', fault: 'noise' }],
+    ['after content', true, { kind: 'stream', ending: 'upstream_error', last: Buffer.from('STOPPED') }],
+  ])('of nothing but noise is cut off %s', async (_name, isBegun, expected) => {
+    const wire = { noise: 0, write: (chunk: Uint8Array) => (isBegun ? chunk : new Uint8Array(0)) };
+    const played = play({
+      wire: {
+        write: wire.write,
+        get noise() {
+          return wire.noise;
+        },
+      },
+    });
+    played.head();
+    played.data('one');
+    wire.noise = 49_000;
+    played.data(':');
+    expect(played.seen.aborted).toBe(0);
+    wire.noise = 51_000;
+    await nextTurn();
+    played.data(':');
+    expect(await played.end).toMatchObject(expected);
+    expect(played.seen.aborted).toBe(1);
+    expect(played.beats.size).toBe(0);
+  });
+
+  it('of nothing but pings ends after three times the time of a whole answer, and lives on content', async () => {
+    const account = { usage: null, clamped: false, partial: true, outputBytes: 4, outputPieces: 1, model: null };
+    const played = play({ wire: { account: () => account } });
+    played.head();
+    played.data('one');
+    played.beat(20_000);
+    account.outputPieces = 2;
+    played.beat(29_000);
+    played.beat(58_000);
+    expect(played.seen.aborted).toBe(0);
+    played.beat(60_000);
+    expect(await played.end).toMatchObject({ kind: 'stream', ending: 'timeout', last: Buffer.from('STOPPED') });
+    expect(played.seen.aborted).toBe(1);
   });
 
   it('that waits for the ledger relays nothing more once the budget ends it', async () => {
@@ -300,19 +405,23 @@ describe('a stream', () => {
 
 describe('a client that leaves', () => {
   it.each([
-    ['before the request is out', (_played: ReturnType<typeof play>) => undefined, { kind: 'left', sent: false }],
-    ['after that', (played: ReturnType<typeof play>) => played.sent(), { kind: 'left', sent: true }],
+    [
+      'before the request is out',
+      (_played: ReturnType<typeof play>) => undefined,
+      { kind: 'left', sent: false, failed: false },
+    ],
+    ['after that', (played: ReturnType<typeof play>) => played.sent(), { kind: 'left', sent: true, failed: false }],
   ])('%s', async (_name, before, end) => {
     const played = play();
     before(played);
     played.leave();
-    expect(await played.end).toEqual(end);
+    expect(await played.end).toMatchObject(end);
     expect(played.seen.aborted).toBe(1);
     expect(played.beats.size).toBe(0);
   });
 
   it('is drained for: to the end, at most half a minute, and no longer than the budget lasts', async () => {
-    const toTheEnd = play({ drainMs: 30_000 });
+    const toTheEnd = play({ isDrained: true });
     toTheEnd.sent();
     toTheEnd.head();
     toTheEnd.data('one');
@@ -322,7 +431,7 @@ describe('a client that leaves', () => {
     expect(await toTheEnd.end).toMatchObject({ kind: 'stream', ending: 'client_closed', last: new Uint8Array(0) });
     expect(toTheEnd.seen.written).toBe('one');
 
-    const tooLong = play({ drainMs: 30_000 });
+    const tooLong = play({ isDrained: true });
     tooLong.sent();
     tooLong.head();
     tooLong.data('one');
@@ -335,7 +444,7 @@ describe('a client that leaves', () => {
 
     let checks = 0;
     const tooDear = play({
-      drainMs: 30_000,
+      isDrained: true,
       brake: (stop) => ({
         waiting: false,
         hiddenTokens: 0,
@@ -372,7 +481,7 @@ describe('a client that leaves', () => {
     shown.sent();
     shown.head();
     shown.leave();
-    expect(await shown.end).toEqual({ kind: 'left', sent: true });
+    expect(await shown.end).toMatchObject({ kind: 'left', sent: true });
 
     const learnt = play(hiding(100));
     learnt.sent();
@@ -389,33 +498,68 @@ describe('a client that leaves', () => {
     silent.beat(29_000);
     expect(silent.seen.aborted).toBe(0);
     silent.beat(31_000);
-    expect(await silent.end).toEqual({ kind: 'left', sent: true });
+    expect(await silent.end).toMatchObject({ kind: 'left', sent: true, failed: false });
     expect(silent.seen.aborted).toBe(1);
 
     const unsent = play(hiding(100));
     unsent.leave();
-    expect(await unsent.end).toEqual({ kind: 'left', sent: false });
+    expect(await unsent.end).toMatchObject({ kind: 'left', sent: false });
+  });
+
+  it('is waited for until the cost is known, and no longer than the wait costs what it can tell', async () => {
+    const unknownUntil = (told: () => boolean, answer: () => bigint) =>
+      play({ leaving: { unknown: () => (told() ? 0n : 10_000_000_000n), answer } });
+    let isTold = false;
+    const early = unknownUntil(
+      () => isTold,
+      () => 0n,
+    );
+    early.sent();
+    early.head();
+    early.leave();
+    expect(early.seen.aborted).toBe(0);
+    isTold = true;
+    early.data('one');
+    expect(await early.end).toMatchObject({ kind: 'stream', ending: 'client_closed' });
+    expect(early.seen).toMatchObject({ aborted: 1, written: '' });
+
+    let cost = 5_000_000_000n;
+    const long = unknownUntil(
+      () => false,
+      () => cost,
+    );
+    long.sent();
+    long.head();
+    long.data('one');
+    long.leave();
+    cost += 10_000_000_000n;
+    long.data('two');
+    expect(long.seen.aborted).toBe(0);
+    cost += 1n;
+    long.data('three');
+    expect(await long.end).toMatchObject({ kind: 'stream', ending: 'client_closed' });
+    expect(long.seen).toMatchObject({ aborted: 1, written: 'one' });
   });
 
   it('is drained for when the answer is not streamed, too', async () => {
-    const played = play({ drainMs: 30_000, stream: null });
+    const played = play({ isDrained: true, stream: null });
     played.sent();
     played.leave();
     played.head(200, 'application/json');
     played.data('{"whole":1}');
     played.done();
     expect(await played.end).toMatchObject({ kind: 'whole', clientLeft: true });
-    const cut = play({ drainMs: 30_000, stream: null });
+    const cut = play({ isDrained: true, stream: null });
     cut.sent();
     cut.leave();
     cut.fail();
-    expect(await cut.end).toEqual({ kind: 'left', sent: true });
-    const stopped = play({ drainMs: 30_000, stream: null });
+    expect(await cut.end).toEqual({ kind: 'left', sent: true, account: null, failed: true });
+    const stopped = play({ isDrained: true, stream: null });
     stopped.sent();
     stopped.leave();
     stopped.shutdown.now = true;
     stopped.beat();
-    expect(await stopped.end).toEqual({ kind: 'left', sent: true });
+    expect(await stopped.end).toEqual({ kind: 'left', sent: true, account: null, failed: true });
   });
 });
 

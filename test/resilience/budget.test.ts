@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addGrant } from '../../server/billing/grants.ts';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { reader, settled, until } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { ask, catalogFile, directions, errorIn, oneRouteEach, post, postPatiently, protocols } from './support.ts';
@@ -129,8 +129,10 @@ describe('a budget that runs out in mid-stream', () => {
 describe('an answer far dearer than hold and balance', () => {
   it('takes what there is; the next request gets 402', async () => {
     const customer = await app.customer({ usd: '0.01' });
-    const usage = JSON.stringify({ input_tokens: 10, output_tokens: 1_000_000 });
-    const response = await post(app, customer.secret, { ...messages, stream: false }, `[[say x]][[usage ${usage}]]`);
+    const usage = JSON.stringify({ input_tokens: 10, output_tokens: 10_000 });
+    const response = await post(app, customer.secret, { ...messages, stream: false }, `[[say x]][[usage ${usage}]]`, {
+      max_tokens: 10_000,
+    });
     expect(response.status).toBe(200);
     expect(await settled(app, customer)).toMatchObject([{ charged: 10_000_000_000n, free_after: 0n }]);
     expect((await post(app, customer.secret, messages, 'ping')).status).toBe(402);

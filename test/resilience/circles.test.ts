@@ -8,7 +8,7 @@ import { applyCatalog } from '../../server/admin/catalog-apply.ts';
 import { parseCatalogFile } from '../../server/admin/catalog-file.ts';
 import { resealSecrets } from '../../server/admin/reseal.ts';
 import { endGrant } from '../../server/billing/grants.ts';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { createCatalogChanges } from '../../server/catalog/changes.ts';
 import { saveUpstreamKey, sealContextOf } from '../../server/catalog/upstreams.ts';
 import { transaction } from '../../server/database/lane.ts';

@@ -1,12 +1,12 @@
 import { Pool, type PoolClient } from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccounts } from '../../server/accounts/accounts.ts';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { repeatedTransaction } from '../../server/database/lane.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
 import { createKey, createKeys } from '../../server/keys/keys.ts';
+import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { createOrders } from '../../server/plans/orders.ts';
-import { createTransfers } from '../../server/plans/transfers.ts';
 import { once } from '../../server/shared/idempotency.ts';
 import { bank, createAccount, createPlans, oneUsd, transfer } from '../plans/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';

@@ -4,7 +4,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Pool } from 'pg';
 import { createAccounts } from '../../server/accounts/accounts.ts';
-import { type BrokenInvariant, checkInvariants } from '../../server/billing/invariants.ts';
+import { type BrokenInvariant, checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { bigintTypes } from '../../server/database/pool.ts';
 import { createKeys } from '../../server/keys/keys.ts';
 import { createSimulator, type Simulator, type SimulatorSettings } from '../../server/simulator/simulator.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isSameModel } from '../../server/gateway/reported-model.ts';
+import { isSameModel } from '../../server/gateway/upstream/reported-model.ts';
 
 /** Which reported names mean the requested model. */
 

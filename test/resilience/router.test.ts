@@ -170,15 +170,25 @@ describe('retries', () => {
     expect(list.next('failure')).toBeNull();
   });
 
-  it('have a budget: three a minute, or a fifth of the model’s requests', () => {
+  it('have a budget: fifteen a minute, or a fifth of the model’s requests', () => {
     routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
-    expect([retried(), retried(), retried(), retried(), retried()]).toEqual([true, true, true, false, false]);
-    for (let i = 0; i < 95; i += 1) candidates().next('nothing');
-    // 100 requests and 3 retries so far.
+    expect(Array.from({ length: 17 }, retried)).toEqual([...Array.from({ length: 15 }, () => true), false, false]);
+    for (let i = 0; i < 143; i += 1) candidates().next('nothing');
+    // 160 requests and 15 retries so far.
     const more = Array.from({ length: 30 }, retried).filter(Boolean);
     expect(more.length).toBeGreaterThanOrEqual(17);
     expect(more.length).toBeLessThanOrEqual(24);
     clockMs += 61_000;
+    expect(retried()).toBe(true);
+  });
+
+  it('take nothing from the budget where not even a connection was had', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 }, { upstream: 'c', priority: 2 });
+    for (let i = 0; i < 100; i += 1) {
+      const list = candidates();
+      const ids = [list.next('nothing'), list.next('no_connection'), list.next('no_connection')];
+      expect(ids.map((target) => target?.route.upstream.id)).toEqual(['a', 'b', 'c']);
+    }
     expect(retried()).toBe(true);
   });
 
@@ -190,17 +200,56 @@ describe('retries', () => {
 });
 
 describe('an upstream that keeps failing', () => {
-  it('is left out after five failures in a row, for thirty seconds', () => {
+  it('comes last after five failures in a row, for thirty seconds', () => {
     routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
     fail('a', 4);
     expect(order()).toEqual(['a', 'b']);
     fail('a', 1);
-    expect(order()).toEqual(['b']);
-    expect(router.health()).toEqual([{ upstreamId: 'a', consecutiveFailures: 0, ejected: true, restingKeys: 0 }]);
+    expect(order()).toEqual(['b', 'a']);
+    expect(router.health()).toEqual([{ upstreamId: 'a', consecutiveFailures: 5, ejected: true, restingKeys: 0 }]);
     clockMs += 29_000;
-    expect(order()).toEqual(['b']);
+    expect(order()).toEqual(['b', 'a']);
     clockMs += 1_001;
     expect(order()).toEqual(['a', 'b']);
+  });
+
+  it('is tried by one request afterwards; the others wait for its report, and a failure doubles the time', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    fail('a', 5);
+    clockMs += 30_001;
+    expect([first(), first(), first()].map(({ route }) => route.upstream.id)).toEqual(['a', 'b', 'b']);
+    fail('a', 1);
+    clockMs += 59_000;
+    expect(first().route.upstream.id).toBe('b');
+    clockMs += 1_001;
+    expect(first().route.upstream.id).toBe('a');
+    router.report(at('a'), 'fine');
+    expect([first(), first()].map(({ route }) => route.upstream.id)).toEqual(['a', 'a']);
+  });
+
+  it('comes last for a moment when it cannot be connected to, longer each time', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    for (const ms of [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]) {
+      router.report(at('a'), 'unreachable');
+      clockMs += ms - 1;
+      expect([ms, first().route.upstream.id]).toEqual([ms, 'b']);
+      clockMs += 2;
+      expect([ms, first().route.upstream.id]).toEqual([ms, 'a']);
+    }
+  });
+
+  it('comes last when more of its requests fail than the budget of retries covers', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    for (let i = 0; i < 30; i += 1) {
+      fail('a', 1);
+      for (let fine = 0; fine < 6; fine += 1) router.report(at('a'), 'fine');
+    }
+    expect(order()).toEqual(['a', 'b']);
+    for (let i = 0; i < 20; i += 1) {
+      fail('a', 1);
+      router.report(at('a'), 'fine');
+    }
+    expect(order()).toEqual(['b', 'a']);
   });
 
   it('is not when one of them went well in between', () => {
@@ -230,15 +279,15 @@ describe('an upstream that keeps failing', () => {
     expect(router.health()).toEqual([]);
   });
 
-  it('is one of at most half of all: the one that failed first comes back first', () => {
+  it('is never left out: of those that failed, the one that failed first comes back first', () => {
     routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 }, { upstream: 'c', priority: 2 });
     fail('a', 5);
     clockMs += 1;
     fail('b', 5);
-    expect(order()).toEqual(['a', 'c']);
+    expect(order()).toEqual(['c', 'a', 'b']);
     clockMs += 1;
     fail('c', 5);
-    expect(order()).toEqual(['a', 'b']);
+    expect(order()).toEqual(['a', 'b', 'c']);
   });
 });
 

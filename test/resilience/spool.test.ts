@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { checkInvariants } from '../../server/billing/invariants.ts';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { settled, until } from '../gateway/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { catalogFile, counter, oneRouteEach, post, protocols } from './support.ts';
@@ -21,10 +21,16 @@ afterEach(() => app.close());
 const spool = () => join(app.dataDir, 'spool');
 const readiness = async (): Promise<number> => (await fetch(`${app.url}/readyz`)).status;
 
-/** No directory can be made where a file is: root, too, is stopped by that. */
+/** No directory can be made where a file is: root, too, is stopped by that. A request that ends meanwhile makes the directory again. */
 async function breakDisk(): Promise<void> {
-  await rename(spool(), `${spool()}-aside`).catch(() => undefined);
-  await writeFile(spool(), 'in the way');
+  for (let tries = 0; ; tries += 1) {
+    await rename(spool(), `${spool()}-aside-${tries}`).catch(() => undefined);
+    const isMade = await writeFile(spool(), 'in the way', { flag: 'wx' }).then(
+      () => true,
+      () => false,
+    );
+    if (isMade) return;
+  }
 }
 
 async function mendDisk(): Promise<void> {

@@ -91,7 +91,7 @@ const beforeContent: Fault[] = [
     name: '429 with a long wait',
     directives: `[[status 429]]${headers({ 'retry-after': '86400' })}`,
     status: [529, 503],
-    retryAfter: '60',
+    retryAfter: '59',
   },
   { name: '500', directives: '[[status 500]]', status: 502 },
   { name: '501', directives: '[[status 501]]', status: 502 },

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ProfileId } from '../../server/core/profile.ts';
-import { readVendorError, troubleOf, vendorWordings } from '../../server/gateway/vendor-errors.ts';
+import { readVendorError, troubleOf, vendorWordings } from '../../server/gateway/upstream/vendor-errors.ts';
 import { settled } from '../gateway/support.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { catalogFile, counter, errorIn, leaks, post, protocols, vendorModel, vendorSecret } from './support.ts';
@@ -325,4 +325,11 @@ describe('the table of wordings', () => {
       expect(troubleOf(400, readVendorError(Buffer.from(body)), vendorModel, null)).toBeNull();
     }
   });
+});
+
+it('an error of a megabyte of values is not parsed, and one that quotes a long request is', () => {
+  const values = Buffer.from(`{"error":{"message":"quota","list":[${'0,'.repeat(400_000)}0]}}`);
+  expect(readVendorError(values)).toBeNull();
+  const quoting = Buffer.from(JSON.stringify({ error: { message: 'too long', input: 'x'.repeat(900_000) } }));
+  expect(readVendorError(quoting)?.message).toBe('too long');
 });

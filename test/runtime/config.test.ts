@@ -98,6 +98,14 @@ describe('CONFIGURATION.md', () => {
   });
 });
 
+it('texts script the bytes of simulated answers in development, and in production only where it is set', () => {
+  const production = { NODE_ENV: 'production', SECRET_KEY: Buffer.alloc(32, 1).toString('base64') };
+  expect(loadConfig({}).simulator.raw).toBe(true);
+  expect(loadConfig({ SIMULATOR_RAW: '0' }).simulator.raw).toBe(false);
+  expect(loadConfig(production).simulator.raw).toBe(false);
+  expect(loadConfig({ ...production, SIMULATOR_RAW: '1' }).simulator.raw).toBe(true);
+});
+
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
     loadConfig(env);

@@ -21,6 +21,7 @@ afterAll(() => database.drop());
 async function process(...jobs: Pick<ScheduledJob, 'name' | 'run'>[]): Promise<Jobs> {
   const started = createJobs({
     databaseUrl: database.url,
+    max: 3,
     jobs: jobs.map((job) => ({ cron: '0 0 1 1 *', ...job })),
     log: { warn: (fields) => warnings.push(fields) },
     pollSeconds: 0.5,

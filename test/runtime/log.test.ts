@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it, describe as suite } from 'vitest';
-import { describe } from '../../server/billing/failure.ts';
+import { describe } from '../../server/billing/lane/failure.ts';
 import { type Log, logFields } from '../../server/core/log.ts';
 import { describeError, describeRequest } from '../../server/runtime/http.ts';
 import { createLog } from '../../server/runtime/log.ts';

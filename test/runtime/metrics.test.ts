@@ -1,7 +1,7 @@
 /** Metrics: labels are bounded, and figures are read at a scrape. */
 
 import { expect, test } from 'vitest';
-import { createMetrics } from '../../server/runtime/metrics.ts';
+import { createMetrics } from '../../server/runtime/telemetry/metrics.ts';
 
 const settled = {
   protocol: 'messages',
@@ -20,6 +20,8 @@ test('figures are reported for each combination of labels, at every scrape', asy
   metrics.requestDone({ protocol: 'responses', model: '200', status: 200, seconds: 70, firstByteSeconds: 0.3 });
   metrics.settled(settled);
   metrics.settled({ ...settled, cost: 0n });
+  metrics.charged('m', 1_250_000_000_000n);
+  metrics.charged('m', 0n);
   metrics.inFlight.add('messages');
   metrics.inFlight.add('messages');
   metrics.inFlight.remove('messages');
@@ -34,6 +36,7 @@ test('figures are reported for each combination of labels, at every scrape', asy
         'gateway_tokens_total{model="m",token_type="input",worker="3"} 20',
         'gateway_tokens_total{model="m",token_type="cache_write",worker="3"} 6',
         'gateway_spend_usd_total{model="m",worker="3"} 1.5',
+        'gateway_charged_usd_total{model="m",worker="3"} 1.25',
         'gateway_inflight{protocol="messages",worker="3"} 1',
         'gen_ai_server_request_duration_seconds_bucket{le="0.025",worker="3",protocol="messages",model="m"} 3',
         'gen_ai_server_request_duration_seconds_bucket{le="60",worker="3",protocol="responses",model="200"} 0',

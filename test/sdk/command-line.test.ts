@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Diagnosis } from '@steyg/sdk/doctor';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { diff } from '../../sdk/dist/cli/diff.js';
+import { gitEnvironment } from '../../sdk/dist/cli/files.js';
 import { run } from '../../sdk/dist/cli/run.js';
 import { startApp, type TestApp } from '../support/app.ts';
 import { type Ended, root, withDirectory } from './programs.ts';
@@ -49,6 +50,49 @@ describe('steyg', () => {
     expect(wrong).toMatchObject({ code: 1, stdout: '' });
     expect(wrong.stderr).toContain('--dance');
     expect(wrong.stderr).not.toContain('    at ');
+  });
+});
+
+describe('steyg status', () => {
+  it('says what is left and what today cost, for people, programs and status lines', async () => {
+    await withDirectory(async (home) => {
+      const customer = await app.customer({ usd: '5' });
+      const env = { STEYG_API_KEY: customer.secret };
+      expect((await steyg(home, ['status'], env)).stdout).toBe(
+        'Left        5.00 USD\nToday       0.00 USD by this key\n',
+      );
+      expect((await steyg(home, ['status', '--line'], env)).stdout).toBe('5.00 USD left, 0.00 USD today\n');
+      const { stdout } = await steyg(home, ['status', '--json'], env);
+      expect(JSON.parse(stdout)).toEqual({ balance: 5, limitLeft: null, limitReset: null, today: 0 });
+    });
+  });
+
+  it('counts the limit of the key, asks at most once in five seconds, and keeps no key on disk', async () => {
+    await withDirectory(async (home) => {
+      const customer = await app.customer({
+        usd: '5',
+        terms: { limits: { day: 2_000_000_000_000n, week: null, month: null, lifetime: null } },
+      });
+      const env = { STEYG_API_KEY: customer.secret };
+      expect((await steyg(home, ['status'], env)).stdout).toContain('  this key  2.00 USD (daily)');
+      const before = app.logged.length;
+      for (let round = 0; round < 5; round += 1)
+        expect((await steyg(home, ['status', '--line'], env)).stdout).toBe('2.00 USD left, 0.00 USD today\n');
+      expect(app.logged.slice(before).filter((line) => line.includes('/v1/key'))).toEqual([]);
+      const folder = join(home, '.cache/steyg');
+      const [name = ''] = await readdir(folder);
+      expect((await stat(join(folder, name))).mode & 0o777).toBe(0o600);
+      expect(name + (await readFile(join(folder, name), 'utf8'))).not.toContain(customer.secret.slice(-12));
+    });
+  });
+
+  it('in a status line never fails', async () => {
+    await withDirectory(async (home) => {
+      const away = { STEYG_BASE_URL: 'http://127.0.0.1:64231/api' };
+      expect(await steyg(home, ['status', '--line'], away)).toMatchObject({ code: 0, stdout: 'Steyg: no answer\n' });
+      expect((await steyg(home, ['status', '--line'], { STEYG_API_KEY: '' })).stdout).toBe('Steyg: not set up\n');
+      expect((await steyg(home, ['status'], away)).code).toBe(1);
+    });
   });
 });
 
@@ -165,6 +209,71 @@ describe('steyg connect', () => {
     });
   });
 
+  it('runs no command that a foreign repository names, and gives git no key', async () => {
+    await withDirectory(async (home) => {
+      execFileSync('git', ['init', '-q', home]);
+      const trace = join(home, 'trace');
+      const spy = join(home, 'spy.sh');
+      await writeFile(spy, `#!/bin/sh\nenv >> ${trace}\necho\n`);
+      await chmod(spy, 0o755);
+      for (const name of ['core.fsmonitor', 'core.pager', 'core.sshCommand', 'core.editor', 'diff.external'])
+        execFileSync('git', ['-C', home, 'config', name, spy]);
+      execFileSync('git', ['-C', home, 'config', 'core.hooksPath', join(home, 'hooks')]);
+      await mkdir(join(home, 'hooks'));
+      for (const hook of ['fsmonitor-watchman', 'post-index-change', 'pre-auto-gc'])
+        await symlink(spy, join(home, 'hooks', hook));
+      await writeFile(join(home, '.gitignore'), '.claude/settings.local.json\n');
+      const args = ['connect', 'claude-code', '--project', '--write', '--yes'];
+      expect((await steyg(home, args)).code).toBe(0);
+      await expect(stat(trace)).rejects.toThrow('ENOENT');
+      // The repository would run it: the test sees what it looks for.
+      execFileSync('git', ['-C', home, 'status'], { stdio: 'ignore' });
+      expect((await stat(trace)).size).toBeGreaterThan(0);
+    });
+    const env = gitEnvironment({
+      PATH: '/bin',
+      STEYG_API_KEY: 'k',
+      GIT_DIR: '/evil',
+      GIT_SSH_COMMAND: 'evil',
+      HOME: '/h',
+    });
+    expect(Object.keys(env).filter((name) => /KEY|GIT_(?:DIR|SSH)/.test(name))).toEqual([]);
+    expect(env).toMatchObject({ PATH: '/bin', HOME: '/h' });
+  });
+
+  it('takes back what it wrote, one write after the other, and nothing that was changed since', async () => {
+    await withDirectory(async (home) => {
+      const path = join(home, '.claude/settings.json');
+      const connect = (...more: string[]) => steyg(home, ['connect', 'claude-code', ...more]);
+      expect(await connect('--undo')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('Nothing was written'),
+      });
+      await mkdir(join(home, '.claude'));
+      const before = '{\n  "theme": "dark"\n}\n';
+      await writeFile(path, before);
+      await connect('--write', '--yes', '--model', 'sim-small');
+      const first = await readFile(path, 'utf8');
+      await connect('--write', '--yes', '--model', 'sim-large');
+      expect(await readFile(path, 'utf8')).not.toBe(first);
+      const kept = join(home, '.steyg/backups');
+      expect((await stat(kept)).mode & 0o777).toBe(0o700);
+      for (const name of await readdir(kept)) expect((await stat(join(kept, name))).mode & 0o777).toBe(0o600);
+      expect(await connect('--undo')).toMatchObject({ code: 0, stdout: expect.stringContaining(path) });
+      expect(await readFile(path, 'utf8')).toBe(first);
+      await writeFile(path, `${first} `);
+      expect(await connect('--undo')).toMatchObject({ code: 1, stderr: expect.stringContaining('was changed since') });
+      expect(await readFile(path, 'utf8')).toBe(`${first} `);
+      await writeFile(path, first);
+      expect((await connect('--undo')).code).toBe(0);
+      expect(await readFile(path, 'utf8')).toBe(before);
+      expect((await connect('--undo')).code).toBe(1);
+      expect((await connect('--write', '--yes', '--project')).code).toBe(0);
+      expect((await steyg(home, ['connect', 'claude-code', '--project', '--undo'])).code).toBe(0);
+      await expect(stat(join(home, '.claude/settings.local.json'))).rejects.toThrow('ENOENT');
+    });
+  });
+
   it('refuses to put the key where git would commit it, also behind a link', async () => {
     await withDirectory(async (home) => {
       const dotfiles = join(home, 'dotfiles');
@@ -257,7 +366,7 @@ describe('steyg connect', () => {
       expect(await readFile(join(home, 'c/opencode/opencode.jsonc'), 'utf8')).toMatch(/mine[^]*small_model/);
       expect(await readdir(join(home, 'c/opencode'))).toEqual(['opencode.jsonc']);
       expect(await readFile(join(home, 'c/zed/settings.json'), 'utf8')).toContain('default_model');
-      expect((await readdir(home)).toSorted()).toEqual(['a', 'b', 'c']);
+      expect((await readdir(home)).toSorted()).toEqual(['.steyg', 'a', 'b', 'c']);
       // And the doctor looks there.
       const { stdout } = await steyg(home, ['doctor', '--no-spend'], { ...moved, ANTHROPIC_MODEL: 'claude' });
       expect(stdout).toContain('ANTHROPIC_MODEL differs');

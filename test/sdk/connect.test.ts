@@ -22,24 +22,24 @@ const apiKey = `sk-steyg-${'k'.repeat(49)}`;
 const catalog = [
   {
     id: 'big-1',
-    display_name: 'Big 1',
-    context_length: 200_000,
-    max_output_tokens: 32_000,
-    price_usd_per_million: { output: '15' },
+    displayName: 'Big 1',
+    contextLength: 200_000,
+    maxOutputTokens: 32_000,
+    priceUsdPerMillion: { output: '15' },
   },
   {
     id: 'mid-1',
-    display_name: 'Mid 1',
-    context_length: 100_000,
-    max_output_tokens: 16_000,
-    price_usd_per_million: { output: '3' },
+    displayName: 'Mid 1',
+    contextLength: 100_000,
+    maxOutputTokens: 16_000,
+    priceUsdPerMillion: { output: '3' },
   },
   {
     id: 'flash',
-    display_name: 'Flash',
-    context_length: 50_000,
-    max_output_tokens: 8_000,
-    price_usd_per_million: { output: '0.4' },
+    displayName: 'Flash',
+    contextLength: 50_000,
+    maxOutputTokens: 8_000,
+    priceUsdPerMillion: { output: '0.4' },
   },
 ];
 const request: Omit<ConnectRequest, 'tool'> = {
@@ -176,8 +176,8 @@ describe('the settings in the README', () => {
   // `npm run test:clients` runs each of its blocks with the program it is for; what is given out here is the same.
   const sims = ['large', 'medium', 'small'].map((size) => ({
     id: `sim-${size}`,
-    context_length: 200_000,
-    max_output_tokens: size === 'small' ? 16_000 : 64_000,
+    contextLength: 200_000,
+    maxOutputTokens: size === 'small' ? 16_000 : 64_000,
   }));
   const given = (tool: ToolName) =>
     connect({
@@ -227,6 +227,64 @@ describe('the settings in the README', () => {
   });
 });
 
+describe('the list of models for Codex', () => {
+  const entry = (more: object) => ({
+    slug: 'gpt-9',
+    base_instructions: 'You are Codex, a coding agent based on GPT-9.1. Work well.',
+    model_messages: { instructions_template: 'x' },
+    service_tiers: [{ id: 'priority' }],
+    shell_type: 'unified_exec',
+    ...more,
+  });
+  const listed = (bundled: string) =>
+    connect({
+      tool: 'codex',
+      baseUrl: 'https://steyg.test/api',
+      models: { main: 'mid-1' },
+      bundledModels: bundled,
+      catalog: [
+        {
+          id: 'mid-1',
+          displayName: 'Mid 1',
+          contextLength: 200_000,
+          reasoning: { supportedEfforts: ['high', 'low'] },
+          architecture: { inputModalities: ['text', 'image'] },
+        },
+        { id: 'vectors', kind: 'embedding' },
+        { id: 'small-1' },
+      ],
+    }).files;
+
+  it('has every model that answers with text, as the installed Codex works with models', () => {
+    const [config, list] = listed(
+      JSON.stringify({ models: [entry({ tool_mode: 'code_mode_only' }), entry({ use_responses_lite: false })] }),
+    );
+    expect(parseToml(config?.content ?? '')).toMatchObject({ model_catalog_json: 'steyg-models.json' });
+    expect(list?.path).toBe('~/.codex/steyg-models.json');
+    const { models } = JSON.parse(list?.content ?? '') as { models: Record<string, unknown>[] };
+    expect(models.map(({ slug }) => slug)).toEqual(['mid-1', 'small-1']);
+    expect(models[0]).toMatchObject({
+      display_name: 'Mid 1',
+      base_instructions: 'You are Codex, a coding agent. Work well.',
+      shell_type: 'unified_exec',
+      context_window: 200_000,
+      supported_reasoning_levels: [{ effort: 'low' }, { effort: 'high' }],
+      default_reasoning_level: 'low',
+      input_modalities: ['text', 'image'],
+    });
+    expect(list?.content).not.toMatch(/model_messages|service_tiers|GPT-9/);
+  });
+
+  it.each(['', '{}', '{"models":[]}', JSON.stringify({ models: [entry({ tool_mode: 'code_mode_only' })] })])(
+    'is left out where Codex lists nothing to go by: %s',
+    (bundled) => {
+      const files = listed(bundled);
+      expect(files).toHaveLength(1);
+      expect(files[0]?.content).not.toContain('model_catalog_json');
+    },
+  );
+});
+
 describe('the others', () => {
   it('Codex: responses, and the key by the name of its variable', () => {
     expect(contentOf(made('codex'), '~/.codex/config.toml')).toBe(
@@ -234,7 +292,6 @@ describe('the others', () => {
         'model = "mid-1"',
         'model_provider = "steyg"',
         'model_context_window = 100000',
-        'web_search = "disabled"',
         '',
         '[model_providers.steyg]',
         'name = "Steyg"',
@@ -266,6 +323,19 @@ describe('the others', () => {
     expect(contentOf(made('qwen-code'), '~/.qwen/.env')).toBe(`STEYG_API_KEY=${apiKey}\n`);
     expect(made('cursor').steps.join('\n')).toContain('steyg/mid-1, steyg/big-1, steyg/flash');
     expect(made('cursor', { baseUrl: 'http://127.0.0.1:8787/api' }).notes.join('\n')).toContain('cannot reach');
+  });
+
+  it('VS Code: each model with its whole address, and no key in a file', () => {
+    const { code, files } = made('vscode');
+    const models = JSON.parse(`{${code[0]?.text ?? ''}}`) as { models: Record<string, unknown>[] };
+    expect(models.models.map(({ id }) => id)).toEqual(['mid-1', 'big-1', 'flash']);
+    expect(models.models[1]).toMatchObject({
+      url: 'https://steyg.test/api/v1/chat/completions',
+      apiType: 'chat-completions',
+      maxInputTokens: 168_000,
+      maxOutputTokens: 32_000,
+    });
+    expect([files, JSON.stringify(made('vscode')).includes(apiKey)]).toEqual([[], false]);
   });
 
   it('Continue: valid YAML', () => {
@@ -519,7 +589,6 @@ trust_level = "trusted"
       model: 'mid-1',
       model_provider: 'steyg',
       model_context_window: 100_000,
-      web_search: 'disabled',
       model_providers: {
         steyg: {
           ...before.model_providers.steyg,

@@ -5,7 +5,7 @@ import { parse } from 'graphql';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createAccessTokens } from '../../server/people/access-tokens.ts';
 import type { TokenScope } from '../../server/people/principal.ts';
-import { createTransfers } from '../../server/plans/transfers.ts';
+import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { transfer } from '../plans/support.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { events, json, ping, scripted } from './support.ts';
@@ -244,7 +244,7 @@ describe('a subscription', () => {
 });
 
 describe('idempotency', () => {
-  const made = json({ data: { createApiKey: { __typename: 'NewApiKey' } } });
+  const made = json({ data: { createKey: { __typename: 'NewApiKey' } } });
   const lost = new TypeError('fetch failed');
 
   it('is kept over attempts, and is the caller’s to decide', async () => {

@@ -175,17 +175,17 @@ describe('the control plane', () => {
 });
 
 describe('what the service answers about an account', () => {
-  it('has every member in camel case, and under its old name until the next major version', async () => {
+  it('has every member in camel case, and under no other name', async () => {
     const steyg = clientOf(app, customer);
     await steyg.messages.create(ping);
     await app.quiet(customer.accountId);
     const { data } = await steyg.models.list();
     const report = await steyg.usage.get({ groupBy: 'day,model' });
     const { costUsd } = await steyg.usage.of({ user: 'nobody' });
-    const { holdUsd, mostUsd, hold_usd } = await steyg.messages.estimate(ping);
-    expect([costUsd, hold_usd]).toEqual(['0', holdUsd]);
+    const { holdUsd, mostUsd } = await steyg.messages.estimate(ping);
+    expect([costUsd, Number(holdUsd) > 0]).toEqual(['0', true]);
     expect(Number(mostUsd)).toBeGreaterThan(0);
-    expect(report.balance.freeUsd).toBe(report.balance.free_usd);
+    expect(report.balance.freeUsd).toMatch(/^\d/);
     const answers = [
       data,
       report,
@@ -194,11 +194,11 @@ describe('what the service answers about an account', () => {
       await steyg.models.retrieve('sim-small'),
     ];
     const names = answers.flatMap(namesIn);
-    expect(names.filter(({ name }) => name.includes('_')).length).toBeGreaterThan(40);
-    expect(names.filter(({ name, twin }) => name.includes('_') && !twin)).toEqual([]);
+    expect(names.length).toBeGreaterThan(100);
+    expect(names.filter((name) => name.includes('_'))).toEqual([]);
   });
 
-  it('is shown by a console in one style, and stored with both', async () => {
+  it('is shown by a console and stored in one style', async () => {
     const steyg = clientOf(app, customer);
     const { steyg: facts } = await steyg.messages.create(ping);
     const entry = await steyg.usage.entry(facts.requestId ?? '');
@@ -206,13 +206,7 @@ describe('what the service answers about an account', () => {
     expect(text).toContain(`costUsd: '${entry.costUsd}'`);
     expect(text).toContain(`inputTokens: ${entry.usage.inputTokens}`);
     expect(text).not.toMatch(/\b[a-z]\w*_\w+'?:/);
-    // Programs of before read the old names, also of copies and of stored JSON.
     const stored = JSON.parse(JSON.stringify({ ...entry })) as typeof entry;
-    expect([entry.cost_usd, stored.cost_usd, stored.usage.input_tokens]).toEqual([
-      entry.costUsd,
-      entry.costUsd,
-      entry.usage.inputTokens,
-    ]);
     expect(stored).toEqual(entry);
     expect(verifyReceipt(stored).matches).toBe(true);
   });
@@ -225,20 +219,19 @@ describe('what the service answers about an account', () => {
   });
 });
 
-/** Every member, and whether its name in camel case has the same value. */
-function namesIn(value: unknown): { name: string; twin: boolean }[] {
+/** The name of every member, at any depth. */
+function namesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
-  const holder = value as Record<string, unknown>;
-  return Object.entries(holder).flatMap(([name, member]) => {
-    const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-    return [{ name, twin: holder[camel] === member }, ...namesIn(member)];
-  });
+  return Object.entries(value).flatMap(([name, member]) => [
+    ...(Array.isArray(value) ? [] : [name]),
+    ...namesIn(member),
+  ]);
 }
 
 describe('the declarations that are published', () => {
   /** Amounts of money by their names. Limits of requests, tokens and rates are none. */
   const amountName =
-    /(?:usd|vnd|pico|cost|price|charged|balance|budget|spent|granted|held|margin|revenue|credits|amount|^free$|^expired$|^hold$|^paid$|^refund)/i;
+    /(?:usd|vnd|pico|cost|price|charged|balance|budget|spent|granted|held|margin|revenue|credits|amount|^free$|^expired$|^hold$|^paid$|^refund(?!Id))/i;
   /** When, where, how often and of what, not how much. */
   const otherName = /(?:_at|At|Since|Url|Percent|Steps\w*|_tokens|Tokens|Unit)$/;
   const unitInName = /usd|vnd|pico/i;

@@ -284,8 +284,8 @@ describe('what published clients exchange is what the document says', () => {
     });
     await app.quiet(customer.accountId);
     await steyg.usage.get();
-    await steyg.usage.get({ group_by: 'key' });
-    await steyg.usage.get({ group_by: 'session,project' });
+    await steyg.usage.get({ groupBy: 'key' });
+    await steyg.usage.get({ groupBy: 'session,project' });
     await steyg.usage.of({ session: 'unknown' });
     await steyg.usage.entry(call.requestId ?? '');
     await steyg.key.get();

@@ -119,7 +119,7 @@ describe('the README', () => {
     const commands = fenced(readme, 'sh')
       .join('')
       .split('\n')
-      .flatMap((line) => /^npx @steyg\/sdk (.*?)\s*(#.*)?$/.exec(line)?.[1] ?? []);
+      .flatMap((line) => /^npx --yes \S+\/sdk\.tgz (.*?)\s*(#.*)?$/.exec(line)?.[1] ?? []);
     expect(commands.length).toBeGreaterThan(2);
     await withDirectory(async (directory) => {
       const steyg = join(root, 'sdk/bin/steyg.js');

@@ -1,7 +1,9 @@
 /** Receipts: costs recomputed from ledger entries. */
 
+import { readFileSync } from 'node:fs';
 import { verifyReceipt } from '@steyg/sdk';
-import { assert, nat, property, record } from 'fast-check';
+import { anything, assert, constantFrom, nat, oneof, property, record } from 'fast-check';
+import { buildSchema, isObjectType } from 'graphql';
 import { describe, expect, it } from 'vitest';
 
 const none = {
@@ -19,6 +21,16 @@ const receipt = (usage: Partial<typeof none>, cost: string, charged = cost, pric
   charged_usd: charged,
 });
 
+/** Whether it matches; what is no receipt at all does not. Any other error is a fault. */
+function doesMatch(entry: unknown): boolean {
+  try {
+    return verifyReceipt(entry as ReturnType<typeof receipt>).matches;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
 describe('a receipt', () => {
   it('is the worked example: 150,000 cache hits, 30,000 input and 4,000 output tokens for 0.195 USD', () => {
     const entry = receipt({ cache_hit_tokens: 150_000, input_tokens: 30_000, output_tokens: 4_000 }, '0.195');
@@ -34,6 +46,7 @@ describe('a receipt', () => {
         cacheWrite1h: 0n,
         output: 60_000_000_000n,
         units: 0n,
+        lines: 0n,
       },
       problems: [],
     });
@@ -48,6 +61,41 @@ describe('a receipt', () => {
     expect(
       verifyReceipt(receipt({ input_tokens: 1_000_000, output_tokens: 1_000_000 }, '0.3', '0.3', sum)).matches,
     ).toBe(true);
+  });
+
+  describe('with runs of other models', () => {
+    const small = Object.fromEntries(Object.entries(prices).map(([pool]) => [pool, '0.1'])) as typeof prices;
+    const run = {
+      model: 'small',
+      usage: receipt({ output_tokens: 10 }, '0').usage,
+      prices: small,
+      amount_usd: '0.000001',
+    };
+    const entry = { ...receipt({ input_tokens: 1 }, '0.000005'), lines: [run, run] };
+
+    it('costs its own tokens and theirs', () => {
+      expect(verifyReceipt(entry)).toMatchObject({ matches: true, costPico: 5_000_000n, parts: { lines: 2_000_000n } });
+    });
+
+    it('is the same in the words of the control plane', () => {
+      const line = (tokenPool: string, tokens: string, pricePerMillion: string, amount: string) => ({
+        tokenPool,
+        tokens,
+        pricePerMillion,
+        amount,
+      });
+      const lines = [{ model: 'small', receipt: [line('OUTPUT', '10', '0.1', '0.000001')], amount: '0.000001' }];
+      const own = { receipt: [line('INPUT', '1', '3', '0.000003')], cost: '0.000004', charged: '0.000004' };
+      expect(verifyReceipt({ ...own, lines })).toMatchObject({ matches: true, parts: { lines: 1_000_000n } });
+    });
+
+    it.each([
+      ['one that is left out', { ...entry, lines: [run] }],
+      ['an amount that its tokens do not make', { ...entry, lines: [run, { ...run, amount_usd: '0.000002' }] }],
+      ['a member that no receipt has', { ...entry, lines: [run, { ...run, discount: '1' }] }],
+    ])('does not match with %s', (_, forged) => {
+      expect(verifyReceipt(forged).matches).toBe(false);
+    });
   });
 
   it.each([
@@ -135,7 +183,11 @@ describe('a receipt', () => {
     const alterations = (value: unknown): { path: string; copy: unknown }[] => {
       if (!isHolder(value)) {
         const plain = value as Plain;
-        return [{ path: '', copy: plain === 'Asia/Ho_Chi_Minh' ? 'UTC' : `${plain ?? ''}1` }];
+        const others: Record<string, string> = {
+          'Asia/Ho_Chi_Minh': 'UTC',
+          '2026-11-20T03:00:00.000Z': '2026-11-20T03:00:00.001Z',
+        };
+        return [{ path: '', copy: others[String(plain)] ?? `${plain ?? ''}1` }];
       }
       return Object.entries(value).flatMap(([name, member]) =>
         alterations(member).map(({ path, copy }) => {
@@ -167,6 +219,225 @@ describe('a receipt', () => {
           expect.arrayContaining([expect.stringMatching(/ is stated as .+ and as .+\.$/)]),
         ]);
       }
+    });
+  });
+
+  describe('that is forged', () => {
+    const honest = receipt({ input_tokens: 2 }, '0.000006');
+    const line = (tokenPool: string, tokens: unknown, amount: string, pricePerMillion = '3') => ({
+      tokenPool,
+      tokens,
+      pricePerMillion,
+      amount,
+    });
+    const lines = { receipt: [line('INPUT', '2', '0.000006')], cost: '0.000006', charged: '0.000006' };
+    it.each<[string, unknown]>([
+      ['a foreign list beside honest tokens', { ...honest, receipt: [line('INPUT', '2', '0.000006')] }],
+      ['an empty list beside honest tokens', { ...honest, receipt: [] }],
+      ['prices_usd before the honest prices', { prices_usd: { ...prices, input: '1' }, ...honest }],
+      ['usageUsd before the honest tokens', { usageUsd: none, ...honest }],
+      ['usage_usd after them', { ...honest, usage_usd: none }],
+      [
+        'a kind of token on two lines',
+        { ...lines, receipt: [line('INPUT', 1, '0.000003'), line('INPUT', 1, '0.000003')] },
+      ],
+      [
+        'the same under its two spellings',
+        { ...lines, receipt: [line('cacheHit', 1, '0.000003'), line('CACHE_HIT', 1, '0.000003')] },
+      ],
+      ['a line with two kinds of token', { ...lines, receipt: [{ ...line('INPUT', 2, '0.000006'), pool: 'output' }] }],
+      [
+        'counts beside lines that say something else',
+        { ...lines, usage: { input: 3, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 } },
+      ],
+      ['a fee that no receipt has', { ...honest, fee: '1' }],
+      ['tokens of a kind that has no price', { ...honest, usage: { ...honest.usage, audio_tokens: 5 } }],
+      ['members of a prototype', JSON.parse(`{"__proto__":${JSON.stringify(honest)},"cost":"0.000006"}`)],
+      [
+        'a unit on two lines',
+        { ...receipt({}, '2'), units: [1, 1].map((count) => ({ unit: 'search', count, price: '1', amount: '1' })) },
+      ],
+    ])('by %s does not match', (_, entry) => {
+      expect(doesMatch(entry)).toBe(false);
+    });
+
+    it.each<[string, unknown]>([
+      ['null', null],
+      ['undefined', undefined],
+      ['a list', [honest]],
+      ['a text', 'receipt'],
+      ['tokens that are null', { ...honest, usage: null }],
+      ['prices that are null', { ...honest, prices: null }],
+      ['lines that are null', { ...lines, receipt: null }],
+      ['lines that are no list', { ...lines, receipt: { 0: lines.receipt[0], length: 1 } }],
+      ['a line that is null', { ...lines, receipt: [null] }],
+      ['units that are null', { ...honest, units: null }],
+      ['a cost that is null', { ...honest, cost_usd: null }],
+      ['a cost in a list', { ...honest, cost_usd: ['0.000006'] }],
+      ['a count in a list', { ...honest, usage: { ...none, input_tokens: ['2'] } }],
+      ['a bound that is no count', { ...honest, tier: { above_prompt_tokens: 'x', up_to_prompt_tokens: null } }],
+      ['a moment that is none', { ...honest, clock: { priced_at: 'soon', window: null } }],
+      [
+        'hours that are none',
+        {
+          ...honest,
+          clock: {
+            priced_at: '2026-11-20T03:00:00Z',
+            window: { days: ['fri'], period: '25:00-26:00', time_zone: 'UTC' },
+          },
+        },
+      ],
+      [
+        'days that are none',
+        {
+          ...honest,
+          clock: {
+            priced_at: '2026-11-20T03:00:00Z',
+            window: { days: ['someday'], period: '00:00-24:00', time_zone: 'UTC' },
+          },
+        },
+      ],
+    ])('as %s throws a RangeError', (_, entry) => {
+      expect(() => verifyReceipt(entry as typeof honest)).toThrow(RangeError);
+    });
+
+    it('takes counts beside lines that say the same', () => {
+      const usage = { input: '2', cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+      expect(verifyReceipt({ ...lines, usage } as never)).toMatchObject({ matches: true });
+    });
+
+    /** Verifies by the rule once more: exactly the members of the data plane's entry, and arithmetic on digits. */
+    function isTrue(entry: Record<string, unknown>): boolean {
+      const { usage, prices: priced, cost_usd: cost, charged_usd: charged, ...more } = entry;
+      const known = ['request_id', 'model'];
+      if (!Object.keys(more).every((name) => known.includes(name) || more[name] === undefined)) return false;
+      const pico = (text: unknown, places: number): bigint | null => {
+        if (typeof text !== 'string' || !/^[0-9]+([.][0-9]+)?$/.test(text)) return null;
+        const [whole = '', part = ''] = text.split('.');
+        return part.length > places ? null : BigInt(whole + part + '0'.repeat(places - part.length));
+      };
+      const holder = (value: unknown, names: string[]): Record<string, unknown> | null =>
+        typeof value === 'object' &&
+        value !== null &&
+        !Array.isArray(value) &&
+        Object.entries(value).every(([name, member]) => names.includes(name) || member === undefined)
+          ? (value as Record<string, unknown>)
+          : null;
+      const pools = Object.keys(prices);
+      const tokens = holder(
+        usage,
+        pools.map((pool) => `${pool}_tokens`),
+      );
+      const each = holder(priced, pools);
+      if (tokens === null || each === null) return false;
+      let sum = 0n;
+      for (const pool of pools) {
+        const number = tokens[`${pool}_tokens`];
+        const isNumber = typeof number === 'number' && Number.isSafeInteger(number) && number >= 0;
+        const isDigits = typeof number === 'string' && /^[0-9]+$/.test(number);
+        const price = pico(each[pool], 6);
+        if (!(isNumber || isDigits) || price === null) return false;
+        sum += BigInt(number) * price;
+      }
+      const [stated, taken] = [pico(cost, 12), pico(charged, 12)];
+      return stated === sum && taken !== null && taken <= sum;
+    }
+
+    it('in any way matches only where an independent verifier says so', () => {
+      const named = [
+        'usage',
+        'prices',
+        'receipt',
+        'cost_usd',
+        'charged_usd',
+        'usageUsd',
+        'prices_usd',
+        'fee',
+        '__proto__',
+        'model',
+      ];
+      const inner = ['input_tokens', 'output_tokens', 'input', 'cache_hit', 'audio', 'length', '0'];
+      const odd = oneof(
+        constantFrom<unknown>(
+          null,
+          undefined,
+          '',
+          '0',
+          '3',
+          '0.000006',
+          0,
+          2,
+          -1,
+          1.5,
+          true,
+          [],
+          {},
+          ['0'],
+          honest.usage,
+          prices,
+        ),
+        anything({ maxDepth: 1 }),
+      );
+      const forgery = record({
+        at: constantFrom(...named),
+        below: constantFrom(null, null, ...inner),
+        value: odd,
+        first: constantFrom(true, false),
+      });
+      let accepted = 0;
+      assert(
+        property(forgery, forgery, (one, two) => {
+          let entry: Record<string, unknown> = { ...honest, request_id: 'r' };
+          for (const { at, below, value, first } of [one, two]) {
+            const inside = entry[at];
+            const next =
+              below === null || typeof inside !== 'object' || inside === null ? value : { ...inside, [below]: value };
+            const added = Object.defineProperty({}, at, {
+              value: next,
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            const rest = Object.fromEntries(Object.entries(entry).filter(([name]) => name !== at));
+            const parts = first ? [added, rest] : [rest, added];
+            entry = {};
+            for (const part of parts)
+              for (const [name, member] of Object.entries(part))
+                Object.defineProperty(entry, name, {
+                  value: member,
+                  enumerable: true,
+                  configurable: true,
+                  writable: true,
+                });
+          }
+          const matches = doesMatch(entry);
+          expect(matches).toBe(isTrue(entry));
+          if (matches) accepted += 1;
+        }),
+        { numRuns: 5_000 },
+      );
+      // The generator does not only make what is refused.
+      expect(accepted).toBeGreaterThan(20);
+    });
+
+    it('has no member that the two planes do not have', () => {
+      const rest = JSON.parse(readFileSync(new URL('../../sdk/openapi.json', import.meta.url), 'utf8')) as {
+        components: { schemas: Record<string, { properties: object }> };
+      };
+      const type = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8')).getType(
+        'LedgerEntry',
+      );
+      const names = [
+        ...Object.keys(rest.components.schemas['LedgerEntry']?.properties ?? {}),
+        ...(isObjectType(type) ? Object.keys(type.getFields()) : []),
+      ].filter(
+        (name) =>
+          !['usage', 'prices', 'receipt', 'lines', 'units', 'tier', 'clock'].includes(name) &&
+          !/^(?:cost|charged)/.test(name),
+      );
+      expect(names.length).toBeGreaterThan(20);
+      const all = Object.fromEntries(names.map((name) => [name, 'x']));
+      expect(verifyReceipt({ ...all, ...honest }).problems).toEqual([]);
     });
   });
 

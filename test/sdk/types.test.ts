@@ -68,7 +68,7 @@ describe('what methods return', () => {
 
   it('is exact about money', () => {
     expectTypeOf<Answer<MessagesResponse>['steyg']['costUsd']>().toEqualTypeOf<string | null>();
-    expectTypeOf<UsageReport['balance']['free_usd']>().toBeString();
+    expectTypeOf<UsageReport['balance']['freeUsd']>().toBeString();
     expectTypeOf<LedgerEntry>().toExtend<Parameters<typeof verifyReceipt>[0]>();
     type ConsoleEntry = NonNullable<Awaited<ReturnType<Steyg['console']['ledger']['entry']>>>;
     expectTypeOf<ConsoleEntry>().toExtend<Parameters<typeof verifyReceipt>[0]>();

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { type Directives, hasDirective, readDirectives } from '../../server/simulator/directives.ts';
 
 function read(text: string): Directives {
-  const result = readDirectives(text);
+  const result = readDirectives(text, true);
   if (!result.ok) throw new Error(result.message);
   return result.directives;
 }
 
 function problem(text: string): string | null {
-  const result = readDirectives(text);
+  const result = readDirectives(text, true);
   return result.ok ? null : result.message;
 }
 
@@ -18,6 +18,20 @@ describe('reading directives', () => {
   it('finds them wherever they stand in a text, over several lines', () => {
     const directives = read('Please\n[[think first]] then [[say one\ntwo]], thank you [[nousage]]');
     expect(directives).toMatchObject({ think: 'first', say: 'one\ntwo', noUsage: true });
+  });
+
+  it('refuses what a vendor alone should say where that is off, and nothing else', () => {
+    const off = (text: string) => {
+      const result = readDirectives(text, false);
+      return result.ok ? null : result.message;
+    };
+    for (const text of ['[[raw eA==]]', '[[socket eA==]]', '[[headers {"a":"b"}]]', '[[usage {}]]', '[[model other]]'])
+      expect([text, off(`[[say a]] ${text}`), problem(text)]).toEqual([
+        text,
+        expect.stringContaining('SIMULATOR_RAW'),
+        null,
+      ]);
+    expect(off('[[say a]] [[think b]] [[tool f {}]] [[status 500]] [[cut 1]] [[nousage]] [[speed 9]]')).toBeNull();
   });
 
   it('keeps every blank of a text but the one behind the name', () => {

@@ -10,13 +10,15 @@ import type { Customer } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import { createPostgres } from '../support/postgres.ts';
 import { inspectHeap } from './live-heap.ts';
+import { createSocketClient } from './sockets.ts';
 
 /**
  * `npm run soak -- --hours N`: one process that stays and one that is killed each minute, a database that crashes every
  * five, and clients that finish, leave, read slowly or talk nonsense. It prints what was lost, doubled or overspent, p99
  * by quarter of the run, and the memory of the process that stays: resident, which follows the load and V8's sizing of its
  * heap, and live after a full collection at the end of each quarter, which grows only when something is retained.
- * `--objects` adds which objects grew since the first quarter. It exits with 1 when money was wrong.
+ * `--objects` adds which objects grew since the first quarter. `--sockets`: the clients speak responses over WebSockets. It exits
+ * with 1 when money was wrong.
  */
 
 const { values } = parseArgs({
@@ -24,11 +26,13 @@ const { values } = parseArgs({
     hours: { type: 'string', default: '24' },
     clients: { type: 'string', default: '8' },
     objects: { type: 'boolean', default: false },
+    sockets: { type: 'boolean', default: false },
   },
 });
 const lengthMs = Number(values.hours) * 3_600_000;
-const killEveryMs = 60_000;
-const crashEveryMs = 300_000;
+/** Short runs have their faults, too. */
+const killEveryMs = Math.min(60_000, lengthMs / 8);
+const crashEveryMs = Math.min(300_000, lengthMs / 3);
 const memoryEveryMs = 1_000;
 
 const counts = { finished: 0, refused: 0, broken: 0, left: 0, nonsense: 0, kills: 0, crashes: 0 };
@@ -94,9 +98,36 @@ async function request(turn: number, port: number, customer: Customer): Promise<
 }
 
 async function client(index: number): Promise<void> {
+  const sockets = values.sockets ? createSocketClient() : null;
   for (let turn = index; !isOver(); turn += 1) {
     const customer = customers[turn % customers.length];
-    if (customer !== undefined) await request(turn, turn % 2 === 0 ? stayingPort : killedPort, customer);
+    if (customer === undefined) continue;
+    const port = turn % 2 === 0 ? stayingPort : killedPort;
+    await (sockets === null ? request(turn, port, customer) : overSocket(sockets, turn, port, customer));
+  }
+  sockets?.close();
+}
+
+/** One turn on the client's connection to that process; whatever happens to it is counted. */
+async function overSocket(
+  sockets: ReturnType<typeof createSocketClient>,
+  turn: number,
+  port: number,
+  customer: Customer,
+): Promise<void> {
+  const kind = turn % 8;
+  const text = kind === 1 ? '[[len 400]][[speed 2000]]' : kind === 2 ? '[[cut 9]][[len 30]]' : '[[len 20]]';
+  const from = performance.now();
+  try {
+    const { how, requestId } = await sockets.turn(port, customer.secret, { text, leaves: kind === 1 });
+    counts[how === 'broken' && kind === 1 ? 'left' : how] += 1;
+    if (how !== 'finished') return;
+    answered.set(requestId, port === stayingPort ? 'stays' : 'killed');
+    if (port === stayingPort)
+      (latencies[Math.min(3, Math.floor((4 * (from - startedAt)) / lengthMs))] ??= []).push(performance.now() - from);
+  } catch {
+    counts.broken += 1;
+    await pause(20);
   }
 }
 

@@ -36,6 +36,8 @@ export interface ServerProcessOptions {
   port?: number;
   /** The checkout to start; absent: this one. */
   folder?: string;
+  /** The Node to run it; absent: this one. */
+  node?: string;
 }
 
 export async function startServer({
@@ -43,9 +45,10 @@ export async function startServer({
   env = {},
   port,
   folder = root,
+  node = process.execPath,
 }: ServerProcessOptions): Promise<ServerProcess> {
   const listensAt = port ?? (await freePort());
-  const child = spawn(process.execPath, ['server/main.ts'], {
+  const child = spawn(node, ['server/main.ts'], {
     cwd: folder,
     env: { ...surroundings(), PORT: String(listensAt), DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,6 +9,7 @@ import { type Accounts, createAccounts } from '../../server/accounts/accounts.ts
 import { prepareDatabase } from '../../server/admin/prepare.ts';
 import { type App, createApp } from '../../server/app/app.ts';
 import type { Vendor } from '../../server/catalog/vendors.ts';
+import type { SocketLimits } from '../../server/gateway/sockets/session.ts';
 import { createKeys, type Keys, type KeyTerms } from '../../server/keys/keys.ts';
 import { loadConfig } from '../../server/runtime/config.ts';
 import type { ServerLimits } from '../../server/runtime/http-server.ts';
@@ -56,12 +57,20 @@ export interface TestAppOptions {
   vendors?: (simulatorUrl: string) => Promise<readonly Vendor[]>;
   /** How patient the HTTP server is. */
   serverLimits?: ServerLimits;
+  /** How long WebSockets are kept. */
+  socketLimits?: SocketLimits;
   /** Out of reach unless given: a machine that runs many tests at once is late all the time. */
   overloadLagMs?: number;
+  /** How long a stream is read on after its client left. */
+  leftMs?: number;
   /** Whether what happens by the clock does; models are not probed even then. */
   scheduled?: boolean;
   /** Another process of the same service: it shares the database and the simulator, and is to be closed first. */
   beside?: TestApp;
+  /** In place of the one that processes beside each other share. */
+  secretKey?: Buffer;
+  /** What is done with the database before the app begins. */
+  beforeStart?: (pool: Pool) => Promise<void>;
 }
 
 /** Processes of one service share the key that seals what is in the database. */
@@ -75,11 +84,20 @@ export function secretKeyOf(app: TestApp): Buffer {
 }
 
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const { env = {}, simulator: settings = {}, catalog, serverLimits, beside, scheduled = false } = options;
-  const { overloadLagMs = Number.POSITIVE_INFINITY, vendors } = options;
+  const {
+    env = {},
+    simulator: settings = {},
+    catalog,
+    serverLimits,
+    socketLimits,
+    beside,
+    scheduled = false,
+  } = options;
+  const { overloadLagMs = Number.POSITIVE_INFINITY, leftMs = 1_000, vendors, beforeStart } = options;
   const dataDir = createDirectory('steyg-app-');
   const database: Pick<TestDatabase, 'url' | 'pool'> & Partial<TestDatabase> =
     beside === undefined ? await createDatabase() : { url: beside.databaseUrl, pool: beside.pool };
+  await beforeStart?.(database.pool);
   const simulator =
     beside?.simulator ??
     (await createSimulator({
@@ -108,10 +126,11 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     ...(catalog === undefined ? {} : { CATALOG_FILE: catalogFile }),
     ...env,
   });
-  const config = { ...given, overloadLagMs };
+  // Most tests leave a stream to end it.
+  const config = { ...given, overloadLagMs, timeouts: { ...given.timeouts, leftMs } };
   const logged: string[] = [];
   const log = createLog(config.logLevel, { write: (line: string) => void logged.push(line) });
-  const secretKey = beside === undefined ? randomBytes(32) : secretKeys.get(beside);
+  const secretKey = options.secretKey ?? (beside === undefined ? randomBytes(32) : secretKeys.get(beside));
   if (secretKey === undefined) throw new Error('the app to start beside was not started here');
   const app = await createApp({
     config,
@@ -120,6 +139,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     simulatorUrl: simulator.url,
     log,
     ...(serverLimits === undefined ? {} : { serverLimits }),
+    ...(socketLimits === undefined ? {} : { socketLimits }),
     ...(vendors === undefined ? {} : { vendors: () => vendors(simulator.url) }),
     scheduled,
     prepare: async () => void (await prepareDatabase({ config, databaseUrl: database.url, secretKey, log })),

@@ -48,8 +48,14 @@ const message =
   };
 
 // github.com/open-telemetry/opentelemetry-proto: common, resource, trace, metrics and collector, all v1.
-const values = ['stringValue', 'boolValue', 'intValue', 'doubleValue'];
-const anyValue = message({ stringValue: text, boolValue: flag, intValue: int64, doubleValue: double }, [], values);
+const values = ['stringValue', 'boolValue', 'intValue', 'doubleValue', 'arrayValue'];
+// Lists of this service are of strings.
+const arrayValue = message({ values: list(message({ stringValue: text }, ['stringValue'])) }, ['values']);
+const anyValue = message(
+  { stringValue: text, boolValue: flag, intValue: int64, doubleValue: double, arrayValue },
+  [],
+  values,
+);
 const attributes = list(message({ key: text, value: anyValue }, ['key', 'value']));
 const resource = message({ attributes, droppedAttributesCount: uint32 });
 const scope = message({ name: text, version: text, attributes, droppedAttributesCount: uint32 });
@@ -114,7 +120,7 @@ const metrics = message({
   ),
 });
 
-type Attributes = Record<string, string | number | boolean>;
+type Attributes = Record<string, string | number | boolean | string[]>;
 
 export interface ReceivedSpan {
   traceId: string;
@@ -159,14 +165,24 @@ export interface Collector {
 
 interface Given {
   key: string;
-  value: { stringValue?: string; intValue?: string; doubleValue?: number; boolValue?: boolean };
+  value: {
+    stringValue?: string;
+    intValue?: string;
+    doubleValue?: number;
+    boolValue?: boolean;
+    arrayValue?: { values: { stringValue: string }[] };
+  };
 }
 
 function plain(given: readonly Given[] = []): Attributes {
   return Object.fromEntries(
     given.map(({ key, value }) => [
       key,
-      value.stringValue ?? value.boolValue ?? value.doubleValue ?? Number(value.intValue),
+      value.stringValue ??
+        value.boolValue ??
+        value.doubleValue ??
+        value.arrayValue?.values.map(({ stringValue }) => stringValue) ??
+        Number(value.intValue),
     ]),
   );
 }

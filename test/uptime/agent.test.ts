@@ -29,6 +29,9 @@ beforeAll(async () => {
   // One model is enough, and quick.
   await service.pool.query(`UPDATE model SET enabled = (id = (SELECT min(id) FROM model WHERE enabled))`);
   [model = ''] = await uptime.models();
+  await service.pool.query(
+    'INSERT INTO probe_settings (id, every_minutes, monthly_budget) VALUES (1, 1, 9000000000000000)',
+  );
 });
 afterEach(async () => {
   for (const agent of agents.splice(0)) {
@@ -54,11 +57,39 @@ async function admin(...args: string[]): Promise<{ code: number; agent: { id: st
   return { code, ...JSON.parse(text) };
 }
 
+/** An agent; `aged`: it was made an hour ago. */
 async function makeAgent(
   name = `hanoi-${randomUUID().slice(0, 8)}`,
+  { aged = true }: { aged?: boolean } = {},
 ): Promise<{ id: string; token: string; name: string }> {
   const { agent } = await admin('probe-agent', 'create', '--name', name, '--region', 'Hanoi, Vietnam');
-  return { id: agent.id, token: agent.token, name };
+  const { id, token } = agent;
+  if (aged)
+    await service.pool.query(`UPDATE probe_agent SET created_at = created_at - interval '1 hour' WHERE id = $1`, [id]);
+  return { id, token, name };
+}
+
+/** Moves the rounds in an agent's file to so many minutes ago, one after the other, as one with this pace has them. */
+async function spread(file: string, minutesAgo: number): Promise<string[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n').flatMap((line) => {
+    try {
+      return [JSON.parse(line)];
+    } catch {
+      return [];
+    }
+  });
+  const over = new Set(lines.map((line) => line.over));
+  const rounds = lines.filter(({ round }) => round !== undefined && !over.has(round.id)).slice(-minutesAgo);
+  rounds.forEach(({ round }, i) => {
+    const startedAt = new Date(Date.now() - (minutesAgo - i) * 60_000).toISOString();
+    Object.assign(round, { startedAt, endedAt: startedAt });
+    for (const result of round.results) result.startedAt = startedAt;
+  });
+  await writeFile(
+    file,
+    [...lines.filter(({ models }) => models), ...rounds].map((line) => `${JSON.stringify(line)}\n`).join(''),
+  );
+  return rounds.map(({ round }) => round.id);
 }
 
 interface AgentProcess {
@@ -175,16 +206,10 @@ describe('an agent', () => {
     await eventually(async () => (await readFile(file, 'utf8')).split('"round"').length > 3);
     away.child.kill('SIGKILL');
     await once(away.child, 'exit');
+    const kept = await spread(file, 3);
+    expect(kept).toHaveLength(3);
     // The crash may have torn the last line.
     await appendFile(file, '{"round":{"id":"torn');
-    const kept = (await readFile(file, 'utf8')).split('\n').flatMap((line) => {
-      try {
-        return [JSON.parse(line).round?.id].filter(Boolean);
-      } catch {
-        return [];
-      }
-    });
-    expect(kept.length).toBeGreaterThan(1);
 
     const back = startAgent(token, ['--file', file, '--once']);
     await once(back.child, 'exit');
@@ -204,29 +229,45 @@ describe('an agent', () => {
     await writeFile(file, (await readFile(file, 'utf8')).replaceAll(/^\{"over".*$/gm, ''));
     const again = startAgent(token, ['--file', file, '--once']);
     await once(again.child, 'exit');
-    expect(await roundsOnRecord(id)).toHaveLength(kept.length + 2);
+    // Its own next round came before its turn.
+    expect(await roundsOnRecord(id)).toEqual(recorded);
+    expect(again.output).toContain('came before its turn');
   });
 
   it('finds the outage of the whole service, which the page then shows as downtime', async () => {
-    const { id, token } = await makeAgent();
+    const observers = [await makeAgent(), await makeAgent()];
     const port = await freePort();
     const env = { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` };
     const first = await startApp({ beside: service, env });
-    const agent = startAgent(token, ['--file', fileOf(), '--every-seconds', '0.3'], first.baseUrl);
-    await agent.until((output) => output.includes('up '));
+    const files = observers.map(() => fileOf());
+    const start = (every: string[], baseUrl: string) =>
+      observers.map(({ token }, i) => startAgent(token, ['--file', files[i] ?? '', ...every], baseUrl));
+    const running = start(['--every-seconds', '0.3'], first.baseUrl);
+    for (const agent of running) await agent.until((output) => output.includes('up '));
     await first.close();
-    await agent.until((output) => output.split('down ').length > 6 * 4);
+    for (const agent of running) {
+      await agent.until((output) => output.split('down ').length > 6 * 8);
+      agent.child.kill('SIGTERM');
+      expect(await once(agent.child, 'exit')).toEqual([0, null]);
+    }
+    // What was found in seconds, as it is found in minutes.
+    await service.pool.query(
+      `UPDATE probe_result SET started_at = started_at - interval '5 minutes' WHERE agent_id = ANY ($1)`,
+      [observers.map(({ id }) => id)],
+    );
+    for (const file of files) await spread(file, 4);
     const second = await startApp({ beside: service, env });
-    await eventually(async () => {
-      const { rows } = await service.pool.query<{ outcomes: string }>(
-        `SELECT string_agg(outcome, '' ORDER BY started_at) AS outcomes FROM probe_result WHERE agent_id = $1
-         AND protocol = 'messages' AND mode = 'plain'`,
-        [id],
-      );
-      return /^(up)+(down){4,}(up)+/.test(rows[0]?.outcomes ?? '');
-    });
-    agent.child.kill('SIGTERM');
-    expect(await once(agent.child, 'exit')).toEqual([0, null]);
+    const back = start(['--every-seconds', '60'], second.baseUrl);
+    for (const { id } of observers)
+      await eventually(async () => {
+        const { rows } = await service.pool.query<{ outcomes: string }>(
+          `SELECT string_agg(outcome, '' ORDER BY started_at) AS outcomes FROM probe_result WHERE agent_id = $1
+           AND protocol = 'messages' AND mode = 'plain'`,
+          [id],
+        );
+        return /(down){4}(up)+$/.test(rows[0]?.outcomes ?? '');
+      });
+    for (const { child } of back) child.kill('SIGTERM');
     const report = await uptime.report();
     expect(uptimeRatio(report.models[0]?.last24Hours ?? { up: 0, down: 0 })).toBeLessThan(1);
     expect(report.incidents).toContainEqual(expect.objectContaining({ model, impact: 'major', cause: 'service' }));
@@ -289,6 +330,7 @@ describe('strangers', () => {
           return null;
         },
         deliver: () => Promise.reject(new Error('not reached')),
+        allowModels: () => Promise.reject(new Error('not reached')),
       },
       plan: async () => [],
       key: () => Promise.reject(new Error('not reached')),
@@ -368,8 +410,8 @@ describe('the key of an agent', () => {
       (await fetch(`${service.baseUrl}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })).status === 200;
     const keyOf = async () => ((await (await ask()).json()) as { key: string }).key;
     const live = async () => {
-      const { rows } = await service.pool.query<{ day: bigint; lifetime: bigint; perMinute: number }>(
-        `SELECT k.limit_day AS day, k.limit_lifetime AS lifetime, k.requests_per_minute AS "perMinute"
+      const { rows } = await service.pool.query<{ day: bigint; month: bigint; perMinute: number; models: string[] }>(
+        `SELECT k.limit_day AS day, k.limit_month AS month, k.requests_per_minute AS "perMinute", k.models
          FROM api_key k JOIN probe_agent a ON k.name = 'Uptime probes of ' || a.name
          WHERE a.id = $1 AND k.deleted_at IS NULL`,
         [id],
@@ -385,10 +427,11 @@ describe('the key of an agent', () => {
     const [limits, ...others] = await live();
     expect(others).toEqual([]);
     expect(limits?.perMinute).toBe(1_200);
-    // The budget of a month is 20 USD, and agents in these tests spent some of it.
-    expect(limits?.lifetime).toBeGreaterThan(0n);
-    expect(limits?.lifetime).toBeLessThanOrEqual(20_000_000_000_000n);
-    expect(limits?.day).toBeLessThanOrEqual(limits?.lifetime ?? 0n);
+    // The budget of a month is 9,000 USD, and agents in these tests spent some of it.
+    expect(limits?.month).toBeGreaterThan(0n);
+    expect(limits?.month).toBeLessThanOrEqual(9_000_000_000_000_000n);
+    expect(limits?.day).toBeLessThanOrEqual(limits?.month ?? 0n);
+    expect(limits?.models).toEqual([model]);
 
     const last = await keyOf();
     expect((await admin('probe-agent', 'revoke', '--id', id)).code).toBe(0);
@@ -414,7 +457,7 @@ describe('the key of an agent', () => {
 
   it('spends no more than a budget that was lowered leaves', async () => {
     const { id, name } = await makeAgent();
-    const terms: { day: bigint | null; lifetime: bigint }[] = [];
+    const terms: object[] = [];
     const account = createProbeAccount({
       accounts: service.accounts,
       keys: {
@@ -422,15 +465,15 @@ describe('the key of an agent', () => {
           terms.push(ask.limits);
           return service.keys.create(ask);
         },
+        renew: service.keys.renew,
       },
       monthlyBudget: async () => 8_000n,
       granted: async () => 20_000n,
       spent: async () => 5_000n,
     });
-    await account.agentKey({ id, name });
+    await account.agentKey({ id, name }, [model]);
     await account.key();
-    expect(terms.map(({ lifetime }) => lifetime)).toEqual([3_000n, 3_000n]);
-    expect(terms[0]?.day).toBeLessThanOrEqual(3_000n);
+    expect(terms).toMatchObject([{ month: 3_000n }, { lifetime: 3_000n }]);
   });
 });
 
@@ -457,7 +500,7 @@ describe('a round', () => {
     ['content in a reason', { ...roundOfShape({ reason: 'Dear customer', outcome: 'down' }) }, 400],
     ['up for a reason', { ...roundOfShape({ reason: 'timeout' }) }, 400],
     ['a body of a megabyte', { ...roundOfShape(), pad: 'x'.repeat(1_048_576) }, 413],
-    ['an age of eight days', roundOfShape({}, 8 * 1_440), 422],
+    ['an age of eleven minutes', roundOfShape({}, 11), 422],
     ['a moment of tomorrow', roundOfShape({}, -1_440), 422],
   ])('with %s is refused', async (_name, body, status) => {
     const { id, token } = await makeAgent();
@@ -465,10 +508,10 @@ describe('a round', () => {
     expect(await roundsOnRecord(id)).toEqual([]);
   });
 
-  it('of hours ago is recorded where it belongs, and outranks what the service found of itself', async () => {
+  it('of minutes ago is recorded where it belongs, and what two observers found outranks what the service found of itself', async () => {
     const other = await startedModel();
     const at = (minutes: number) => new Date(Date.now() - minutes * 60_000);
-    const own = [190, 185, 180, 175, 120].map((minutes) => ({
+    const own = [9.5, 8.5, 7.5, 6.5, 30].map((minutes) => ({
       model: other,
       protocol: 'messages' as const,
       mode: 'plain' as const,
@@ -480,17 +523,17 @@ describe('a round', () => {
       timeToFirstByteMs: 5,
     }));
     await uptime.record(own);
-    const { token } = await makeAgent();
-    for (const minutes of [190, 185, 180, 175]) {
-      const round = roundOf(minutes, 'down');
-      expect(
-        (await post(token, { ...round, results: round.results.map((each) => ({ ...each, model: other })) })).status,
-      ).toBe(200);
-    }
+    const agents = [await makeAgent(), await makeAgent()];
+    for (const minutes of [9, 8, 7, 6])
+      for (const { token } of agents) {
+        const round = roundOf(minutes, 'down');
+        expect(
+          (await post(token, { ...round, results: round.results.map((each) => ({ ...each, model: other })) })).status,
+        ).toBe(200);
+      }
     const report = await uptime.report();
     const found = report.models.find(({ id }) => id === other);
-    expect(found?.last24Hours).toMatchObject({ up: 1, down: 4 });
-    // Three in a row open an incident, although it was over before it was told.
+    expect(found?.last24Hours).toMatchObject({ up: 1, down: 8 });
     expect(report.incidents.filter((incident) => incident.model === other)).toMatchObject([{ impact: 'major' }]);
     await service.pool.query('UPDATE model SET enabled = false WHERE id = $1', [other]);
   });
@@ -512,8 +555,8 @@ describe('a round', () => {
       (await uptime.report()).incidents
         .filter((incident) => incident.model === other)
         .map(({ startedAt, endedAt }) => [Math.round((Date.now() - startedAt.getTime()) / 60_000), endedAt]);
-    for (const minutes of [15, 10, 5]) await uptime.record([found(minutes, 'down')]);
-    expect(await incidents()).toEqual([[15, null]]);
+    for (const minutes of [3, 2, 1]) await uptime.record([found(minutes, 'down')]);
+    expect(await incidents()).toEqual([[3, null]]);
 
     const { token } = await makeAgent();
     const deliver = async (minutes: number, outcome: 'up' | 'down') => {
@@ -521,15 +564,15 @@ describe('a round', () => {
       const results = round.results.map((each) => ({ ...each, model: other }));
       expect((await post(token, { ...round, results })).status).toBe(200);
     };
-    for (const minutes of [130, 125]) await deliver(minutes, 'up');
-    expect(await incidents()).toEqual([[15, null]]);
+    for (const minutes of [9, 8]) await deliver(minutes, 'up');
+    expect(await incidents()).toEqual([[3, null]]);
     await uptime.record([found(0, 'down')]);
-    expect(await incidents()).toEqual([[15, null]]);
+    expect(await incidents()).toEqual([[3, null]]);
 
     // A row that was ended too early is found by the failures of the same time, and goes on.
     await service.pool.query(`UPDATE incident SET ended_at = started_at WHERE model = $1`, [other]);
     await uptime.record([found(0, 'down')]);
-    expect(await incidents()).toEqual([[15, null]]);
+    expect(await incidents()).toEqual([[3, null]]);
     await service.pool.query('UPDATE model SET enabled = false WHERE id = $1', [other]);
   });
 

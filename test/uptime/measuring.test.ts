@@ -5,8 +5,9 @@ import * as fc from 'fast-check';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { monthlyCost, planPaces } from '../../server/uptime/pace.ts';
+import { createRequestEnds } from '../../server/uptime/passive.ts';
 import { noteAlive } from '../../server/uptime/presence.ts';
-import type { ProbeResult } from '../../server/uptime/probe.ts';
+import { type ProbeResult, type ProbeTarget, probe } from '../../server/uptime/probe.ts';
 import { createProbing } from '../../server/uptime/probing.ts';
 import { createProbeAccount, createProbeRound, grantedFor } from '../../server/uptime/round.ts';
 import { registerStatus } from '../../server/uptime/status.ts';
@@ -254,9 +255,12 @@ describe('customers’ own requests', () => {
         headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model, max_tokens: 16, messages: [{ role: 'user', content: 'ping' }] }),
       });
+    const target: ProbeTarget = { model, protocol: 'chat-completions', mode: 'plain' };
     for (let i = 0; i < 20; i++) expect((await (await ask(secret)).text()).length).toBeGreaterThan(0);
     const key = await createProbeAccount({ accounts: service.accounts, keys: service.keys }).key();
-    expect((await ask(key)).status).toBe(200);
+    expect(await probe({ baseUrl: beside.baseUrl, apiKey: key, target, timeoutMs: 10_000 })).toMatchObject({
+      outcome: 'up',
+    });
     await beside.close();
     const { rows } = await service.pool.query('SELECT protocol, succeeded, failed FROM request_hour WHERE model = $1', [
       model,
@@ -267,5 +271,19 @@ describe('customers’ own requests', () => {
       expect.objectContaining({ id: model, requests_succeeded: { last_24_hours: 1, 'chat-completions': 1 } }),
     );
     expect(await page()).toContain('Customers’ requests that succeeded');
+  });
+
+  it('count at once: a model whose customers all fail is not called up, whatever the last probe found', async () => {
+    const [model = ''] = await uptime.models();
+    const failures = createRequestEnds({ pool: service.pool, onFailure: (error) => expect(error).toBeNull() });
+    for (let i = 0; i < 3; i++) {
+      const { accountId } = await service.customer();
+      for (let n = 0; n < 5; n++)
+        failures.note({ accountId, model, protocol: 'messages', outcome: 'upstream_error', refused: false });
+    }
+    await failures.close();
+    const report = await uptime.report();
+    expect(report.models.find(({ id }) => id === model)?.state).not.toBe('up');
+    expect(report.state).not.toBe('up');
   });
 });

@@ -152,11 +152,12 @@ describe('a probe', () => {
   });
 });
 
-const execute = async (...args: string[]) => {
+const execute = (...args: string[]) => executeIn({ STEYG_API_KEY: 'sk-x' }, args);
+const executeIn = async (env: NodeJS.ProcessEnv, args: string[]) => {
   const lines: string[] = [];
   const errors: string[] = [];
   const output = { out: (line: string) => void lines.push(line), error: (line: string) => void errors.push(line) };
-  return { code: await runProbeCommand(args, {}, output), lines, errors };
+  return { code: await runProbeCommand(args, env, output), lines, errors };
 };
 const healthy = () => {
   answer = (response, { path, body }) => {
@@ -169,15 +170,7 @@ const healthy = () => {
 describe('the probe command', () => {
   it('reads the models, prints a line for each probe and ends with 0', async () => {
     healthy();
-    const { code, lines } = await execute(
-      '--base-url',
-      `${baseUrl}/`,
-      '--key',
-      'sk-x',
-      '--protocols',
-      'messages',
-      '--json',
-    );
+    const { code, lines } = await execute('--base-url', `${baseUrl}/`, '--protocols', 'messages', '--json');
     const results = lines.map((line) => JSON.parse(line) as { model: string; mode: string; outcome: string });
     expect(new Set(results.filter((r) => r.mode === 'plain').map((r) => `${r.model} ${r.outcome}`))).toEqual(
       new Set(['a up', 'b up']),
@@ -189,27 +182,32 @@ describe('the probe command', () => {
 
   it('ends with 1 when a model is down, and with 2 when it was not understood', async () => {
     healthy();
-    const down = await execute('--base-url', baseUrl, '--key', 'k', '--models', 'broken', '--protocols', 'messages');
+    const down = await execute('--base-url', baseUrl, '--models', 'broken', '--protocols', 'messages');
     expect([down.code, down.lines.length]).toEqual([1, 2]);
     expect(down.lines[0]).toContain('status_502');
     for (const args of [
       [],
-      ['--base-url', 'x', '--key', 'k'],
-      ['--base-url', baseUrl],
+      ['--base-url', 'x'],
       ['--wrong'],
-      ['--base-url', baseUrl, '--key', 'k', '--protocols', 'smtp'],
-      ['--base-url', baseUrl, '--key', 'k', '--protocols', ''],
-      ['--base-url', baseUrl, '--key', 'k', '--models', ','],
-      ['--base-url', baseUrl, '--key', 'a\nb', '--models', 'a'],
-      ['--base-url', 'ftp://127.0.0.1/api', '--key', 'k'],
-      ['--base-url', baseUrl, '--key', 'k', '--timeout-ms', '99999999999'],
+      ['--base-url', baseUrl, '--protocols', 'smtp'],
+      ['--base-url', baseUrl, '--protocols', ''],
+      ['--base-url', baseUrl, '--models', ','],
+      ['--base-url', baseUrl, '--key-file', '/nowhere/key', '--models', 'a'],
+      ['--base-url', baseUrl, '--key', 'k', '--models', 'a'],
+      ['--base-url', baseUrl, '--token', 'k'],
+      ['--base-url', 'ftp://127.0.0.1/api'],
+      ['--base-url', baseUrl, '--timeout-ms', '99999999999'],
     ])
       expect(await execute(...args)).toMatchObject({ code: 2, lines: [] });
+    for (const key of [undefined, 'a\nb']) {
+      const env = key === undefined ? {} : { STEYG_API_KEY: key };
+      expect(await executeIn(env, ['--base-url', baseUrl, '--models', 'a'])).toMatchObject({ code: 2, lines: [] });
+    }
   });
 
   it('does not take what could not be measured for good health', async () => {
     reply(401, '{}');
-    const args = ['--base-url', baseUrl, '--key', 'k', '--models', 'a', '--protocols', 'messages'];
+    const args = ['--base-url', baseUrl, '--models', 'a', '--protocols', 'messages'];
     expect(await execute(...args)).toMatchObject({ code: 3, errors: ['Nothing was measured (status_401).'] });
     const { lines, code } = await execute(...args, '--json');
     expect(code).toBe(3);
@@ -217,7 +215,7 @@ describe('the probe command', () => {
       error: { code: 'nothing_measured', message: 'Nothing was measured (status_401).' },
     });
     reply(200, '{"data":[]}');
-    expect(await execute('--base-url', baseUrl, '--key', 'k')).toMatchObject({
+    expect(await execute('--base-url', baseUrl)).toMatchObject({
       code: 3,
       errors: ['Nothing was measured (the key may call no model).'],
     });
@@ -225,17 +223,17 @@ describe('the probe command', () => {
 
   it('says what to check when the model list cannot be read', async () => {
     reply(401, '{}');
-    expect(await execute('--base-url', baseUrl, '--key', 'k')).toMatchObject({
+    expect(await execute('--base-url', baseUrl)).toMatchObject({
       code: 1,
       lines: [],
       errors: ['The model list could not be read (status 401): check the address (it ends in /api) and the key.'],
     });
     reply(200, '<html>');
-    const page = await execute('--base-url', baseUrl, '--key', 'k', '--json');
+    const page = await execute('--base-url', baseUrl, '--json');
     expect(page).toMatchObject({ code: 1, errors: [] });
     expect(JSON.parse(page.lines[0] ?? '')).toMatchObject({ error: { code: 'models_unreadable' } });
     answer = () => undefined;
-    expect(await execute('--base-url', baseUrl, '--key', 'k', '--timeout-ms', '50')).toMatchObject({
+    expect(await execute('--base-url', baseUrl, '--timeout-ms', '50')).toMatchObject({
       code: 1,
       errors: [expect.stringContaining('(TimeoutError)')],
     });

@@ -99,8 +99,8 @@ it('the probe command works with a customer’s key and nothing else', async () 
   const { secret } = await service.customer();
   const lines: string[] = [];
   const code = await runProbeCommand(
-    ['--base-url', service.baseUrl, '--key', secret],
-    {},
+    ['--base-url', service.baseUrl],
+    { STEYG_API_KEY: secret },
     {
       out: (line) => void lines.push(line),
       error: (line) => void lines.push(line),

@@ -1,9 +1,10 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import type { Announcement } from '../../server/uptime/announcements.ts';
+import type { State } from '../../server/uptime/state.ts';
 import { registerStatus } from '../../server/uptime/status.ts';
 import { statuspageDocuments, statuspageOf } from '../../server/uptime/statuspage-json.ts';
-import type { Incident, ModelStatus, State, StatusReport } from '../../server/uptime/uptime.ts';
+import type { Incident, ModelStatus, StatusReport } from '../../server/uptime/uptime.ts';
 
 /** The status in the shape of hosted status pages. */
 

@@ -715,3 +715,17 @@ describe('what is forwarded', () => {
     );
   });
 });
+
+test('what normalising may add to the text is counted, however it is written', () => {
+  const added = (text: string) => {
+    const raw = JSON.stringify({ ...minimal.messages, system: 'PLACE' }).replace('PLACE', text);
+    return factsOf('messages', raw).expandedBytes ?? 0;
+  };
+  const long = 'words '.repeat(200);
+  // 33 bytes for the three of the character, or the six of its escape.
+  for (const before of ['', 'words', long, `${long}\\n\\"`]) {
+    expect(added(`${before}\u{FDFA}`)).toBe(30);
+    expect(added(`${before}\\ufdfa${before}`)).toBe(27);
+    expect(added(`${before}\\\\ufdfa`)).toBe(0);
+  }
+});

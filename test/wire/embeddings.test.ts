@@ -1,6 +1,6 @@
 import { array, assert, integer, oneof, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { holdSize } from '../../server/billing/hold-size.ts';
+import { holdSize } from '../../server/billing/rules/hold-size.ts';
 import { unitPrices } from '../../server/core/price.ts';
 import { mediaTokens } from '../../server/metering/estimate.ts';
 import { scanBody } from '../../server/wire/body.ts';
@@ -55,7 +55,7 @@ describe('any shape of input', () => {
         expect(facts.inputs).toBe(inputs.length);
         const most = inputs.reduce((sum, one) => sum + worst(one), 0);
         expect(size.target).toBeGreaterThanOrEqual(BigInt(most) * perToken);
-        expect(size.maxCost).toBe(size.target);
+        expect(size.bound).toBe(size.target);
         expect(size.floor).toBeLessThanOrEqual(size.target);
         // Never more than all inputs can hold together, whatever their spelling.
         expect(size.target).toBeLessThanOrEqual(BigInt(inputs.length * window) * perToken);

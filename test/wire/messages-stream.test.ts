@@ -138,6 +138,7 @@ describe('account', () => {
     relayed(stream, [thinkingTextAndTool]);
     expect(stream.account()).toEqual({
       usage: { input: 25, cacheHit: 75, cacheWrite5m: 0, cacheWrite1h: 0, output: 12 },
+      finish: 'end_turn',
       clamped: false,
       partial: false,
       // Escapes count as they stand: `hm\nhm` has seven bytes on the wire, and so has `{\"a\":`.

@@ -90,6 +90,7 @@ describe('bytes', () => {
     expect(stream.state).toBe('terminated');
     expect(stream.account()).toEqual({
       usage: { input: 40, cacheHit: 60, cacheWrite5m: 0, cacheWrite1h: 0, output: 7 },
+      finish: 'completed',
       clamped: false,
       partial: false,
       outputBytes: Buffer.byteLength('Grüße\\"\\n'),

@@ -17,7 +17,11 @@ function line(reading: UsageReading | null): string | null {
   if (reading === null) return null;
   const { input, cacheHit, cacheWrite5m, cacheWrite1h, output } = reading.usage;
   const flags = [reading.clamped ? 'clamped' : '', reading.outputMissing ? 'no output' : ''].filter(Boolean);
-  return [`${input}/${cacheHit}/${cacheWrite5m}/${cacheWrite1h}/${output}`, ...flags].join(' ');
+  const runs = (reading.runs ?? []).map(
+    ({ model, usage }) =>
+      `+ ${model} ${usage.input}/${usage.cacheHit}/${usage.cacheWrite5m}/${usage.cacheWrite1h}/${usage.output}`,
+  );
+  return [`${input}/${cacheHit}/${cacheWrite5m}/${cacheWrite1h}/${output}`, ...runs, ...flags].join(' ');
 }
 
 describe('a whole messages answer', () => {
@@ -108,7 +112,7 @@ describe('a whole messages answer', () => {
       '2/53/0/0/2',
     ],
     [
-      'an advisor is never free',
+      'an advisor is a run of its own',
       {
         input_tokens: 10,
         output_tokens: 5,
@@ -117,19 +121,70 @@ describe('a whole messages answer', () => {
           { type: 'advisor_message', model: 'x', input_tokens: 7, output_tokens: 3 },
         ],
       },
-      '17/0/0/0/8',
+      '10/0/0/0/5 + x 7/0/0/0/3',
     ],
     [
-      'a fallback is in the top level',
+      'an attempt that was declined before it said anything is not billed',
       {
         input_tokens: 10,
         output_tokens: 5,
         iterations: [
-          { type: 'message', input_tokens: 10, output_tokens: 0 },
-          { type: 'fallback_message', input_tokens: 10, output_tokens: 5 },
+          { type: 'message', model: 'x', input_tokens: 10, output_tokens: 0 },
+          { type: 'fallback_message', model: 'y', input_tokens: 11, output_tokens: 5 },
         ],
       },
-      '10/0/0/0/5',
+      '0/0/0/0/0 + y 11/0/0/0/5',
+    ],
+    [
+      'an attempt that was declined in the middle is billed beside the one that served',
+      {
+        input_tokens: 2,
+        cache_read_input_tokens: 79_214,
+        output_tokens: 13_658,
+        iterations: [
+          {
+            type: 'message',
+            model: 'claude-fable-5',
+            input_tokens: 2,
+            output_tokens: 578,
+            cache_creation_input_tokens: 10_421,
+            cache_read_input_tokens: 72_769,
+          },
+          {
+            type: 'fallback_message',
+            model: 'claude-opus-4-8',
+            input_tokens: 2,
+            output_tokens: 13_658,
+            cache_creation_input_tokens: 0,
+            cache_read_input_tokens: 79_214,
+          },
+        ],
+      },
+      '2/72769/10421/0/578 + claude-opus-4-8 2/79214/0/0/13658',
+    ],
+    [
+      'a run of a kind that is not known is no run of the model that was asked for',
+      {
+        input_tokens: 10,
+        output_tokens: 5,
+        iterations: [
+          { type: 'message', input_tokens: 10, output_tokens: 5 },
+          { type: 'critic_message', input_tokens: 7, output_tokens: 3 },
+        ],
+      },
+      '10/0/0/0/5 + null 7/0/0/0/3',
+    ],
+    [
+      'a compaction by another model is a run of that model',
+      {
+        input_tokens: 10,
+        output_tokens: 5,
+        iterations: [
+          { type: 'compaction', model: 'small', input_tokens: 100, output_tokens: 20 },
+          { type: 'message', model: 'large', input_tokens: 10, output_tokens: 5 },
+        ],
+      },
+      '10/0/0/0/5 + small 100/0/0/0/20',
     ],
     ['an empty list of iterations', { input_tokens: 10, output_tokens: 5, iterations: [] }, '10/0/0/0/5'],
   ];

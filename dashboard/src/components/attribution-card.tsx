@@ -11,7 +11,8 @@ import { FailureNotice, Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
 
 type Mode = NonNullable<AttributionModeAnswer>;
-const modes = ['DIGESTS', 'PLAIN', 'OFF'] as const satisfies readonly Mode[];
+type SentMode = Exclude<Mode, 'OTHER'>;
+const modes = ['TAGS', 'DIGESTS', 'PLAIN', 'OFF'] as const satisfies readonly SentMode[];
 
 export function AttributionCard() {
   const texts = useAttributionTexts();
@@ -36,7 +37,7 @@ function Modes({ current }: { current: Mode }) {
   const { id: accountId } = useAccount();
   const { billing } = useAbilities();
   const save = useChange({
-    change: (steyg, mode: Mode) => steyg.console.accounts.setAttributionMode({ input: { accountId, mode } }),
+    change: (steyg, mode: SentMode) => steyg.console.accounts.setAttributionMode({ input: { accountId, mode } }),
     refresh: [['attribution-mode', accountId]],
     done: () => say(t.common.saved),
   });

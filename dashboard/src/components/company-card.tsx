@@ -47,7 +47,7 @@ function CompanyForm({ accountId, company }: { accountId: string; company: Compa
   const set = (values: Partial<Company>) => setDraft({ ...draft, ...values });
   const save = useChange({
     change: (steyg, { name, taxCode, address }: Company) =>
-      steyg.console.orders.saveCompany({
+      steyg.console.orders.setCompany({
         accountId,
         input: name.trim() === '' ? null : { name: name.trim(), taxCode: taxCode.trim(), address: address.trim() },
       }),

@@ -27,10 +27,10 @@ type Models = NonNullable<ModelsAnswer>;
 export function catalogOf(models: Models) {
   return models.map((model) => ({
     id: model.modelId,
-    display_name: model.displayName,
-    context_length: model.contextWindow,
-    max_output_tokens: model.maxOutputTokens,
-    price_usd_per_million: { output: model.output.usdPerMillion },
+    displayName: model.displayName,
+    contextLength: model.contextWindow,
+    maxOutputTokens: model.maxOutputTokens,
+    priceUsdPerMillion: { output: model.output.usdPerMillion },
   }));
 }
 

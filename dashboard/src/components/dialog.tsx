@@ -79,6 +79,7 @@ export function Confirm({
   action,
   danger = true,
   busy,
+  disabled = false,
   onConfirm,
   onClose,
 }: {
@@ -87,6 +88,8 @@ export function Confirm({
   action: string;
   danger?: boolean;
   busy: boolean;
+  /** Something is still to be chosen. */
+  disabled?: boolean;
   onConfirm: () => void;
   onClose: () => void;
 }) {
@@ -96,7 +99,7 @@ export function Confirm({
       {children}
       <div className="actions">
         <Button onClick={onClose}>{t.common.cancel}</Button>
-        <Button look={danger ? 'danger' : 'primary'} busy={busy} onClick={onConfirm}>
+        <Button look={danger ? 'danger' : 'primary'} busy={busy} disabled={disabled} onClick={onConfirm}>
           {action}
         </Button>
       </div>

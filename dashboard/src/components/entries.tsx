@@ -4,6 +4,7 @@ import type { ElementOf, ListEntriesAnswer } from '@steyg/sdk';
 import { useRef } from 'react';
 import { Link } from 'wouter';
 import { fill, useLanguage } from '../language/language.tsx';
+import { missingUsd } from '../money.ts';
 import { pages, pathTo } from '../pages.ts';
 import { Moment } from './moment.tsx';
 import { Badge } from './page.tsx';
@@ -28,14 +29,14 @@ export function EntryTable({
   entries,
   caption,
   brief = false,
-  linked = true,
+  accountId,
   sorting,
 }: {
   entries: readonly LedgerRow[];
   caption: string;
   brief?: boolean;
-  /** Whether the receipt can be opened: it is shown in the account of the request. */
-  linked?: boolean;
+  /** Of a customer, whose receipts operators open; left out: the reader's own. */
+  accountId?: string;
   /** By one of the fields that the ledger can be sorted by. */
   sorting?: Sorting;
 }) {
@@ -47,8 +48,15 @@ export function EntryTable({
       slot: 'start',
       sortsBy: 'TIME',
       cell: ({ createdAt, requestId }) => {
-        const time = <Moment at={createdAt} />;
-        return linked ? <Link href={pathTo(pages.entry, { requestId })}>{time}</Link> : time;
+        const path =
+          accountId === undefined
+            ? pathTo(pages.entry, { requestId })
+            : pathTo(pages.operatorRequest, { id: accountId, requestId });
+        return (
+          <Link href={path}>
+            <Moment at={createdAt} />
+          </Link>
+        );
       },
     },
     {
@@ -82,7 +90,14 @@ export function EntryTable({
       figure: true,
       slot: 'side',
       sortsBy: 'COST',
-      cell: ({ charged }) => format.usd(charged),
+      cell: ({ charged, cost }) => (
+        <>
+          {format.usd(charged)}
+          {missingUsd({ charged, cost }) === null ? null : (
+            <span className="note line">{fill(t.activity.chargedOf, { cost: format.usd(cost) })}</span>
+          )}
+        </>
+      ),
     },
     {
       head: t.activity.latency,

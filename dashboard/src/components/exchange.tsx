@@ -94,9 +94,9 @@ function Facts({ exchange }: { exchange: Exchange }) {
       ? []
       : [
           fill(t.playground.tokens, {
-            input: format.number(cost.entry.usage.input_tokens),
-            cache: format.number(cost.entry.usage.cache_hit_tokens),
-            output: format.number(cost.entry.usage.output_tokens),
+            input: format.number(cost.entry.usage.inputTokens),
+            cache: format.number(cost.entry.usage.cacheHitTokens),
+            output: format.number(cost.entry.usage.outputTokens),
           }),
           fill(t.playground.cost, { usd: format.usdExact(cost.costUsd) }),
         ]),

@@ -4,6 +4,7 @@ import type { CatalogAnswer, ReasoningEffort, SaveModelAnswer, Success } from '@
 import { useState } from 'react';
 import { useChange } from '../data.tsx';
 import { useProblems } from '../explain.ts';
+import { asSent } from '../known.ts';
 import { useOperatorLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { Checkbox, SelectField, TextField } from './field.tsx';
@@ -45,13 +46,13 @@ export function ModelForm({
           modelId: input.modelId.trim(),
           displayName: input.displayName.trim(),
           family: input.family.trim(),
-          kind: input.kind,
+          kind: asSent(input.kind),
           contextWindow: Math.floor(Number(input.contextWindow)),
           maxOutputTokens: Math.floor(Number(input.maxOutputTokens)),
           capabilities: words(input.capabilities),
-          reasoningEfforts: effortsOf(input.efforts),
+          reasoningEfforts: effortsOf(input.efforts).map(asSent),
           // Set by the catalog file; saving here must not reset it.
-          onUnknownMembers: entry?.onUnknownMembers ?? 'PASS',
+          onUnknownMembers: asSent(entry?.onUnknownMembers ?? 'PASS'),
           reasoningTokensPerSecond:
             input.reasoningSpeed.trim() === '' ? null : Math.floor(Number(input.reasoningSpeed)),
           allow: words(input.allow),

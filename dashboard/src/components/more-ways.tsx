@@ -44,9 +44,9 @@ function FreeAmount() {
   const [giftTo, setGiftTo] = useState('');
   const topUp = useAsk({ key: ['topUp'], ask: (steyg, signal) => steyg.console.orders.topUp({}, { signal }) });
   const order = useChange({
-    change: (steyg, amountVnd: string) =>
+    change: (steyg, amountVnd: string, idempotencyKey) =>
       steyg.console.orders.createOrder({
-        input: { accountId, amountVnd, ...(giftTo.trim() === '' ? {} : { giftTo: giftTo.trim() }) },
+        input: { accountId, amountVnd, idempotencyKey, ...(giftTo.trim() === '' ? {} : { giftTo: giftTo.trim() }) },
       }),
     refresh: [['orders', accountId]],
     done: ({ id }) => go(pathTo(pages.order, { id })),

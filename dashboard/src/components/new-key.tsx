@@ -43,14 +43,14 @@ function hasRoom({ spend: { limits, held, thisMonth, lifetime } }: Project): boo
 export function useCreateKey(done: (key: NewKey) => void) {
   const { id: accountId } = useAccount();
   return useChange({
-    change: async (steyg, terms: KeyTerms) => {
-      const made = await steyg.console.keys.createKey({ input: { ...terms, accountId } });
+    change: async (steyg, terms: KeyTerms, idempotencyKey) => {
+      const made = await steyg.console.keys.createKey({ input: { ...terms, accountId, idempotencyKey } });
       const isRequired = isFailure(made) && made.code === 'PROJECT_REQUIRED';
       if (!isRequired || terms.projectId !== undefined) return made;
       const projects = await steyg.console.keys.listProjects({ accountId, archived: false });
       const project = projects?.find(hasRoom) ?? projects?.[0];
       if (project === undefined) return made;
-      return steyg.console.keys.createKey({ input: { ...terms, accountId, projectId: project.id } });
+      return steyg.console.keys.createKey({ input: { ...terms, accountId, projectId: project.id, idempotencyKey } });
     },
     refresh: [['keys', accountId]],
     done,

@@ -3,7 +3,7 @@
 import type { ModelChoice, Scope, ToolName } from '@steyg/sdk/connect';
 import { useState } from 'react';
 import { createModelClient } from '../client.ts';
-import { useOrigin } from '../data.tsx';
+import { useOrigin, useSdkPackage } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useAbilities, useMaybeSession } from '../session.tsx';
 import { Button } from './button.tsx';
@@ -26,13 +26,17 @@ interface Command {
 }
 
 /** The command line that sets a tool up: the SDK reads the catalog, shows the changes and asks before it writes. */
-export function commandOf({ tool, writes, scope, apiKey, models, usual }: Command, origin: string): string {
+export function commandOf(
+  { tool, writes, scope, apiKey, models, usual }: Command,
+  origin: string,
+  sdk: string,
+): string {
   const flags = (['main', 'large', 'medium', 'small'] as const).flatMap((part) => {
     const chosen = models[part];
     return chosen === undefined || chosen === usual[part] ? [] : [`--${part === 'main' ? 'model' : part} ${chosen}`];
   });
   const command = [
-    'npx @steyg/sdk connect',
+    `npx --yes ${sdk} connect`,
     tool,
     ...flags,
     scope === 'project' ? '--project' : '',
@@ -51,7 +55,10 @@ export function OneCommand(command: Command) {
     <div>
       <h3>{t.connect.oneCommand}</h3>
       <p className="hint">{command.writes ? t.connect.oneCommandText : t.connect.oneCommandPrints}</p>
-      <Code text={commandOf(command, useOrigin())} what={fill(t.connect.commandOf, { title: command.title })} />
+      <Code
+        text={commandOf(command, useOrigin(), useSdkPackage())}
+        what={fill(t.connect.commandOf, { title: command.title })}
+      />
       {useMaybeSession()?.account == null ? null : <TestRequest apiKey={command.apiKey} model={command.models.main} />}
     </div>
   );

@@ -6,7 +6,7 @@ import { useOperatorLanguage } from '../language/language.tsx';
 import { pages, pathTo } from '../pages.ts';
 import { Dialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
-import { Empty, FailureNotice } from './states.tsx';
+import { Empty, Loaded } from './states.tsx';
 
 /** The operator's search over customers, orders, transfers, keys, models and requests: ⌘K or Ctrl K. */
 
@@ -69,8 +69,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKey}
       />
-      {found.error === null ? null : <FailureNotice error={found.error} />}
-      {wanted.length >= minLength && found.isSuccess && hits.length === 0 ? <Empty title={t.operator.noHits} /> : null}
+      {wanted.length < minLength ? null : (
+        // Without an answer it says whether it waits, is offline, or failed.
+        <Loaded query={found}>{(list) => (list.length === 0 ? <Empty title={t.common.nothingFound} /> : null)}</Loaded>
+      )}
       <div id={listId} role="listbox" aria-label={t.operator.hits} className="hits">
         {hits.map((hit, index) => (
           <div

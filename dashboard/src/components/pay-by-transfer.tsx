@@ -2,7 +2,7 @@
 
 import type { OrderAnswer } from '@steyg/sdk';
 import { useState } from 'react';
-import { bankName, payInApp, payingApps } from '../banks.ts';
+import { payInApp, payingApps } from '../banks.ts';
 import { useMedia } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { drawPng } from '../qr.ts';
@@ -17,10 +17,12 @@ type Payment = NonNullable<NonNullable<OrderAnswer>['payment']>;
 export function PayByTransfer({ payment }: { payment: Payment }) {
   const { t, format } = useLanguage();
   const { bank, memo, amountVnd } = payment;
+  // Some banks' forms ask for the number.
+  const bankText = bank.bank === bank.bin ? bank.bin : `${bank.bank} (${bank.bin})`;
   // A phone cannot scan the code that it shows itself.
   const isPhone = useMedia('(pointer: coarse)');
   const everything = [
-    `${t.order.bank}: ${bankName(bank.bin)}`,
+    `${t.order.bank}: ${bankText}`,
     `${t.order.account}: ${bank.account}`,
     `${t.order.holder}: ${bank.name}`,
     `${t.order.amount}: ${format.vnd(amountVnd)}`,
@@ -46,7 +48,7 @@ export function PayByTransfer({ payment }: { payment: Payment }) {
           <CopyValue label={t.order.amount} text={amountVnd} shown={format.vnd(amountVnd)} />
           <CopyValue label={t.order.memo} text={memo} />
           <CopyValue label={t.order.account} text={bank.account} />
-          <CopyValue label={t.order.bank} text={bankName(bank.bin)} />
+          <CopyValue label={t.order.bank} text={bankText} />
           <CopyValue label={t.order.holder} text={bank.name} />
         </div>
       </div>

@@ -5,6 +5,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useChange, useSteyg } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
+import type { Texts } from '../language/texts.ts';
 import { pages } from '../pages.ts';
 import { useSignInMethods } from '../sign-in-methods.ts';
 import { passkeyFor, supportsPasskeys } from '../webauthn.ts';
@@ -17,6 +18,7 @@ export function SignInSteps({
   email: knownEmail,
   needsCode: startsWithCode = false,
   failed = null,
+  linking = null,
   next,
   again = false,
   onDone,
@@ -25,8 +27,10 @@ export function SignInSteps({
   email: string;
   /** A provider has signed the person in; the code is what remains. */
   needsCode?: boolean;
-  /** The provider's refusal. */
+  /** Why the sign-in with a provider failed. */
   failed?: string | null;
+  /** The provider whose account waits for a proof of the person who has its address here. */
+  linking?: string | null;
   /** The page that a provider sends the browser back to. */
   next: string;
   /** Over a page that must stay as it is: providers open in another tab, and nothing leads away. */
@@ -60,6 +64,7 @@ export function SignInSteps({
       isOver={isOver}
       onDone={({ secondFactorRequired }) => (secondFactorRequired ? setNeedsCode(true) : onDone())}
       failed={failed}
+      linking={linking}
       next={next}
       again={again}
     />,
@@ -67,14 +72,18 @@ export function SignInSteps({
 }
 
 /** Providers and passkeys, and the password where it is allowed. */
-function Ways({ failed, next, ...form }: WayProps & { failed: string | null; next: string }) {
+function Ways({
+  failed,
+  linking,
+  next,
+  ...form
+}: WayProps & { failed: string | null; linking: string | null; next: string }) {
   const { t } = useLanguage();
   const { passwords, passkeys, providers } = useSignInMethods();
   return (
     <>
-      {failed === null ? null : (
-        <Banner tone="warn">{failed === 'account_not_linked' ? t.signIn.notLinked : t.signIn.providerFailed}</Banner>
-      )}
+      {failed === null ? null : <Banner tone="warn">{failureText(failed, t)}</Banner>}
+      {linking === null ? null : <Linking name={providers.find(({ id }) => id === linking)?.name ?? linking} />}
       {providers.length === 0 ? null : (
         <div className="actions">
           {providers.map(({ id, name }) => (
@@ -92,6 +101,35 @@ function Ways({ failed, next, ...form }: WayProps & { failed: string | null; nex
       {form.again && providers.length > 0 ? <p className="hint">{t.signIn.otherTab}</p> : null}
       {passkeys && supportsPasskeys() ? <WithPasskey onDone={form.onDone} /> : null}
       {passwords ? <PasswordForm {...form} /> : null}
+    </>
+  );
+}
+
+/** The server's reasons are a closed set; whatever else stands in the address is not shown. */
+function failureText(failure: string, t: Texts): string {
+  const { unconfirmed, unreachable, declined, many, provider } = t.signIn.failures;
+  return { unconfirmed, unreachable, declined, many }[failure] ?? provider;
+}
+
+/** The address has a person here: they sign in as before, or open the link of a mail. */
+function Linking({ name }: { name: string }) {
+  const { t } = useLanguage();
+  const send = useChange({ change: (steyg, _input: undefined) => steyg.console.people.requestIdentityLink() });
+  return (
+    <>
+      <Banner
+        tone="info"
+        action={
+          send.isSuccess ? null : (
+            <Button small busy={send.isPending} onClick={() => send.mutate(undefined)}>
+              {t.identities.sendLink}
+            </Button>
+          )
+        }
+      >
+        <p role="status">{send.isSuccess ? t.identities.linkSent : fill(t.identities.proof, { name })}</p>
+      </Banner>
+      {send.error === null ? null : <FailureNotice error={send.error} />}
     </>
   );
 }

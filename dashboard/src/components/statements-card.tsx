@@ -33,6 +33,7 @@ export function StatementsCard() {
               { head: t.statements.opening, figure: true, cell: ({ opening }) => format.usd(opening) },
               { head: t.statements.granted, figure: true, cell: ({ granted }) => format.usd(granted) },
               { head: t.statements.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
+              { head: t.statements.takenBack, figure: true, cell: ({ takenBack }) => format.usd(takenBack) },
               { head: t.statements.expired, figure: true, cell: ({ expired }) => format.usd(expired) },
               { head: t.statements.closing, figure: true, cell: ({ closing }) => format.usd(closing) },
               {

@@ -1,15 +1,19 @@
-import type { ReactNode } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useExplain } from '../explain.ts';
 import { useLanguage } from '../language/language.tsx';
+import { useIsRefused } from '../patience.ts';
 import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 /** The states of a part of a page without data: loading, empty, failed. */
 
+/** Grey blocks for a moment; when it takes longer, it says why, and can be asked again at once. */
 export function LoadingSkeleton({ lines = 3, height }: { lines?: number; height?: string }) {
   const { t } = useLanguage();
   return (
     <div className="skeleton" role="status" aria-label={t.common.loading}>
+      <LateNote />
       {height === undefined ? (
         Array.from({ length: lines }, (_, index) => (
           <span key={index} style={{ width: `${96 - ((index * 17) % 40)}%` }} />
@@ -17,6 +21,33 @@ export function LoadingSkeleton({ lines = 3, height }: { lines?: number; height?
       ) : (
         <span style={{ height, width: '100%' }} />
       )}
+    </div>
+  );
+}
+
+const lateMs = 5_000;
+
+function LateNote() {
+  const { t } = useLanguage();
+  const queries = useQueryClient();
+  const isRefused = useIsRefused();
+  const [isLate, setIsLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsLate(true), lateMs);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isRefused && !isLate) return null;
+  return (
+    <div className="row-line">
+      <p>{isRefused ? t.common.busyNow : t.common.slow}</p>
+      <Button
+        small
+        onClick={() =>
+          void queries.refetchQueries({ predicate: ({ state }) => state.data === undefined, type: 'active' })
+        }
+      >
+        {t.common.retry}
+      </Button>
     </div>
   );
 }

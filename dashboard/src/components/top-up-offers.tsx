@@ -47,9 +47,9 @@ function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer:
   const written = (vnd: string) => (digits(vnd) === '' ? undefined : format.vnd(digits(vnd)));
   const save = useChange({
     change: (steyg, { planId, minVnd, maxVnd }: typeof draft) =>
-      steyg.console.operator.saveTopUp(
-        planId === '' ? { input: null } : { input: { planId, minVnd: digits(minVnd), maxVnd: digits(maxVnd) } },
-      ),
+      steyg.console.operator.saveTopUp({
+        input: { topUp: planId === '' ? null : { planId, minVnd: digits(minVnd), maxVnd: digits(maxVnd) } },
+      }),
     refresh,
     done: () => say(t.common.saved),
   });

@@ -48,8 +48,24 @@ const sentences: Readonly<Record<string, string>> = {
     'Codex cần wire_api = "responses"; giá trị khác bị từ chối khi khởi động.',
   'The provider of models cannot be set for a project, only in the file in your home directory. A profile that names another provider wins over it.':
     'Không đặt được nhà cung cấp model riêng cho một dự án, chỉ đặt được trong tệp ở thư mục cá nhân của bạn. Profile nêu nhà cung cấp khác sẽ thắng thiết lập này.',
-  'web_search is off on purpose: Codex would offer the model a search that its vendor carries out and charges for; where the catalog has no price for it, that is refused.':
-    'web_search được tắt có chủ đích: nếu bật, Codex đưa cho model một công cụ tìm kiếm do hãng thực hiện và tính tiền; danh mục không có giá cho việc đó thì yêu cầu bị từ chối.',
+  'Codex offers the model a search that its vendor carries out and charges for; where the catalog has no price for it, it is left out.':
+    'Codex đưa cho model một công cụ tìm kiếm do hãng thực hiện và tính tiền; danh mục không có giá cho việc đó thì công cụ này được bỏ ra.',
+  'What is left and what today cost, below every answer: npm install -g the SDK, and set statusLine to { "type": "command", "command": "steyg status --line" }, with STEYG_BASE_URL and STEYG_API_KEY in the environment.':
+    'Để thấy số dư và chi phí hôm nay dưới mỗi câu trả lời: cài SDK bằng npm install -g, rồi đặt statusLine thành { "type": "command", "command": "steyg status --line" }, với STEYG_BASE_URL và STEYG_API_KEY trong môi trường.',
+  'Codex warns that it does not know the model; where it is installed, `steyg connect codex` tells it.':
+    'Codex cảnh báo không biết model này; trên máy có cài Codex, `steyg connect codex` sẽ khai báo cho nó.',
+  'supports_websockets = true in the provider keeps one connection for a session, on which only what is new is sent.':
+    'supports_websockets = true trong provider giữ một kết nối cho cả phiên và chỉ gửi phần mới.',
+  'Open the command palette and run "Chat: Manage Language Models", then Add Models, Custom Endpoint.':
+    'Mở bảng lệnh và chạy "Chat: Manage Language Models", rồi chọn Add Models, Custom Endpoint.',
+  'Group name: Steyg. API key: the Steyg key; VS Code keeps it in its own secret store.':
+    'Tên nhóm: Steyg. API key: key Steyg; VS Code giữ key trong kho bí mật riêng.',
+  'VS Code opens chatLanguageModels.json: put these models into the group, save, and choose one in the model picker of the chat.':
+    'VS Code mở chatLanguageModels.json: đặt các model này vào nhóm, lưu lại, rồi chọn một model trong khung trò chuyện.',
+  'Custom endpoints need VS Code 1.122 or newer, with GitHub Copilot Chat switched on.':
+    'Custom endpoint cần VS Code 1.122 trở lên và GitHub Copilot Chat đang bật.',
+  'Each model names its whole address and the protocol that it is called by; the gateway takes all three at the same key.':
+    'Mỗi model nêu trọn địa chỉ và giao thức được dùng; cổng nhận cả ba giao thức với cùng một key.',
   'Choose the model in Continue’s picker; it reads the file again when it is saved.':
     'Chọn model trong danh sách của Continue; tệp được đọc lại mỗi khi lưu.',
   'A config.json beside config.yaml is ignored.': 'config.json nằm cạnh config.yaml sẽ bị bỏ qua.',

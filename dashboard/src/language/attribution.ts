@@ -23,7 +23,7 @@ export interface AttributionTexts {
   noProject: string;
   stored: string;
   storedText: string;
-  modes: Record<'OFF' | 'DIGESTS' | 'PLAIN', { name: string; text: string }>;
+  modes: Record<'OFF' | 'DIGESTS' | 'TAGS' | 'PLAIN', { name: string; text: string }>;
   storedNow: string;
   statusLine: string;
   statusLineText: string;
@@ -56,6 +56,10 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
       'Programs may say for which session, which of your users and with which tags a request is sent. It is stored beside the request’s cost, up to 256 characters each and never anything of prompts or answers, and deleted after some time. You choose how:',
     modes: {
       OFF: { name: 'Nothing', text: 'Requests are only known by their key.' },
+      TAGS: {
+        name: 'Tags as sent, the rest as digests',
+        text: 'Tags of the header x-steyg-tags are labels that you choose, such as team=search: you read them here and in exports. Sessions and users are digests, which nobody can read.',
+      },
       DIGESTS: {
         name: 'Digests',
         text: 'Keyed digests, which nobody can read or compare with other accounts. Names of tags stay readable, their values do not. Programs that know an id can ask what it cost.',
@@ -95,6 +99,10 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
       'Chương trình có thể khai yêu cầu thuộc phiên nào, người dùng nào của bạn và tag nào. Thông tin này được lưu cạnh chi phí của yêu cầu, mỗi mục tối đa 256 ký tự, không bao giờ gồm câu hỏi hay câu trả lời, và được xóa sau một thời gian. Bạn chọn cách lưu:',
     modes: {
       OFF: { name: 'Không lưu', text: 'Yêu cầu chỉ được biết qua key của nó.' },
+      TAGS: {
+        name: 'Tag như đã gửi, còn lại là mã băm',
+        text: 'Tag trong header x-steyg-tags là nhãn do bạn chọn, ví dụ team=search: bạn đọc được ở đây và trong tệp xuất. Phiên và người dùng là mã băm, không ai đọc được.',
+      },
       DIGESTS: {
         name: 'Mã băm',
         text: 'Mã băm có khóa, không ai đọc được hay so sánh với tài khoản khác. Tên tag vẫn đọc được, giá trị thì không. Chương trình biết mã gốc có thể hỏi chi phí của nó.',

@@ -54,7 +54,6 @@ export interface SpendingTexts {
     amount: string;
     amountHint: string;
     removeKeys: { none: string; one: string; other: string };
-    keysStay: { none: string; one: string; other: string };
   };
 }
 
@@ -119,11 +118,6 @@ export const spendingTexts: Record<Locale, SpendingTexts> = {
         one: 'Their own key is deleted.',
         other: 'Their {n} own keys are deleted.',
       },
-      keysStay: {
-        none: '',
-        one: 'One key that they created belongs to the account and keeps working. Rotate it if they know it.',
-        other: '{n} keys that they created belong to the account and keep working. Rotate those that they know.',
-      },
     },
   },
   vi: {
@@ -184,11 +178,6 @@ export const spendingTexts: Record<Locale, SpendingTexts> = {
         none: 'Người này không có key riêng.',
         one: 'Key riêng của người này sẽ bị xóa.',
         other: '{n} key riêng của người này sẽ bị xóa.',
-      },
-      keysStay: {
-        none: '',
-        one: 'Một key do người này tạo thuộc về tài khoản và vẫn hoạt động. Hãy đổi key nếu họ biết nó.',
-        other: '{n} key do người này tạo thuộc về tài khoản và vẫn hoạt động. Hãy đổi những key họ biết.',
       },
     },
   },

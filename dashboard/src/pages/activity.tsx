@@ -1,6 +1,6 @@
 /** The activity page: charts and lists of usage. */
 
-import { GraphqlError, type LedgerFilter } from '@steyg/sdk';
+import { GraphqlError, type LedgerFilter, type Steyg } from '@steyg/sdk';
 import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { collect } from '../all.ts';
@@ -10,6 +10,7 @@ import { Button } from '../components/button.tsx';
 import { Chart, ChartSkeleton, seriesColors } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
 import { Choice, SelectField } from '../components/field.tsx';
+import { KeyField, useKeyName } from '../components/key-field.tsx';
 import { LedgerDownload } from '../components/ledger-download.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
 import { RangeFilter } from '../components/range-filter.tsx';
@@ -17,7 +18,6 @@ import { Banner, Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { Usd } from '../components/usd.tsx';
 import { useAsk, usePages } from '../data.tsx';
-import { masked } from '../format.ts';
 import { useReportAddress } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { addUsd } from '../money.ts';
@@ -31,6 +31,8 @@ const measures = ['cost', 'requests', 'tokens'] as const;
 type Group = (typeof groups)[number];
 const splits = { model: ['MODEL'], key: ['KEY'], project: ['PROJECT'], outcome: ['OUTCOME'], none: [] } as const;
 type Measure = (typeof measures)[number];
+/** Which usage a report is of. */
+type Asked = Parameters<Steyg['console']['ledger']['usage']>[0] & { accountId: string };
 
 const outcomes = [
   'COMPLETED',
@@ -65,28 +67,22 @@ export default function Activity() {
     direction: search.get('way') === 'ASC' ? 'ASC' : 'DESC',
   };
 
-  const keys = useAsk({
-    key: ['keys', accountId, true],
-    ask: (steyg, signal) => steyg.console.keys.listKeys({ accountId, first: 100, deleted: true }, { signal }),
-  });
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
+  const asked = {
+    accountId,
+    from: range.from.toISOString(),
+    ...(range.to === null ? {} : { to: range.to.toISOString() }),
+    ...(keyId === '' ? {} : { keyId }),
+    ...(model === '' ? {} : { model }),
+    ...(outcome === undefined ? {} : { outcomes: [outcome] }),
+    by: [...splits[group]],
+  };
   const usage = useAsk({
     key: ['usage', accountId, range.from, range.to, group, keyId, model, outcome],
     ask: (steyg, signal) =>
       collect(
         steyg.console.ledger.usage(
-          {
-            accountId,
-            from: range.from.toISOString(),
-            ...(range.to === null ? {} : { to: range.to.toISOString() }),
-            period: range.period,
-            by: [...splits[group]],
-            ...(keyId === '' ? {} : { keyId }),
-            ...(model === '' ? {} : { model }),
-            ...(outcome === undefined ? {} : { outcomes: [outcome] }),
-            timeZone: timeZone(),
-            first: 1_000,
-          },
+          { ...asked, period: range.period, most: maxGroups, timeZone: timeZone(), first: 1_000 },
           { signal },
         ),
       ),
@@ -100,10 +96,6 @@ export default function Activity() {
     outcome: outcome ?? null,
     ...(session === '' ? {} : { session }),
   };
-  const keyNames = useMemo(
-    () => new Map(keys.data?.edges.map(({ node }) => [node.id, `${node.name} ${masked(node.last4)}`])),
-    [keys.data],
-  );
   const modelIds = [
     ...new Set([...(models.data?.map(({ modelId }) => modelId) ?? []), ...(model === '' ? [] : [model])]),
   ];
@@ -123,15 +115,7 @@ export default function Activity() {
         <RangeFilter range={range} onChange={set} />
       </div>
       <div className="filters">
-        <SelectField
-          label={t.activity.key}
-          value={keyId}
-          onChange={(key) => set({ key })}
-          options={[
-            { value: '', label: t.activity.allKeys },
-            ...[...keyNames].map(([value, label]) => ({ value, label })),
-          ]}
-        />
+        <KeyField value={keyId} onChange={(key) => set({ key })} />
         <SelectField
           label={t.activity.model}
           value={model}
@@ -171,7 +155,7 @@ export default function Activity() {
         }
       >
         <Loaded query={usage} skeleton={<ChartSkeleton />}>
-          {(rows) => <Report rows={rows} range={range} group={group} measure={measure} keyNames={keyNames} />}
+          {(rows) => <Report rows={rows} range={range} group={group} measure={measure} asked={asked} />}
         </Loaded>
       </Card>
       <AttributedUsageTable
@@ -210,32 +194,44 @@ export default function Activity() {
 
 const tokensOf = ({ tokens }: Pick<UsageRow, 'tokens'>): bigint => columnSum(Object.values(tokens), (each) => each);
 
+/** Groups of the chart, those that were charged most: it draws fewer, and chooses them by what it measures. */
+const maxGroups = 20;
+
+/** What the group of a row is called. */
+function useGroupName(group: Group): (row: UsageRow) => string {
+  const { t } = useLanguage();
+  const texts = useAttributionTexts();
+  const keyName = useKeyName();
+  return useMemo(
+    () => (row) => {
+      if (row.isRest) return t.common.others;
+      if (group === 'model') return row.model ?? '';
+      if (group === 'project') return row.project?.name ?? texts.noProject;
+      if (group === 'key') return row.key === null ? t.common.others : keyName(row.key);
+      return row.outcome === null ? t.common.total : t.outcomes[row.outcome];
+    },
+    [group, t, texts, keyName],
+  );
+}
+
 function Report({
   rows,
   range,
   group,
   measure,
-  keyNames,
+  asked,
 }: {
   rows: readonly UsageRow[];
   range: Range;
   group: Group;
   measure: Measure;
-  keyNames: ReadonlyMap<string, string>;
+  asked: Asked;
 }) {
   const { t, format } = useLanguage();
   const texts = useAttributionTexts();
   const groupName = group === 'project' ? texts.byProject : t.activity.groups[group];
   const starts = useMemo(() => startsBetween(range.from, range.to ?? new Date(), range.period), [range]);
-  const nameOf = useMemo(
-    () => (row: UsageRow) => {
-      if (group === 'model') return row.model ?? '';
-      if (group === 'project') return row.project?.name ?? texts.noProject;
-      if (group === 'key') return keyNames.get(row.key?.id ?? '') ?? t.activity.unknownKey;
-      return row.outcome === null ? t.common.total : t.outcomes[row.outcome];
-    },
-    [group, keyNames, t, texts],
-  );
+  const nameOf = useGroupName(group);
   const series = useMemo(
     () =>
       seriesOf({
@@ -278,56 +274,53 @@ function Report({
       />
       {group === 'none' ? null : (
         <Sums
-          rows={rows}
-          nameOf={nameOf}
+          asked={asked}
+          group={group}
           head={group === 'project' ? texts.project : t.activity[group]}
-          group={groupName}
+          groupName={groupName}
         />
       )}
     </>
   );
 }
 
-/** The table behind the chart, over the whole time. */
-function Sums({
-  rows,
-  nameOf,
-  head,
-  group: groupName,
-}: {
-  rows: readonly UsageRow[];
-  nameOf: (row: UsageRow) => string;
-  head: string;
-  group: string;
-}) {
+/** The table behind the chart, over the whole time: every group, those that were charged most first. */
+function Sums({ asked, group, head, groupName }: { asked: Asked; group: Group; head: string; groupName: string }) {
   const { t, format } = useLanguage();
-  const byName = Map.groupBy(rows, nameOf);
-  const sums = [...byName].map(([name, group]) => ({
-    name,
-    group,
-    charged: addUsd(group.map(({ charged }) => charged)),
-  }));
-  sums.sort((a, b) => Number(b.charged) - Number(a.charged));
-  const pool = (group: readonly UsageRow[], read: (tokens: UsageRow['tokens']) => string) =>
-    format.number(columnSum(group, ({ tokens }) => read(tokens)));
+  const nameOf = useGroupName(group);
+  const sums = usePages<UsageRow>({
+    key: ['usage', asked.accountId, 'sums', asked],
+    ask: async (steyg, after, signal) => {
+      const page = await steyg.console.ledger.usage({ ...asked, after, order: 'COST', first: 50 }, { signal });
+      return page === null ? null : { nodes: page.nodes, pageInfo: page.pageInfo };
+    },
+    every: 60_000,
+  });
   return (
-    <Table
-      caption={fill(t.activity.sumsOf, { group: groupName })}
-      rows={sums}
-      rowKey={({ name }) => name}
-      columns={[
-        { head, names: true, cell: ({ name }) => name },
-        {
-          head: t.activity.measures.requests,
-          figure: true,
-          cell: ({ group }) => format.number(columnSum(group, ({ requests }) => requests)),
-        },
-        { head: t.models.input, figure: true, cell: ({ group }) => pool(group, ({ input }) => input) },
-        { head: t.models.cacheHit, figure: true, cell: ({ group }) => pool(group, ({ cacheHit }) => cacheHit) },
-        { head: t.models.output, figure: true, cell: ({ group }) => pool(group, ({ output }) => output) },
-        { head: t.activity.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
-      ]}
-    />
+    <Loaded query={sums}>
+      {(rows) => (
+        <>
+          <Table
+            caption={fill(t.activity.sumsOf, { group: groupName })}
+            rows={rows}
+            rowKey={(row) => row.model ?? row.key?.id ?? row.project?.id ?? row.outcome ?? ''}
+            columns={[
+              { head, names: true, cell: nameOf },
+              {
+                head: t.activity.measures.requests,
+                figure: true,
+                cell: ({ requests }) => format.number(BigInt(requests)),
+              },
+              { head: t.models.input, figure: true, cell: ({ tokens }) => format.number(BigInt(tokens.input)) },
+              { head: t.models.cacheHit, figure: true, cell: ({ tokens }) => format.number(BigInt(tokens.cacheHit)) },
+              { head: t.models.output, figure: true, cell: ({ tokens }) => format.number(BigInt(tokens.output)) },
+              { head: t.activity.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
+            ]}
+          />
+          <More query={sums} />
+        </>
+      )}
+    </Loaded>
   );
 }
 

@@ -10,7 +10,7 @@ import { OneCommand } from '../components/one-command.tsx';
 import { Page } from '../components/page.tsx';
 import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { Step } from '../components/step.tsx';
-import { useAsk, useOrigin } from '../data.tsx';
+import { useAsk, useOrigin, useSdkPackage } from '../data.tsx';
 import {
   type GuideName,
   graphqlCommand,
@@ -138,6 +138,7 @@ function Use({ guide, models }: { guide: GuideName; models: NonNullable<ModelsAn
   const catalog = catalogOf(models);
   const choice = chooseModels(catalog);
   const origin = useOrigin();
+  const sdk = useSdkPackage();
   const title = t.guides.names[guide];
   const connection = guideConnection(guide, { origin, models: choice, catalog });
   if (connection === null) {
@@ -150,7 +151,7 @@ function Use({ guide, models }: { guide: GuideName; models: NonNullable<ModelsAn
     ) : (
       <div className="connection">
         <p>{t.guides.sdkText}</p>
-        <Code text="npm install @steyg/sdk" what={t.connect.commands} />
+        <Code text={`npm install ${sdk}`} what={t.connect.commands} />
         <Code text={sdkProgram(origin, choice.main)} what={title} title={t.guides.names.typescript} />
       </div>
     );

@@ -20,12 +20,13 @@ import {
 } from '../components/limit-fields.tsx';
 import { type KeyTerms, SecretDialog, useCreateKey } from '../components/new-key.tsx';
 import { Badge, Page } from '../components/page.tsx';
+import { SearchField, useSearch } from '../components/search-field.tsx';
 import { SecretName } from '../components/secret-name.tsx';
 import { useSpendingTexts } from '../components/spending-texts.ts';
-import { Empty, Loaded } from '../components/states.tsx';
+import { Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
-import { useAsk, useChange } from '../data.tsx';
+import { useAsk, useChange, usePages } from '../data.tsx';
 import { useExplain, useProblems } from '../explain.ts';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -33,7 +34,10 @@ import type { InputProblems } from '../problems.ts';
 import { useAbilities, useAccount } from '../session.tsx';
 
 type Key = ElementOf<ListKeysAnswer>;
-type List = { edges: { node: Key }[] };
+type Pages = { pages: ({ edges: { node: Key }[] } | null)[] };
+
+/** Lists that are longer have a search. */
+const few = 8;
 
 type Open = { what: 'create' } | { what: 'edit' | 'rotate' | 'delete'; key: Key };
 
@@ -44,9 +48,14 @@ export default function Keys() {
   const [open, setOpen] = useState<Open | null>(null);
   const [secret, setSecret] = useState<{ name: string; secret: string } | null>(null);
   const [withDeleted, setWithDeleted] = useState(false);
-  const keys = useAsk({
-    key: ['keys', accountId, withDeleted],
-    ask: (steyg, signal) => steyg.console.keys.listKeys({ accountId, first: 100, deleted: withDeleted }, { signal }),
+  const search = useSearch();
+  const listKey = ['keys', accountId, 'list', withDeleted, search.asked];
+  const keys = usePages({
+    key: listKey,
+    ask: (steyg, after, signal) => {
+      const asked = { accountId, after, first: 50, deleted: withDeleted, search: search.asked };
+      return steyg.console.keys.listKeys(asked, { signal });
+    },
     every: 15_000,
   });
   const close = () => setOpen(null);
@@ -66,9 +75,16 @@ export default function Keys() {
         ) : undefined
       }
     >
+      {search.text !== '' || (keys.data?.length ?? 0) > few ? (
+        <div className="filters">
+          <SearchField search={search} hint={t.keys.findHint} />
+        </div>
+      ) : null}
       <Loaded query={keys}>
-        {({ edges }) =>
-          edges.length === 0 ? (
+        {(rows) =>
+          rows.length === 0 && search.asked !== null ? (
+            <Empty title={t.common.nothingFound} />
+          ) : rows.length === 0 ? (
             <Empty
               title={t.keys.empty}
               action={
@@ -82,20 +98,16 @@ export default function Keys() {
               {t.keys.emptyText}
             </Empty>
           ) : (
-            <KeyTable
-              keys={edges.map(({ node }) => node)}
-              act={abilities.keys ? (what, key) => setOpen({ what, key }) : null}
-            />
+            <KeyTable keys={rows} act={abilities.keys ? (what, key) => setOpen({ what, key }) : null} />
           )
         }
       </Loaded>
+      <More query={keys} />
       <Checkbox label={t.keys.showDeleted} checked={withDeleted} onChange={setWithDeleted} />
       {open?.what === 'create' ? <CreateDialog onClose={close} onMade={shown} /> : null}
       {open?.what === 'edit' ? <EditDialog apiKey={open.key} onClose={close} /> : null}
       {open?.what === 'rotate' ? <RotateDialog apiKey={open.key} onClose={close} onMade={shown} /> : null}
-      {open?.what === 'delete' ? (
-        <DeleteDialog apiKey={open.key} listKey={['keys', accountId, withDeleted]} onClose={close} />
-      ) : null}
+      {open?.what === 'delete' ? <DeleteDialog apiKey={open.key} listKey={listKey} onClose={close} /> : null}
       {secret === null ? null : (
         <SecretDialog
           title={fill(t.keys.made, { name: secret.name })}
@@ -527,9 +539,11 @@ function DeleteDialog({ apiKey, listKey, onClose }: { apiKey: Key; listKey: read
     // Optimistic: the key leaves the list at once, and returns if the server refuses.
     expect: {
       key: listKey,
-      update: (current: List, id: string) => ({
+      update: (current: Pages, id: string) => ({
         ...current,
-        edges: current.edges.filter(({ node }) => node.id !== id),
+        pages: current.pages.map((page) =>
+          page === null ? null : { ...page, edges: page.edges.filter(({ node }) => node.id !== id) },
+        ),
       }),
     },
     done: () => say(fill(t.keys.deleted, { name: apiKey.name })),

@@ -1,10 +1,17 @@
 /** The page of an account's members. */
 
-import type { InvitedRole, ListMembersAnswer, Role } from '@steyg/sdk';
+import {
+  type InvitedRoleInput,
+  type LeftKeys,
+  type ListMembersAnswer,
+  type RemoveMemberAnswer,
+  ResultError,
+  type RoleInput,
+} from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
-import { SelectField, TextField } from '../components/field.tsx';
+import { Choice, SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { MemberSpendCard, useMemberSpend } from '../components/member-spend.tsx';
 import { Moment } from '../components/moment.tsx';
@@ -52,6 +59,8 @@ export default function Members() {
   );
 }
 
+type SeenKey = Extract<RemoveMemberAnswer, { __typename: 'KeysUndecidedError' }>['keys'][number];
+
 function MemberTable({ members }: { members: readonly Member[] }) {
   const { t, format } = useLanguage();
   const say = useSay();
@@ -62,18 +71,14 @@ function MemberTable({ members }: { members: readonly Member[] }) {
   const [leaving, setLeaving] = useState<Member | null>(null);
   const key = ['members', accountId];
   const setRole = useChange({
-    change: (steyg, input: { id: string; role: Role }) => steyg.console.accounts.setMemberRole(input),
+    change: (steyg, input: { id: string; role: RoleInput }) => steyg.console.accounts.setMemberRole(input),
     refresh: [key],
     expect: {
       key,
-      update: (current: readonly Member[], { id, role }: { id: string; role: Role }) =>
+      update: (current: readonly Member[], { id, role }: { id: string; role: RoleInput }) =>
         current.map((member) => (member.id === id ? { ...member, role } : member)),
     },
     done: () => say(t.common.saved),
-  });
-  const remove = useChange({
-    change: (steyg, id: string) => steyg.console.accounts.removeMember({ id }),
-    refresh: [key, ['viewer']],
   });
   // Only owners manage owners; admins may manage the others.
   const mayChange = ({ role }: Member) => own === 'OWNER' || (leads && role !== 'OWNER');
@@ -104,7 +109,7 @@ function MemberTable({ members }: { members: readonly Member[] }) {
                   value={member.role}
                   onChange={(event) =>
                     setRole.mutate(
-                      { id: member.id, role: event.target.value as Role },
+                      { id: member.id, role: event.target.value as RoleInput },
                       { onError: (error) => say(explain(error).sentence, 'bad') },
                     )
                   }
@@ -146,39 +151,95 @@ function MemberTable({ members }: { members: readonly Member[] }) {
         ]}
       />
       {leaving === null ? null : (
-        <Confirm
-          title={fill(t.members.removeWhat, { name: leaving.name })}
-          action={leaving.email === person.email ? t.members.leave : t.common.remove}
-          busy={remove.isPending}
-          onClose={() => setLeaving(null)}
-          onConfirm={() =>
-            remove.mutate(leaving.id, {
-              onError: (error) => say(explain(error).sentence, 'bad'),
-              onSettled: () => setLeaving(null),
-            })
-          }
-        >
-          <KeysOfLeaving member={leaving} />
-          <p>{t.members.removeText}</p>
-        </Confirm>
+        <RemoveMember member={leaving} refresh={[key, ['viewer']]} onClose={() => setLeaving(null)} />
       )}
     </>
   );
 }
 
-/** What becomes of the keys that somebody made when they leave. */
-function KeysOfLeaving({ member }: { member: Member }) {
+/** Removes somebody; where keys would go on that they have seen, it asks what becomes of them. */
+function RemoveMember({
+  member,
+  refresh,
+  onClose,
+}: {
+  member: Member;
+  refresh: readonly (readonly string[])[];
+  onClose: () => void;
+}) {
+  const { t } = useLanguage();
+  const say = useSay();
+  const explain = useExplain();
+  const { person } = useSession();
+  const [seen, setSeen] = useState<readonly SeenKey[]>([]);
+  const [fate, setFate] = useState<LeftKeys | ''>('');
+  const remove = useChange({
+    change: (steyg, keys: LeftKeys | '') =>
+      steyg.console.accounts.removeMember({ id: member.id, ...(keys === '' ? {} : { keys }) }),
+    refresh,
+    done: onClose,
+  });
+  const texts = t.members.seenKeys;
+  return (
+    <Confirm
+      title={fill(t.members.removeWhat, { name: member.name })}
+      action={member.email === person.email ? t.members.leave : t.common.remove}
+      busy={remove.isPending}
+      disabled={seen.length > 0 && fate === ''}
+      onClose={onClose}
+      onConfirm={() =>
+        remove.mutate(fate, {
+          onError: (error) => {
+            const asked = keysAsked(error);
+            if (asked !== null) return setSeen(asked);
+            say(explain(error).sentence, 'bad');
+            onClose();
+          },
+        })
+      }
+    >
+      {seen.length === 0 ? (
+        <OwnKeys member={member} />
+      ) : (
+        <>
+          <p role="alert">{fill(texts.ask, { name: member.name })}</p>
+          <ul className="seen-keys">
+            {seen.map(({ id, name, last4 }) => (
+              <li key={id}>
+                {name} <code>…{last4}</code>
+              </li>
+            ))}
+          </ul>
+          <Choice
+            label={texts.choice}
+            value={fate}
+            options={[
+              { value: 'REVOKE', label: texts.revoke },
+              { value: 'KEEP', label: texts.keep },
+            ]}
+            onChange={(value) => setFate(value as LeftKeys)}
+          />
+          <p className="hint">{texts.told}</p>
+        </>
+      )}
+      <p>{t.members.removeText}</p>
+    </Confirm>
+  );
+}
+
+/** The keys that the server wants a word on; null: it refused for another reason. */
+function keysAsked(error: unknown): readonly SeenKey[] | null {
+  if (!(error instanceof ResultError) || error.type !== 'KeysUndecidedError') return null;
+  return (error.result as Extract<RemoveMemberAnswer, { __typename: 'KeysUndecidedError' }>).keys;
+}
+
+/** What becomes of somebody's own keys when they leave. */
+function OwnKeys({ member }: { member: Member }) {
   const texts = useSpendingTexts().members;
   const people = useMemberSpend();
   const made = people.data?.find(({ memberId }) => memberId === member.id);
   if (made === undefined) return null;
-  const stay = counted(texts.keysStay, made.keys - made.personalKeys);
-  return (
-    <>
-      <p>{counted(texts.removeKeys, made.personalKeys)}</p>
-      {stay === '' ? null : <p>{stay}</p>}
-    </>
-  );
+  return <p>{counted(texts.removeKeys, made.personalKeys)}</p>;
 }
 
 function Invitations() {
@@ -186,14 +247,14 @@ function Invitations() {
   const say = useSay();
   const { id: accountId } = useAccount();
   const [email, setEmail] = useState('');
-  const [role, setRole] = useState<InvitedRole>('MEMBER');
+  const [role, setRole] = useState<InvitedRoleInput>('MEMBER');
   const key = ['invitations', accountId];
   const list = useAsk({
     key,
     ask: (steyg, signal) => steyg.console.accounts.listInvitations({ accountId }, { signal }),
   });
   const invite = useChange({
-    change: (steyg, input: { email: string; role: InvitedRole }) =>
+    change: (steyg, input: { email: string; role: InvitedRoleInput }) =>
       steyg.console.accounts.inviteMember({ ...input, accountId }),
     refresh: [key],
     done: (_invitation, input) => {
@@ -222,7 +283,7 @@ function Invitations() {
           <SelectField
             label={t.members.role}
             value={role}
-            onChange={(value) => setRole(value as InvitedRole)}
+            onChange={(value) => setRole(value as InvitedRoleInput)}
             options={(['ADMIN', 'MEMBER', 'VIEWER'] as const).map((value) => ({
               value,
               label: t.members.roles[value],

@@ -1,6 +1,6 @@
 /** The page of an account's notices and webhooks. */
 
-import type { ListEndpointsAnswer, WebhookEvent } from '@steyg/sdk';
+import type { ListEndpointsAnswer, WebhookEvent, WebhookEventInput } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Code } from '../components/copy.tsx';
@@ -17,6 +17,7 @@ import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
 import { useExplain, useProblems } from '../explain.ts';
+import { asSent, isKnown } from '../known.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount } from '../session.tsx';
 
@@ -94,7 +95,7 @@ function Webhooks() {
     refresh: [key],
   });
   const events = useEvents();
-  const nameOf = (event: WebhookEvent) => events.data?.find((each) => each.webhookEvent === event)?.name ?? event;
+  const nameOf = (event: WebhookEvent) => events.data?.find((each) => each.event === event)?.name ?? event;
   const close = () => setOpen(null);
   const fail = { onError: (error: unknown) => say(explain(error).sentence, 'bad') };
   return (
@@ -131,8 +132,8 @@ function Webhooks() {
                 },
                 {
                   head: t.webhooks.events,
-                  cell: ({ webhookEvents }) =>
-                    webhookEvents.length === 0 ? t.webhooks.allEvents : format.list(webhookEvents.map(nameOf)),
+                  cell: ({ events: heard }) =>
+                    heard.length === 0 ? t.webhooks.allEvents : format.list(heard.map(nameOf)),
                 },
                 {
                   head: t.webhooks.state,
@@ -213,12 +214,12 @@ function EndpointDialog({
   const { id: accountId } = useAccount();
   const [url, setUrl] = useState(endpoint?.url ?? '');
   const [description, setDescription] = useState(endpoint?.description ?? '');
-  const [events, setEvents] = useState<WebhookEvent[]>([...(endpoint?.webhookEvents ?? [])]);
+  const [events, setEvents] = useState<WebhookEventInput[]>((endpoint?.events ?? []).filter(isKnown));
   const [enabled, setEnabled] = useState(endpoint?.enabled ?? true);
   const names = useEvents();
   const refresh = [['endpoints', accountId]];
   const add = useChange({
-    change: (steyg, input: { url: string; description: string; webhookEvents: WebhookEvent[] }) =>
+    change: (steyg, input: { url: string; description: string; events: WebhookEventInput[] }) =>
       steyg.console.webhooks.createWebhookEndpoint({ input: { ...input, accountId } }),
     refresh,
     done: (made) => {
@@ -229,7 +230,7 @@ function EndpointDialog({
   const update = useChange({
     change: (
       steyg,
-      input: { id: string; url: string; description: string; webhookEvents: WebhookEvent[]; enabled: boolean },
+      input: { id: string; url: string; description: string; events: WebhookEventInput[]; enabled: boolean },
     ) => steyg.console.webhooks.updateWebhookEndpoint({ input }),
     refresh,
     done: onClose,
@@ -240,7 +241,7 @@ function EndpointDialog({
     <Dialog title={endpoint === null ? t.webhooks.add : t.webhooks.edit} onClose={onClose}>
       <Form
         onSubmit={() => {
-          const input = { url: url.trim(), description: description.trim(), webhookEvents: events };
+          const input = { url: url.trim(), description: description.trim(), events };
           if (endpoint === null) add.mutate(input);
           else update.mutate({ ...input, id: endpoint.id, enabled });
         }}
@@ -274,13 +275,13 @@ function EndpointDialog({
           <legend>{t.webhooks.events}</legend>
           <p className="hint">{t.webhooks.eventsHint}</p>
           <div className="checks">
-            {(names.data ?? []).map(({ name, webhookEvent }) => (
+            {(names.data ?? []).map(({ name, event }) => (
               <Checkbox
                 key={name}
                 label={<code>{name}</code>}
-                checked={events.includes(webhookEvent)}
+                checked={events.some((each) => each === event)}
                 onChange={(checked) =>
-                  setEvents(checked ? [...events, webhookEvent] : events.filter((each) => each !== webhookEvent))
+                  setEvents([...events.filter((each) => each !== event), ...(checked ? [asSent(event)] : [])])
                 }
               />
             ))}
@@ -325,7 +326,8 @@ function Deliveries({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => 
                   <div className="row-line">
                     <p>
                       <Badge tone={tones[delivery.status]}>{t.webhooks.statuses[delivery.status]}</Badge>{' '}
-                      <code>{delivery.event}</code> <span className="hint">{format.dateTime(delivery.createdAt)}</span>
+                      <code>{delivery.eventName}</code>{' '}
+                      <span className="hint">{format.dateTime(delivery.createdAt)}</span>
                     </p>
                     <Button
                       small

@@ -53,6 +53,7 @@ export default function OrderPage() {
 function Details({ order }: { order: Order }) {
   const { t, format } = useLanguage();
   const now = useNow();
+  const surplus = BigInt(order.receivedVnd) - BigInt(order.priceVnd);
   return (
     <>
       <div role="status">
@@ -80,6 +81,15 @@ function Details({ order }: { order: Order }) {
             {fill(t.order.partial, { received: format.vnd(order.receivedVnd), price: format.vnd(order.priceVnd) })}
           </Banner>
         ) : null}
+        {order.status === 'PAID' && surplus > 0n ? (
+          <Banner tone="warn">
+            {fill(t.order.surplus, {
+              received: format.vnd(order.receivedVnd),
+              price: format.vnd(order.priceVnd),
+              more: format.vnd(String(surplus)),
+            })}
+          </Banner>
+        ) : null}
         {order.status === 'EXPIRED' ? <Banner tone="warn">{t.order.expired}</Banner> : null}
         {order.status === 'CANCELLED' ? <Banner>{t.order.cancelled}</Banner> : null}
       </div>
@@ -88,6 +98,7 @@ function Details({ order }: { order: Order }) {
         <Summary order={order} />
         {order.status === 'PAID' ? <ReceiptCard order={order} /> : null}
       </div>
+      {order.creditNotes.length === 0 ? null : <CreditNotes order={order} />}
     </>
   );
 }
@@ -157,6 +168,35 @@ function Summary({ order }: { order: Order }) {
           <p>{t.order.cancelText}</p>
         </Confirm>
       ) : null}
+    </Card>
+  );
+}
+
+/** What of the order goes back, with its papers. */
+function CreditNotes({ order }: { order: Order }) {
+  const { t, format, locale } = useLanguage();
+  return (
+    <Card title={t.order.creditNotes}>
+      <Table
+        caption={t.order.creditNotes}
+        rows={order.creditNotes}
+        rowKey={({ number }) => number}
+        columns={[
+          { head: t.order.number, names: true, cell: ({ number }) => number },
+          { head: t.order.issued, cell: ({ issuedAt }) => format.dateTime(issuedAt) },
+          { head: t.order.amount, figure: true, cell: ({ amountVnd }) => format.vnd(amountVnd) },
+          { head: t.order.sentBack, figure: true, cell: ({ sentVnd }) => format.vnd(sentVnd) },
+          {
+            head: t.common.actions,
+            silentHead: true,
+            cell: ({ url, number }) => (
+              <div className="row-actions">
+                <Files url={`${url}&lang=${locale}`} what={`${t.order.creditNotes} ${number}`} />
+              </div>
+            ),
+          },
+        ]}
+      />
     </Card>
   );
 }

@@ -32,7 +32,15 @@ export default function Overview() {
     key: ['usage', accountId, 'overview', from],
     ask: (steyg, signal) =>
       steyg.console.ledger.usage(
-        { accountId, from: from.toISOString(), period: 'DAY', by: ['MODEL'], timeZone: timeZone(), first: 1_000 },
+        {
+          accountId,
+          from: from.toISOString(),
+          period: 'DAY',
+          by: ['MODEL'],
+          most: 20,
+          timeZone: timeZone(),
+          first: 1_000,
+        },
         { signal },
       ),
     every: 30_000,

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { useSearchParams } from 'wouter';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
+import { EstimateView } from '../components/estimate-view.tsx';
 import { ExchangeView } from '../components/exchange.tsx';
 import { Choice, SelectField, TextArea, TextField } from '../components/field.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -17,7 +18,7 @@ import { type Exchange, useExchanges } from '../exchanges.ts';
 import { masked } from '../format.ts';
 import { useMedia } from '../hooks.ts';
 import { useLanguage } from '../language/language.tsx';
-import { type Picture, type PlayProtocol, protocolNames, type Turn } from '../play.ts';
+import { type Picture, type PlayProtocol, type PlayRequest, protocolNames, type Turn } from '../play.ts';
 import { useAbilities, useAccount, useSession } from '../session.tsx';
 
 type Models = NonNullable<ModelsAnswer>;
@@ -135,14 +136,14 @@ function Conversation({
   const model = models.find((each) => each.modelId === modelId);
 
   /** The conversation continues with the model that is chosen now. */
-  const ask = (turns: readonly Turn[]) =>
-    send({
-      protocol,
-      model: modelId,
-      system: system.trim(),
-      maxTokens: Math.max(1, Math.floor(Number(maxTokens)) || 1024),
-      turns,
-    });
+  const requestOf = (turns: readonly Turn[]): PlayRequest => ({
+    protocol,
+    model: modelId,
+    system: system.trim(),
+    maxTokens: Math.max(1, Math.floor(Number(maxTokens)) || 1024),
+    turns,
+  });
+  const ask = (turns: readonly Turn[]) => send(requestOf(turns));
   const again = (failed: Exchange) => {
     drop(failed);
     ask(failed.request.turns);
@@ -218,10 +219,11 @@ function Conversation({
           {last === undefined ? '' : t.playground.states[last.state]}
         </p>
         <Composer
-          ready={apiKey !== null}
+          apiKey={apiKey}
           running={running}
           pictures={model?.capabilities.includes('vision') === true}
-          onSend={(turn) => ask([...turnsOf(exchanges), turn])}
+          requestOf={(turn) => requestOf([...turnsOf(exchanges), turn])}
+          onSend={send}
           onStop={stop}
           {...(exchanges.length > 0 && !running ? { onClear: clear } : {})}
         />
@@ -257,19 +259,21 @@ function turnsOf(exchanges: readonly Exchange[]): Turn[] {
 }
 
 function Composer({
-  ready,
+  apiKey,
   running,
   pictures: takesPictures,
+  requestOf,
   onSend,
   onStop,
   onClear,
 }: {
-  /** Whether there is a key to send with. */
-  ready: boolean;
+  /** The key to send with. */
+  apiKey: string | null;
   running: boolean;
   /** Whether the model accepts pictures. */
   pictures: boolean;
-  onSend: (turn: Turn) => void;
+  requestOf: (turn: Turn) => PlayRequest;
+  onSend: (request: PlayRequest) => void;
   onStop: () => void;
   onClear?: () => void;
 }) {
@@ -278,11 +282,16 @@ function Composer({
   const [pictures, setPictures] = useState<readonly Picture[]>([]);
   const form = useRef<HTMLFormElement>(null);
   const hasKeyboard = useMedia('(hover: hover)');
+  const ready = apiKey !== null;
+  const text = draft.trim();
   const sending = takesPictures ? pictures : [];
+  const request =
+    text === '' || !ready
+      ? null
+      : requestOf({ role: 'user', text, ...(sending.length === 0 ? {} : { pictures: sending }) });
   const submit = () => {
-    const text = draft.trim();
-    if (text === '' || running || !ready) return;
-    onSend({ role: 'user', text, ...(sending.length === 0 ? {} : { pictures: sending }) });
+    if (request === null || running) return;
+    onSend(request);
     setDraft('');
     setPictures([]);
     // The focus stays in the input for the next question.
@@ -321,11 +330,12 @@ function Composer({
             {t.playground.stop}
           </Button>
         ) : (
-          <Button key="send" type="submit" look="primary" disabled={!ready || draft.trim() === ''}>
+          <Button key="send" type="submit" look="primary" disabled={request === null}>
             {t.playground.send}
           </Button>
         )}
       </div>
+      {apiKey === null ? null : <EstimateView apiKey={apiKey} request={request} />}
     </form>
   );
 }

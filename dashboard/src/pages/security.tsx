@@ -1,6 +1,6 @@
-/** The security page: password, second factor, passkeys, sessions, access tokens. */
+/** The security page: password, second factor, passkeys, linked accounts, sessions, access tokens. */
 
-import type { BeginSecondFactorAnswer, ElementOf, ListAccessTokensAnswer, Success, TokenScope } from '@steyg/sdk';
+import type { BeginSecondFactorAnswer, ElementOf, ListAccessTokensAnswer, Success, TokenScopeInput } from '@steyg/sdk';
 import { useMemo, useState } from 'react';
 import { viewerKey } from '../answers.ts';
 import { Button } from '../components/button.tsx';
@@ -8,6 +8,7 @@ import { Code, CopyValue } from '../components/copy.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import { IdentitiesCard } from '../components/identities.tsx';
 import { Moment } from '../components/moment.tsx';
 import { SecretDialog } from '../components/new-key.tsx';
 import { NewPasswordField } from '../components/new-password.tsx';
@@ -15,10 +16,10 @@ import { Badge, Card, Page } from '../components/page.tsx';
 import { PasskeysCard } from '../components/passkeys.tsx';
 import { PasswordAgain } from '../components/password-again.tsx';
 import { SecretName } from '../components/secret-name.tsx';
-import { Banner, Empty, Loaded } from '../components/states.tsx';
+import { Banner, Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
-import { useAsk, useChange } from '../data.tsx';
+import { useChange, usePages } from '../data.tsx';
 import { deviceWords } from '../device.ts';
 import { useExplain, useProblems } from '../explain.ts';
 import { useNow } from '../hooks.ts';
@@ -37,6 +38,7 @@ export default function Security() {
         <SecondFactor />
       </div>
       <PasskeysCard />
+      <IdentitiesCard />
       <Sessions />
       {account === null ? null : <AccessTokens accountId={account.id} />}
     </Page>
@@ -388,12 +390,12 @@ function AccessTokens({ accountId }: { accountId: string }) {
   const [removing, setRemoving] = useState<Token | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
   const key = ['access-tokens', accountId];
-  const tokens = useAsk({
+  const tokens = usePages({
     key,
-    ask: (steyg, signal) => steyg.console.accounts.listAccessTokens({ accountId, first: 100 }, { signal }),
+    ask: (steyg, after, signal) => steyg.console.accounts.listAccessTokens({ accountId, after, first: 50 }, { signal }),
   });
   const remove = useChange({
-    change: (steyg, id: string) => steyg.console.accounts.deleteAccessToken({ id }),
+    change: (steyg, id: string) => steyg.console.accounts.revokeAccessToken({ id }),
     refresh: [key],
   });
   return (
@@ -407,8 +409,7 @@ function AccessTokens({ accountId }: { accountId: string }) {
     >
       <p className="hint">{t.security.tokensLead}</p>
       <Loaded query={tokens}>
-        {({ edges }) => {
-          const rows = edges.map(({ node }) => node).filter(({ deletedAt }) => deletedAt === null);
+        {(rows) => {
           if (rows.length === 0) return <Empty title={t.security.noTokens} />;
           return (
             <Table
@@ -454,6 +455,7 @@ function AccessTokens({ accountId }: { accountId: string }) {
           );
         }}
       </Loaded>
+      <More query={tokens} />
       {adding ? (
         <TokenDialog
           accountId={accountId}
@@ -504,10 +506,10 @@ function TokenDialog({
   const { t } = useLanguage();
   const { person } = useSession();
   const [name, setName] = useState('');
-  const [chosen, setChosen] = useState<TokenScope[]>(['READ']);
+  const [chosen, setChosen] = useState<TokenScopeInput[]>(['READ']);
   const [lifetime, setLifetime] = useState<string>('90');
   const create = useChange({
-    change: (steyg, input: { name: string; scopes: TokenScope[]; expiresAt: string | null }) =>
+    change: (steyg, input: { name: string; scopes: TokenScopeInput[]; expiresAt: string | null }) =>
       steyg.console.accounts.createAccessToken({ input: { ...input, accountId } }),
     refresh: [['access-tokens', accountId]],
     done: (made) => onMade(made.secret),

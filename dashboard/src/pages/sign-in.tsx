@@ -1,6 +1,6 @@
 /** The sign-in page. */
 
-import { useSearchParams } from 'wouter';
+import { useLocation, useSearchParams } from 'wouter';
 import { Page } from '../components/page.tsx';
 import { SignInSteps } from '../components/sign-in-steps.tsx';
 import { nextPage } from '../pages.ts';
@@ -8,15 +8,22 @@ import { useForget } from '../session.tsx';
 
 export default function SignIn() {
   const [search] = useSearchParams();
+  const [, go] = useLocation();
   const forget = useForget();
+  const next = nextPage(globalThis.location.search);
+  const linking = search.get('link');
   return (
     <SignInSteps
       email={search.get('email') ?? ''}
       needsCode={search.get('code') === '1'}
       failed={search.get('error')}
-      next={nextPage(globalThis.location.search)}
-      // For a signed-in person, this address redirects to the requested page.
-      onDone={() => void forget()}
+      linking={linking}
+      next={next}
+      onDone={() => {
+        // For a signed-in person, this address redirects to the requested page, unless it asks for a proof.
+        if (linking !== null) go(next, { replace: true });
+        void forget();
+      }}
     >
       {(title, step) => (
         <div className="narrow">

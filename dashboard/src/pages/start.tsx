@@ -66,10 +66,10 @@ function KeyStep({ made, onMade }: { made: NewKey | null; onMade: (key: NewKey) 
   const [name, setName] = useState('');
   const create = useCreateKey(onMade);
   const keys = useAsk({
-    key: ['keys', accountId, false],
-    ask: (steyg, signal) => steyg.console.keys.listKeys({ accountId, first: 100, deleted: false }, { signal }),
+    key: ['keys', accountId, 'active'],
+    ask: (steyg, signal) => steyg.console.keys.listKeys({ accountId, first: 1, active: true }, { signal }),
   });
-  const kept = keys.data?.edges.filter(({ node }) => node.status === 'ACTIVE').length ?? 0;
+  const kept = keys.data?.totalCount ?? 0;
   return (
     <Step number={2} title={t.start.key} done={made !== null || kept > 0}>
       {made === null && kept > 0 ? <p>{count(t.start.kept, kept)}</p> : null}

@@ -94,8 +94,8 @@ function Plans({ plans, orders, canOrder }: { plans: readonly Plan[]; orders: re
   const { id: accountId } = useAccount();
   const [, go] = useLocation();
   const order = useChange({
-    change: (steyg, input: { planId: string; upgrades?: string }) =>
-      steyg.console.orders.createOrder({ input: { ...input, accountId } }),
+    change: (steyg, input: { planId: string; upgrades?: string }, idempotencyKey) =>
+      steyg.console.orders.createOrder({ input: { ...input, accountId, idempotencyKey } }),
     refresh: [['orders', accountId]],
     done: ({ id }) => go(pathTo(pages.order, { id })),
   });

@@ -1,5 +1,6 @@
 /** `steyg connect`: prints or writes the settings of a client tool. */
 
+import { spawnSync } from 'node:child_process';
 import { Steyg } from '../client.ts';
 import {
   type CatalogModel,
@@ -12,9 +13,10 @@ import {
 } from '../connect/index.ts';
 import { maskKeys, renderConnection, secretsOf } from '../connect/render.ts';
 import { ConfigurationError } from '../errors.ts';
+import { backupPath, keep, undoWrite } from './backups.ts';
 import { apiKeyOf, baseUrlOf, type CommonOptions, type Context } from './context.ts';
 import { diff } from './diff.ts';
-import { plan, refuseCommittedKey, write } from './files.ts';
+import { gitEnvironment, plan, refuseCommittedKey, write } from './files.ts';
 
 export const connectOptions = {
   'base-url': { type: 'string' },
@@ -26,6 +28,7 @@ export const connectOptions = {
   'extra-large': { type: 'string' },
   project: { type: 'boolean' },
   write: { type: 'boolean' },
+  undo: { type: 'boolean' },
   yes: { type: 'boolean' },
   'show-key': { type: 'boolean' },
   json: { type: 'boolean' },
@@ -39,6 +42,7 @@ export interface ConnectOptions extends CommonOptions {
   'extra-large'?: string | undefined;
   project?: boolean | undefined;
   write?: boolean | undefined;
+  undo?: boolean | undefined;
   yes?: boolean | undefined;
   'show-key'?: boolean | undefined;
   json?: boolean | undefined;
@@ -50,6 +54,14 @@ export async function runConnect(tool: string | undefined, options: ConnectOptio
     context.print(`Tools: ${tools.join(', ')}\n`);
     return 0;
   }
+  const scope = options.project === true ? 'project' : 'user';
+  if (options.undo === true) {
+    if (!(tools as readonly string[]).includes(tool))
+      throw new ConfigurationError(`${tool} is none of ${tools.join(', ')}.`);
+    const paths = await undoWrite(backupPath(tool, scope, context));
+    context.print(`As before:\n${paths.map((path) => `  ${path}\n`).join('')}`);
+    return 0;
+  }
   const baseUrl = baseUrlOf(options, context);
   const apiKey = await apiKeyOf(options, context);
   const catalog = apiKey === undefined ? undefined : (await new Steyg({ baseUrl, apiKey }).models.list()).data;
@@ -59,9 +71,13 @@ export async function runConnect(tool: string | undefined, options: ConnectOptio
     apiKey,
     models: choose(options, catalog),
     catalog,
-    scope: options.project === true ? 'project' : 'user',
+    bundledModels: tool === 'codex' && catalog !== undefined ? modelsOfCodex(context) : undefined,
+    scope,
   });
-  if (options.write === true) return writeFiles(connection, { options, context, hasKey: apiKey !== undefined });
+  if (options.write === true) {
+    const backup = backupPath(tool, scope, context);
+    return writeFiles(connection, { options, context, hasKey: apiKey !== undefined, backup });
+  }
   if (options.json === true) {
     const text = JSON.stringify(connection, null, 2);
     context.print(`${options['show-key'] === true ? text : maskKeys(text, secretsOf(connection))}\n`);
@@ -69,6 +85,18 @@ export async function runConnect(tool: string | undefined, options: ConnectOptio
     context.print(renderConnection(connection, { showKey: options['show-key'] === true }));
   }
   return 0;
+}
+
+/** What the installed Codex says of its own models; undefined: it is not installed, or too old to say it. */
+function modelsOfCodex({ env }: Context): string | undefined {
+  const { status, stdout } = spawnSync('codex', ['debug', 'models', '--bundled'], {
+    env: { ...gitEnvironment(env), ...(env['CODEX_HOME'] === undefined ? {} : { CODEX_HOME: env['CODEX_HOME'] }) },
+    encoding: 'utf8',
+    maxBuffer: 16 * 1_048_576,
+    timeout: 20_000,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return status === 0 && stdout.includes('"base_instructions"') ? stdout : undefined;
 }
 
 function choose(options: ConnectOptions, catalog: readonly CatalogModel[] | undefined): ModelChoice {
@@ -91,7 +119,7 @@ function choose(options: ConnectOptions, catalog: readonly CatalogModel[] | unde
 
 async function writeFiles(
   connection: Connection,
-  { options, context, hasKey }: { options: ConnectOptions; context: Context; hasKey: boolean },
+  { options, context, hasKey, backup }: { options: ConnectOptions; context: Context; hasKey: boolean; backup: string },
 ): Promise<number> {
   const { files, title } = connection;
   if (files.length === 0) throw new ConfigurationError(`${title} has no settings file to write; leave --write out.`);
@@ -111,6 +139,7 @@ async function writeFiles(
     context.print(context.confirm === null ? 'Nothing was written: say --yes.\n' : 'Nothing was written.\n');
     return context.confirm === null ? 1 : 0;
   }
+  if (changes.length > 0) await keep(backup, changes);
   for (const change of changes) await write(change);
   context.print(renderConnection({ ...connection, files: [] }));
   return 0;

@@ -41,7 +41,7 @@ export async function plan(file: SettingsFile, places: Places): Promise<PlannedF
 }
 
 /** The content of a file, empty if there is none. Bytes that are not UTF-8 could not be written back unchanged. */
-async function readText(path: string): Promise<string> {
+export async function readText(path: string): Promise<string> {
   let bytes: Uint8Array;
   try {
     bytes = await readFile(path);
@@ -90,7 +90,11 @@ async function realPlace(path: string): Promise<string> {
 }
 
 /** Writes a file atomically, with its present permissions. A file with the key in it is readable for its owner only. */
-export async function write({ target, after, holdsKey }: PlannedFile): Promise<void> {
+export async function write({
+  target,
+  after,
+  holdsKey,
+}: Pick<PlannedFile, 'target' | 'after' | 'holdsKey'>): Promise<void> {
   await mkdir(dirname(target), { recursive: true });
   const present = await stat(target).then(
     ({ mode }) => mode & 0o777,
@@ -113,12 +117,40 @@ export function refuseCommittedKey({ path, target, holdsKey }: PlannedFile): voi
   if (!holdsKey) return;
   const repository = findRepository(dirname(target));
   if (repository === null) return;
-  const { status, error } = spawnSync('git', ['-C', repository, 'check-ignore', '-q', target]);
+  const { status, error } = spawnSync('git', [...harmless, '-C', repository, 'check-ignore', '-q', '--', target], {
+    env: gitEnvironment(process.env),
+    stdio: 'ignore',
+    timeout: gitTimeoutMs,
+  });
   if (error === undefined && status === 0) return;
   const where = path === target ? path : `${path} (which is ${target})`;
   throw new ConfigurationError(
     `${where} would hold the API key and is not git-ignored: add it to ${join(repository, '.gitignore')} first.`,
   );
+}
+
+/**
+ * The settings of a foreign repository may name commands that git runs: the monitor of its files is one, hooks are others. `git`
+ * is asked one question, and runs none of them. https://git-scm.com/docs/git-config#Documentation/git-config.txt-corefsmonitor
+ */
+const harmless = [
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.pager=cat',
+  'core.untrackedCache=false',
+  'core.sshCommand=false',
+  'core.gitProxy=false',
+  'credential.helper=',
+  'diff.external=',
+  'protocol.allow=never',
+].flatMap((setting) => ['-c', setting]);
+const gitTimeoutMs = 10_000;
+
+/** What git needs, and nothing else: no key, and no variable that leads git to another repository or command. */
+export function gitEnvironment(env: Record<string, string | undefined>): Record<string, string> {
+  const needed = ['PATH', 'Path', 'HOME', 'USERPROFILE', 'SystemRoot', 'XDG_CONFIG_HOME'];
+  const kept = needed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  return { ...Object.fromEntries(kept), GIT_OPTIONAL_LOCKS: '0', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
 }
 
 function findRepository(directory: string): string | null {

@@ -3,19 +3,23 @@ import { ConfigurationError, SteygError } from '../errors.ts';
 import { connectOptions, runConnect } from './connect.ts';
 import type { Context } from './context.ts';
 import { doctorOptions, runDoctor } from './doctor.ts';
+import { runStatus, statusOptions } from './status.ts';
 
-/** The command line `steyg`: reads its arguments and runs `connect` or `doctor`. */
+/** The command line `steyg`: reads its arguments and runs `connect`, `doctor` or `status`. */
 
-const help = `steyg: sets up client tools for a Steyg gateway, and finds out why one does not work.
+const help = `steyg: sets up client tools for a Steyg gateway, finds out why one does not work, and says what is left.
 
   steyg connect [TOOL]    the exact settings of a tool
       --model ID          the main model; --large, --medium, --small, --extra-large ID: the aliases
       --project           for this project instead of this person
       --write [--yes]     write the settings files after showing what changes
+      --undo              take back what --write wrote last
       --show-key          print the key instead of masking it
   steyg doctor            examines address, key, budget, models, both protocols and streaming
       --no-spend          call no model
-  For both
+  steyg status            what is left, and what today cost
+      --line              in a few words, for the status line of a tool; never older than 5 seconds
+  For all
       --base-url URL      the address whose path ends in /api (or STEYG_BASE_URL)
       --key-file PATH     where the API key is, - for standard input (or STEYG_API_KEY)
       --json              for programs
@@ -46,6 +50,8 @@ async function runCommand(argv: readonly string[], context: Context): Promise<nu
     }
     case 'doctor':
       return runDoctor(parseArgs({ args, options: doctorOptions }).values, context);
+    case 'status':
+      return runStatus(parseArgs({ args, options: statusOptions }).values, context);
     case undefined:
     case 'help':
     case '--help':

@@ -3,7 +3,7 @@ import type { CatalogModel, ModelChoice } from './connection.ts';
 
 /** Chooses models for a client tool by the prices of a catalog. */
 
-const price = (model: CatalogModel) => Number(model.price_usd_per_million?.output ?? 0);
+const price = (model: CatalogModel) => Number(model.priceUsdPerMillion?.output ?? 0);
 
 /**
  * The default choice, for a service that recommends no models: by the price of output, the dearest is large, the cheapest small,

@@ -8,6 +8,7 @@ export type ToolName =
   | 'cline'
   | 'qwen-code'
   | 'cursor'
+  | 'vscode'
   | 'continue'
   | 'zed'
   | 'aider'
@@ -37,12 +38,15 @@ export interface ModelChoice {
 /** A model as `GET /v1/models` describes it; only the id is needed. */
 export interface CatalogModel {
   id: string;
-  display_name?: string | undefined;
+  displayName?: string | undefined;
   /** Client tools talk to models of kind `text` alone. */
   kind?: string | undefined;
-  context_length?: number | undefined;
-  max_output_tokens?: number | undefined;
-  price_usd_per_million?: { output: string } | undefined;
+  contextLength?: number | undefined;
+  maxOutputTokens?: number | undefined;
+  priceUsdPerMillion?: { output: string } | undefined;
+  /** The efforts of reasoning that it knows. */
+  reasoning?: { supportedEfforts: readonly string[] } | undefined;
+  architecture?: { inputModalities: readonly string[] } | undefined;
 }
 
 /** The connection that is requested. */
@@ -55,6 +59,11 @@ export interface ConnectRequest {
   models: ModelChoice;
   /** `(await steyg.models.list()).data`: the choice is checked against it, and limits and names are taken from it. */
   catalog?: readonly CatalogModel[] | undefined;
+  /**
+   * What the installed tool says of the models that it brings: for Codex the output of `codex debug models --bundled`. With it
+   * Codex gets a list of the gateway's models, and no longer warns that it does not know them.
+   */
+  bundledModels?: string | undefined;
   /** For this person everywhere, or for this project alone. Default: `user`. */
   scope?: Scope | undefined;
 }

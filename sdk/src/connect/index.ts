@@ -18,6 +18,7 @@ import { cursor } from './tools/cursor.ts';
 import { opencode } from './tools/opencode.ts';
 import { type Parts, partsOf } from './tools/parts.ts';
 import { qwenCode } from './tools/qwen-code.ts';
+import { vscode } from './tools/vscode.ts';
 import { zed } from './tools/zed.ts';
 
 export { chooseModels } from './choose.ts';
@@ -31,6 +32,7 @@ const makers: Record<ToolName, (parts: Parts) => Connection> = {
   cline,
   'qwen-code': qwenCode,
   cursor,
+  vscode,
   continue: continueDev,
   zed,
   aider,
@@ -41,7 +43,15 @@ const makers: Record<ToolName, (parts: Parts) => Connection> = {
   curl,
 };
 
-const requestMembers: readonly (keyof ConnectRequest)[] = ['tool', 'baseUrl', 'apiKey', 'models', 'catalog', 'scope'];
+const requestMembers: readonly (keyof ConnectRequest)[] = [
+  'tool',
+  'baseUrl',
+  'apiKey',
+  'models',
+  'catalog',
+  'bundledModels',
+  'scope',
+];
 
 /**
  * The names of the tools whose settings are known.

@@ -175,8 +175,8 @@ function judge({ arrivals, last }: Watched, entry: LedgerEntry | null, encoding:
     const remedy = 'If it happens again, something in between cuts long answers: look at its time-outs.';
     return error('streaming', 'A stream ended before its last event.', remedy);
   }
-  const firstByteMs = entry?.time_to_first_byte_ms ?? null;
-  const sentWithinMs = entry === null || firstByteMs === null ? null : entry.latency_ms - firstByteMs;
+  const firstByteMs = entry?.timeToFirstByteMs ?? null;
+  const sentWithinMs = entry === null || firstByteMs === null ? null : entry.latencyMs - firstByteMs;
   const { firstMs, lastMs, events } = arrivals;
   if (isHeldBack({ ...arrivals, sentWithinMs })) {
     return warning(

@@ -33,6 +33,13 @@ export type AccountStatus =
   /** An operator has stopped the account. */
   | 'SUSPENDED';
 
+/** `AccountStatus` as it is sent. */
+export type AccountStatusInput =
+  /** Requests are taken. */
+  | 'ACTIVE'
+  /** An operator has stopped the account. */
+  | 'SUSPENDED';
+
 /** What to say. Either `incidentId` or `announcementId` is given. */
 export type AddStatusUpdateInput = {
   /** The announcement that it is about. */
@@ -44,7 +51,7 @@ export type AddStatusUpdateInput = {
   /** The measured incident that it is about. */
   incidentId?: string | null | undefined;
   /** How far it has come. */
-  state: StatusUpdateState;
+  state: StatusUpdateStateInput;
 };
 
 /** A vendor, its key and the models to sell. */
@@ -53,7 +60,7 @@ export type AddVendorInput = {
   markup: string;
   /** Their `modelId`s. */
   models: Array<string>;
-  /** Its key, in place of those it has: write-only. Left out: it has one. */
+  /** Its key, in place of those it has: write-only, tried at the vendor before it is stored. Left out: it has one. */
   secret?: string | null | undefined;
   /** Which vendor. */
   vendorId: string;
@@ -68,7 +75,7 @@ export type AnnounceInput = {
   /** When it ends; left out: not known yet. */
   endsAt?: string | null | undefined;
   /** What it is about. */
-  kind: AnnouncementKind;
+  kind: AnnouncementKindInput;
   /** Catalog ids that it is about; left out: the whole service. */
   modelIds?: Array<string> | null | undefined;
   /** When it begins; left out: now. */
@@ -89,6 +96,15 @@ export type AnnouncementKind =
   | 'MAINTENANCE'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER';
+
+/** `AnnouncementKind` as it is sent. */
+export type AnnouncementKindInput =
+  /** Something that is wrong. */
+  | 'INCIDENT'
+  /** Something to know. */
+  | 'INFO'
+  /** Planned work. */
+  | 'MAINTENANCE';
 
 /** Which rows come first. */
 export type AttributedUsageOrder =
@@ -115,7 +131,20 @@ export type AttributionMode =
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
   /** Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account. */
-  | 'PLAIN';
+  | 'PLAIN'
+  /** Tags of the header `x-steyg-tags` as they are sent; sessions, users and metadata of request bodies as keyed digests. What new accounts have. */
+  | 'TAGS';
+
+/** `AttributionMode` as it is sent. */
+export type AttributionModeInput =
+  /** Keyed digests: equal ids can be told from others, and cannot be read. Names of tags are readable. */
+  | 'DIGESTS'
+  /** Nothing. */
+  | 'OFF'
+  /** Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account. */
+  | 'PLAIN'
+  /** Tags of the header `x-steyg-tags` as they are sent; sessions, users and metadata of request bodies as keyed digests. What new accounts have. */
+  | 'TAGS';
 
 /** What was done. */
 export type AuditAction =
@@ -157,6 +186,14 @@ export type AuditAction =
   | 'BOOKS_CLOSE'
   /** A vendor’s bill was imported. */
   | 'BOOKS_IMPORT'
+  /** The numbers of accounts of the journal were changed. */
+  | 'BOOKS_JOURNAL_ACCOUNTS'
+  /** An exchange rate was set. */
+  | 'BOOKS_RATE'
+  /** Tax rates were set. */
+  | 'BOOKS_TAXES'
+  /** A vendor’s file was taken back. */
+  | 'BOOKS_UNDO_IMPORT'
   /** Redemption codes were made. */
   | 'CODES_CREATE'
   /** Redemption codes were revoked. */
@@ -231,6 +268,12 @@ export type AuditAction =
   | 'PROJECT_CHANGE'
   /** A project was made. */
   | 'PROJECT_CREATE'
+  /** Money goes back to a customer. */
+  | 'REFUND_CREATE'
+  /** A transfer was matched to a refund. */
+  | 'REFUND_PAY'
+  /** The match of a transfer to a refund was taken back. */
+  | 'REFUND_UNDO_PAYMENT'
   /** Where a model runs was changed. */
   | 'ROUTE_CHANGE'
   /** The seller that receipts name was changed. */
@@ -268,6 +311,23 @@ export type AuditAction =
   /** A webhook endpoint got a new secret. */
   | 'WEBHOOK_ROTATE';
 
+/** Why a vendor’s bill may differ from the ledger. */
+export type BillCause =
+  /** The route does not say what requests cost. */
+  | 'COST_UNKNOWN'
+  /** One side has a multiple of the other. */
+  | 'COUNTED_TWICE'
+  /** Tokens of the ledger are estimates. */
+  | 'ESTIMATED'
+  /** One side has nothing of the model. */
+  | 'MISSING_MODEL'
+  /** Equal tokens at another price. */
+  | 'PRICE'
+  /** The day beside it makes up for it. */
+  | 'TIME_ZONE'
+  /** Requests without usage are billed. */
+  | 'UNPAID';
+
 /** A step of bonuses. */
 export type BonusStepInput = {
   /** How much of the budget, in hundredths of a percent. */
@@ -275,6 +335,15 @@ export type BonusStepInput = {
   /** From which price on. */
   fromVnd: VndAmount;
 };
+
+/** What an adviser gets of a month beside its lines. */
+export type BookPaper =
+  /** What customers have paid in advance and are owed, by account. */
+  | 'ADVANCES'
+  /** Double entry with the operator’s own numbers of accounts. */
+  | 'JOURNAL'
+  /** Receipts and credit notes, by numbers without gaps, with their VAT. */
+  | 'PAPERS';
 
 /** The most that a key may spend within any so many minutes. */
 export type BurnLimitInput = {
@@ -286,21 +355,21 @@ export type BurnLimitInput = {
 
 /** What operators want to be told of the business; what is left out stays. */
 export type BusinessNoticeSettingsInput = {
-  /** A day with usage whose vendor’s bill is not imported after so many days is told: 1 to 45. */
+  /** Sends a notice when a vendor’s bill is still missing this many days after a day with usage: 1 to 45. */
   billDays?: number | null | undefined;
-  /** A vendor’s bill that is further apart from the ledger is told: 1 to 100 percent. */
+  /** Sends a notice when a vendor’s bill differs from the ledger by more than this: 1 to 100 percent. */
   billPercent?: number | null | undefined;
   /** Whether operators get mails. */
   mail?: boolean | null | undefined;
-  /** A margin of 24 hours below it is told; null: never. */
+  /** Sends a notice when the margin of 24 hours is lower; null: never. */
   marginPercent?: number | null | undefined;
   /** Kinds that are not wanted. */
-  muted?: Array<NoticeKind> | null | undefined;
+  muted?: Array<NoticeKindInput> | null | undefined;
   /** Minute of the day from which nothing is sent, e.g. 1320 for 22:00; null: at no time. */
   quietFrom?: number | null | undefined;
   /** Minute of the day from which it is sent again, as one summary. */
   quietTo?: number | null | undefined;
-  /** A shortfall of an hour above it is told. */
+  /** Sends a notice when the shortfall of an hour is larger. */
   shortfall?: UsdAmount | null | undefined;
   /** Zone of the quiet hours, e.g. `Asia/Ho_Chi_Minh`. */
   timeZone?: string | null | undefined;
@@ -312,6 +381,15 @@ export type CachedTokensPlace =
   | 'BESIDE'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
+  /** Read and written within, even where the same tokens are in both. */
+  | 'OVERLAPPING'
+  /** Within the prompt’s count. */
+  | 'WITHIN';
+
+/** `CachedTokensPlace` as it is sent. */
+export type CachedTokensPlaceInput =
+  /** Beside it. */
+  | 'BESIDE'
   /** Read and written within, even where the same tokens are in both. */
   | 'OVERLAPPING'
   /** Within the prompt’s count. */
@@ -357,7 +435,15 @@ export type CreateAccessTokenInput = {
   /** What people call it. */
   name: string;
   /** What it may do. */
-  scopes: Array<TokenScope>;
+  scopes: Array<TokenScopeInput>;
+};
+
+/** What `createBookPaperDownload` takes. */
+export type CreateBookPaperDownloadInput = {
+  /** Such as `2026-10`. */
+  month: string;
+  /** Which paper. */
+  paper: BookPaper;
 };
 
 /** Redemption codes to make. Either an amount or a plan is given. */
@@ -399,7 +485,7 @@ export type CreateKeyInput = {
   /** What people call it. */
   name?: string | null | undefined;
   /** Whom it belongs to; left out: the account. Keys of people with the role `MEMBER` always belong to themselves. */
-  owner?: KeyOwner | null | undefined;
+  owner?: KeyOwnerInput | null | undefined;
   /** The project that it lies in; left out: none. */
   projectId?: string | null | undefined;
   /** Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service. */
@@ -413,16 +499,11 @@ export type CreateNoticeChannelInput = {
   /** Whose; left out: your only or oldest account. Not for the business. */
   accountId?: string | null | undefined;
   /** What it leads to. */
-  kind: NoticeChannelKind;
+  kind: NoticeChannelKindInput;
   /** What is sent there; empty: everything. */
-  kinds?: Array<NoticeKind> | null | undefined;
+  kinds?: Array<NoticeKindInput> | null | undefined;
   /** Language of the messages; left out: `EN`. */
-  language?: Language | null | undefined;
-  /**
-   * Language of the messages: `en` (default) or `vi`.
-   * @deprecated Use `language`.
-   */
-  locale?: string | null | undefined;
+  language?: LanguageInput | null | undefined;
   /** What people call it. */
   name: string;
   /** Telegram: the token of the bot. Slack, Discord, webhook: the address. Zalo: a refresh token. Write-only. */
@@ -477,15 +558,10 @@ export type CreateWebhookEndpointInput = {
   accountId?: string | null | undefined;
   /** What people call it. */
   description?: string | null | undefined;
-  /**
-   * Names of events that it is to hear of; left out: all.
-   * @deprecated Use `webhookEvents`.
-   */
-  events?: Array<string> | null | undefined;
+  /** What it is to hear of; left out or empty: everything. */
+  events?: Array<WebhookEventInput> | null | undefined;
   /** A public https address. */
   url: string;
-  /** What it is to hear of; left out or empty: everything. */
-  webhookEvents?: Array<WebhookEvent> | null | undefined;
 };
 
 /** Which models take an effort. */
@@ -506,6 +582,39 @@ export type EndGrantInput = {
   /** Why; it is kept in the audit log. */
   reason: string;
 };
+
+/** A kind of content of a request, by which its bound is found. */
+export type EstimateBoundKind =
+  /** Audio. */
+  | 'AUDIO'
+  /** Documents in the request. */
+  | 'DOCUMENT'
+  /** Documents by address. */
+  | 'DOCUMENT_BY_ADDRESS'
+  /** Files that are kept at the vendor. */
+  | 'FILE_BY_ID'
+  /** Images in the request. */
+  | 'IMAGE'
+  /** Images by address. */
+  | 'IMAGE_BY_ADDRESS'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** Pages of PDFs in the request: their text and a picture of each. */
+  | 'PDF_PAGES'
+  /** A conversation, a prompt or a container at the vendor. */
+  | 'STORED_CONTEXT'
+  /** What the vendor writes around messages and tools. */
+  | 'TEMPLATE'
+  /** Text: a token a byte. */
+  | 'TEXT'
+  /** Members that no table knows. */
+  | 'UNKNOWN_MEMBER'
+  /** Parts that no table knows. */
+  | 'UNKNOWN_PART'
+  /** Tools that run at the vendor, which read the context again. */
+  | 'VENDOR_TOOLS'
+  /** Video. */
+  | 'VIDEO';
 
 /** The address that a request would be sent to. */
 export type EstimateFormat =
@@ -551,6 +660,10 @@ export type GrantKind =
 
 /** The file of a vendor’s usage page. */
 export type ImportVendorUsageInput = {
+  /** Only its own days and models are replaced, instead of its whole period. */
+  add?: boolean | null | undefined;
+  /** What earlier files had of the period, and this one has not, may go. */
+  confirmed?: boolean | null | undefined;
   /** The text of the CSV file: OpenAI’s export of completions grouped by model, that of Anthropic’s console, or the columns `day,model,requests,input,cache_hit,cache_write,output,cost_usd`. At most 80000 characters. */
   csv: string;
   /** Id of the upstream that the vendor billed. */
@@ -584,6 +697,15 @@ export type InvitedRole =
   /** Looks at everything. */
   | 'VIEWER';
 
+/** `InvitedRole` as it is sent. */
+export type InvitedRoleInput =
+  /** Everything but what concerns owners. */
+  | 'ADMIN'
+  /** Looks at everything and handles keys. */
+  | 'MEMBER'
+  /** Looks at everything. */
+  | 'VIEWER';
+
 /** How far an e-invoice is. */
 export type InvoiceState =
   /** It is being issued. */
@@ -599,6 +721,41 @@ export type InvoiceState =
   /** The payment was undone before it was requested. */
   | 'WITHDRAWN';
 
+/** The number of an account of the journal. */
+export type JournalAccountInput = {
+  /** Its number. */
+  number: string;
+  /** What it is for. */
+  role: JournalAccountRole;
+};
+
+/** What an account of the journal is for. */
+export type JournalAccountRole =
+  /** Credit notes for used budget. */
+  | 'ALLOWANCES'
+  /** Money in banks. */
+  | 'BANK'
+  /** Vendors’ bills for what was sold. */
+  | 'COST_OF_SALES'
+  /** Money of customers that no order has taken. */
+  | 'CUSTOMERS_MONEY'
+  /** Budget that is sold and not used. */
+  | 'DEFERRED_REVENUE'
+  /** Expired budget. */
+  | 'EXPIRED_REVENUE'
+  /** Taxes on what vendors abroad bill. */
+  | 'FOREIGN_TAXES'
+  /** Vendors’ bills for trials, bonuses and gifts. */
+  | 'MARKETING'
+  /** Vendors’ bills for the operator’s own use and probes. */
+  | 'OWN_USE'
+  /** Used budget. */
+  | 'REVENUE'
+  /** VAT of sales. */
+  | 'SALES_VAT'
+  /** What vendors are owed. */
+  | 'VENDORS';
+
 /** Whom a key belongs to. */
 export type KeyOwner =
   /** The account: it goes on when the person who made it leaves. */
@@ -607,6 +764,13 @@ export type KeyOwner =
   | 'MEMBER'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER';
+
+/** `KeyOwner` as it is sent. */
+export type KeyOwnerInput =
+  /** The account: it goes on when the person who made it leaves. */
+  | 'ACCOUNT'
+  /** The person who made it: it ends when that person leaves the account. */
+  | 'MEMBER';
 
 /** Whether a key opens anything. */
 export type KeyStatus =
@@ -626,6 +790,13 @@ export type Language =
   /** Vietnamese. */
   | 'VI';
 
+/** `Language` as it is sent. */
+export type LanguageInput =
+  /** English. */
+  | 'EN'
+  /** Vietnamese. */
+  | 'VI';
+
 /** Which entries; what is left out does not matter. */
 export type LedgerFilter = {
   /** Requests from this moment on. */
@@ -635,7 +806,7 @@ export type LedgerFilter = {
   /** Requests for this catalog id. */
   model?: string | null | undefined;
   /** Requests that ended so. */
-  outcome?: RequestOutcome | null | undefined;
+  outcome?: RequestOutcomeInput | null | undefined;
   /** Requests of this session: as the client names it, or as `attribution` has it. */
   session?: string | null | undefined;
   /** Requests before this moment. */
@@ -661,6 +832,13 @@ export type LedgerOrderField =
   /** All its tokens together. */
   | 'TOKENS';
 
+/** What becomes of the keys that somebody has seen who leaves an account. */
+export type LeftKeys =
+  /** They go on working; who left may know their secrets. */
+  | 'KEEP'
+  /** They end. */
+  | 'REVOKE';
+
 /** What margins are split by besides time. */
 export type MarginGroup =
   /** By account. */
@@ -679,6 +857,13 @@ export type MaxTokensField =
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER';
 
+/** `MaxTokensField` as it is sent. */
+export type MaxTokensFieldInput =
+  /** `max_completion_tokens`. */
+  | 'MAX_COMPLETION_TOKENS'
+  /** `max_tokens`. */
+  | 'MAX_TOKENS';
+
 /** Something that a model can do and that programs may rely on. */
 export type ModelCapability =
   /** Reads context from a cache, at a price of its own. */
@@ -696,6 +881,13 @@ export type ModelKind =
   | 'EMBEDDING'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
+  /** Text and calls of tools: messages, chat completions and responses. */
+  | 'TEXT';
+
+/** `ModelKind` as it is sent. */
+export type ModelKindInput =
+  /** Vectors: POST /api/v1/embeddings */
+  | 'EMBEDDING'
   /** Text and calls of tools: messages, chat completions and responses. */
   | 'TEXT';
 
@@ -727,6 +919,19 @@ export type NoticeChannelKind =
   | 'DISCORD'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
+  /** A channel, by an incoming webhook. */
+  | 'SLACK'
+  /** A chat, by a bot of your own. */
+  | 'TELEGRAM'
+  /** A program of the operator’s: signed POST requests (Standard Webhooks). */
+  | 'WEBHOOK'
+  /** A user, by your Official Account. */
+  | 'ZALO';
+
+/** `NoticeChannelKind` as it is sent. */
+export type NoticeChannelKindInput =
+  /** A channel, by a webhook. */
+  | 'DISCORD'
   /** A channel, by an incoming webhook. */
   | 'SLACK'
   /** A chat, by a bot of your own. */
@@ -788,22 +993,57 @@ export type NoticeKind =
   /** Operators: an upstream fails. */
   | 'UPSTREAM_FAILING';
 
+/** `NoticeKind` as it is sent. */
+export type NoticeKindInput =
+  /** Nothing is left. */
+  | 'BALANCE_EXHAUSTED'
+  /** The balance is below the chosen figure. */
+  | 'BALANCE_LOW'
+  /** Operators: a vendor’s bill differs from the ledger. */
+  | 'BILL_DIFFERS'
+  /** Operators: a vendor’s bill was not imported. */
+  | 'BILL_MISSING'
+  /** More was spent in a time than chosen. */
+  | 'BURN_RATE'
+  /** Part of the budget expires soon. */
+  | 'GRANT_EXPIRING'
+  /** A key, a member, a project or the account is near one of its limits. */
+  | 'KEY_LIMIT_NEAR'
+  /** Operators: the margin of 24 hours is below the chosen one. */
+  | 'MARGIN_LOW'
+  /** A model that the account uses has an incident. */
+  | 'MODEL_INCIDENT'
+  /** Somebody signed in from a browser that was not used before. */
+  | 'NEW_SIGN_IN'
+  /** The price of a model that the account uses changes. */
+  | 'PRICE_CHANGED'
+  /** A state that a notice told of is over. */
+  | 'RECOVERED'
+  /** Operators: answers cost more than could be charged. */
+  | 'SHORTFALL'
+  /** Operators: a transfer waits for a person. */
+  | 'TRANSFER_WAITING'
+  /** The trial ends soon. */
+  | 'TRIAL_ENDING'
+  /** Operators: an upstream fails. */
+  | 'UPSTREAM_FAILING';
+
 /** When an account wants to be told; what is left out stays. */
 export type NoticeSettingsInput = {
   /** Which account; left out: your only or oldest one. */
   accountId?: string | null | undefined;
-  /** More than this spent within `burnMinutes` is told; zero: never. */
+  /** Sends a notice when more than this is spent within `burnMinutes`; zero: never. */
   burnAmount?: UsdAmount | null | undefined;
   /** The time of the burn rate: 1 to 1440 minutes. */
   burnMinutes?: number | null | undefined;
-  /** A limit of a key, a member, a project or the account that is used to this percentage is told; zero: never. */
+  /** Sends a notice when a limit of a key, a member, a project or the account is used to this percentage; zero: never. */
   keyPercent?: number | null | undefined;
   /** A balance below it is low; zero: never. */
   lowBalance: UsdAmount;
   /** Whether notices go out by mail. */
   mail: boolean;
   /** Kinds that are not wanted. */
-  muted?: Array<NoticeKind> | null | undefined;
+  muted?: Array<NoticeKindInput> | null | undefined;
   /** Minute of the day from which nothing is sent, e.g. 1320 for 22:00; null: at no time. */
   quietFrom?: number | null | undefined;
   /** Minute of the day from which it is sent again, as one summary. */
@@ -851,50 +1091,25 @@ export type OrderStatus =
   /** No money has arrived. */
   | 'PENDING';
 
-/** What translation may use at an upstream; what is left out has the vendor’s or the protocol’s default. */
-export type OwnFeaturesInput = {
-  /** Where cached tokens are counted. */
-  cachedTokens?: CachedTokensPlace | null | undefined;
-  /** Wants the signatures of tool calls back. */
-  callSignatures?: boolean | null | undefined;
-  /** Takes an effort. */
-  effort?: boolean | null | undefined;
-  /** Takes a pseudonym of the end user. */
-  endUser?: boolean | null | undefined;
-  /** Takes documents. */
-  files?: boolean | null | undefined;
-  /** Takes images by address. */
-  imageUrls?: boolean | null | undefined;
-  /** Takes a request for any JSON object. */
-  jsonObject?: boolean | null | undefined;
-  /** Takes a schema of the answer. */
-  jsonSchema?: boolean | null | undefined;
-  /** The one name of the output cap that it takes. */
-  maxTokensField?: MaxTokensField | null | undefined;
-  /** The smallest cap on the output that it takes. */
-  minOutputTokens?: number | null | undefined;
-  /** Takes `parallel_tool_calls`. */
-  parallelCalls?: boolean | null | undefined;
-  /** Takes earlier reasoning back. */
-  reasoningHistory?: boolean | null | undefined;
-  /** Takes temperature and the like. */
-  sampling?: boolean | null | undefined;
-  /** Wants ids of tool calls with nine letters or digits. */
-  shortCallIds?: boolean | null | undefined;
-  /** Takes stop sequences. */
-  stop?: boolean | null | undefined;
-  /** Keeps questions and answers unless it is told not to; it is told then. */
-  store?: boolean | null | undefined;
-  /** How a system message in mid-conversation is sent. */
-  systemRole?: SystemRole | null | undefined;
-  /** Thinks unless told not to, and then takes no forced tool choice. */
-  thinkingSwitch?: boolean | null | undefined;
-  /** The strongest tool choice that binds. */
-  toolChoice?: ToolChoiceSupport | null | undefined;
-  /** Is handed the trace of each request. */
-  traceContext?: boolean | null | undefined;
-  /** Takes `stream_options`. */
-  usageOption?: boolean | null | undefined;
+/** `OrderStatus` as it is sent. */
+export type OrderStatusInput =
+  /** It was cancelled. */
+  | 'CANCELLED'
+  /** The money did not arrive in time. */
+  | 'EXPIRED'
+  /** Paid: its budget can be used. */
+  | 'PAID'
+  /** Some money has arrived; the rest is missing. */
+  | 'PARTIAL'
+  /** No money has arrived. */
+  | 'PENDING';
+
+/** What `payRefund` takes. */
+export type PayRefundInput = {
+  /** Which refund. */
+  refundId: string;
+  /** Which transfer. */
+  transferId: string;
 };
 
 /** What is charged by the piece, in USD for one; what is left out has no price. */
@@ -907,78 +1122,17 @@ export type PiecePricesInput = {
   search?: UsdAmount | null | undefined;
 };
 
-/** Prices by the clock, in USD per 1M tokens: outside of all windows the ordinary prices count. */
-export type PriceClockInput = {
-  /** Dates on which no window begins, `YYYY-MM-DD`: public holidays that the vendor leaves out. */
-  exceptDates?: Array<string> | null | undefined;
-  /** IANA name of the time zone of days, hours and dates, such as `Asia/Shanghai`. */
-  timeZone: string;
-  /** Each has prices of its own; no two have a minute in common. */
-  windows: Array<PriceWindowInput>;
-};
-
-/** Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them. */
-export type PriceTierInput = {
-  /** For prompts of more tokens than this, all pools together. */
-  abovePromptTokens: number;
-  /** Context from the cache; lower than `input`. */
-  cacheHit: string;
-  /** Written to the one-hour cache; left out: as new context. */
-  cacheWrite1h?: string | null | undefined;
-  /** Written to the five-minute cache; left out: as new context. */
-  cacheWrite5m?: string | null | undefined;
-  /** New context. */
-  input: string;
-  /** What the model writes. */
-  output: string;
-};
-
-/** Prices for hours of the week: a request that is accepted in them is charged wholly at these. */
-export type PriceWindowInput = {
-  /** Context from the cache; lower than `input`. */
-  cacheHit: string;
-  /** Written to the one-hour cache; left out: as new context. */
-  cacheWrite1h?: string | null | undefined;
-  /** Written to the five-minute cache; left out: as new context. */
-  cacheWrite5m?: string | null | undefined;
-  /** `mon` to `sun`: the days on which the hours begin. */
-  days: Array<string>;
-  /** Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day. */
-  hours: Array<string>;
-  /** New context. */
-  input: string;
-  /** What the model writes. */
-  output: string;
-  /** Prices of the window for longer prompts, with the bounds of the ordinary ones. */
-  tiers?: Array<PriceTierInput> | null | undefined;
-};
-
-/** Prices in USD per 1M tokens, as decimal strings with at most 6 decimals. */
-export type PricesInput = {
-  /** Context from the cache; lower than `input`. */
-  cacheHit: string;
-  /** Written to the one-hour cache; left out: as new context. */
-  cacheWrite1h?: string | null | undefined;
-  /** Written to the five-minute cache; left out: as new context. */
-  cacheWrite5m?: string | null | undefined;
-  /** Other prices for hours of the week; left out: none. */
-  clock?: PriceClockInput | null | undefined;
-  /** New context. */
-  input: string;
-  /** The longest prompt that these prices are for. A request whose prompt may be longer, by its bytes, is refused; left out: whatever the upstream takes. Not for what a route costs. */
-  maxPromptTokens?: number | null | undefined;
-  /** What the model writes. */
-  output: string;
-  /** What is charged by the piece; left out: nothing. */
-  perUnit?: UnitPricesInput | null | undefined;
-  /** Other prices for longer prompts; left out: none. */
-  tiers?: Array<PriceTierInput> | null | undefined;
-};
-
 /** How a probe asks for its answer. */
 export type ProbeMode =
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
+  /** In one piece. */
+  | 'PLAIN'
+  /** As a stream. */
+  | 'STREAM';
+
+/** `ProbeMode` as it is sent. */
+export type ProbeModeInput =
   /** In one piece. */
   | 'PLAIN'
   /** As a stream. */
@@ -1014,6 +1168,15 @@ export type Protocol =
   /** POST /api/v1/responses */
   | 'RESPONSES';
 
+/** `Protocol` as it is sent. */
+export type ProtocolInput =
+  /** POST /api/v1/chat/completions */
+  | 'CHAT_COMPLETIONS'
+  /** POST /api/v1/messages */
+  | 'MESSAGES'
+  /** POST /api/v1/responses */
+  | 'RESPONSES';
+
 /** How much a request asks a model to reason. */
 export type ReasoningEffort =
   /** Much. */
@@ -1033,6 +1196,23 @@ export type ReasoningEffort =
   /** Very much. */
   | 'XHIGH';
 
+/** `ReasoningEffort` as it is sent. */
+export type ReasoningEffortInput =
+  /** Much. */
+  | 'HIGH'
+  /** Little. */
+  | 'LOW'
+  /** As much as it can. */
+  | 'MAX'
+  /** As much as is usual. */
+  | 'MEDIUM'
+  /** As little as it can. */
+  | 'MINIMAL'
+  /** Not at all. */
+  | 'NONE'
+  /** Very much. */
+  | 'XHIGH';
+
 /** A transfer that an operator read off a bank statement. */
 export type RecordTransferInput = {
   /** How much arrived. */
@@ -1045,6 +1225,39 @@ export type RecordTransferInput = {
   memo: string;
 };
 
+/** What goes back. */
+export type RefundKind =
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** What was paid for no order, or for less than its price. */
+  | 'PAYMENT'
+  /** Of a purchase. */
+  | 'PURCHASE'
+  /** What was paid beyond a price. */
+  | 'SURPLUS';
+
+/** What `refundOrder` takes. */
+export type RefundOrderInput = {
+  /** How much of its unused budget; left out: all of it. */
+  budget?: UsdAmount | null | undefined;
+  /** Why, for people who read it later. */
+  note: string;
+  /** Which order. */
+  orderId: string;
+  /** For budget that was used; left out: nothing. */
+  usedVnd?: VndAmount | null | undefined;
+};
+
+/** What `refundTransfer` takes. */
+export type RefundTransferInput = {
+  /** How much; left out: everything that bought nothing. */
+  amountVnd?: VndAmount | null | undefined;
+  /** Why, for people who read it later. */
+  note: string;
+  /** Which transfer. */
+  transferId: string;
+};
+
 /** How a request ended. */
 export type RequestOutcome =
   /** Ended because the budget ran out. */
@@ -1055,6 +1268,23 @@ export type RequestOutcome =
   | 'COMPLETED'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
+  /** The service ended it: the server was stopped, or could not check the budget. */
+  | 'SHUTDOWN'
+  /** The model took too long. */
+  | 'TIMEOUT'
+  /** The answer broke off. */
+  | 'UPSTREAM_CUT'
+  /** The model could not be reached or failed. */
+  | 'UPSTREAM_ERROR';
+
+/** `RequestOutcome` as it is sent. */
+export type RequestOutcomeInput =
+  /** Ended because the budget ran out. */
+  | 'BUDGET_STOPPED'
+  /** The client left before the end. */
+  | 'CLIENT_CLOSED'
+  /** Answered to the end. */
+  | 'COMPLETED'
   /** The service ended it: the server was stopped, or could not check the budget. */
   | 'SHUTDOWN'
   /** The model took too long. */
@@ -1077,13 +1307,21 @@ export type Role =
   /** Looks at everything. */
   | 'VIEWER';
 
+/** `Role` as it is sent. */
+export type RoleInput =
+  /** Everything but what concerns owners. */
+  | 'ADMIN'
+  /** Looks at everything and handles keys. */
+  | 'MEMBER'
+  /** Everything, owners included. */
+  | 'OWNER'
+  /** Looks at everything. */
+  | 'VIEWER';
+
 /** A place where a model runs. */
 export type RouteInput = {
-  /**
-   * What the operator pays there; left out: unknown.
-   * @deprecated Use `vendorPrices`, whose prices are `UsdAmount`.
-   */
-  costs?: PricesInput | null | undefined;
+  /** What the operator pays there; left out: unknown. */
+  costs?: VendorPricesInput | null | undefined;
   /** Whether it is used. */
   enabled?: boolean | null | undefined;
   /** Lower is tried first. */
@@ -1092,10 +1330,14 @@ export type RouteInput = {
   upstreamId: string;
   /** What the upstream calls the model. */
   upstreamModel: string;
-  /** What the operator pays there; left out: unknown. */
-  vendorPrices?: VendorPricesInput | null | undefined;
   /** Share among routes of one priority. */
   weight?: number | null | undefined;
+};
+
+/** What `saveJournalAccounts` takes. */
+export type SaveJournalAccountsInput = {
+  /** Those that change. */
+  accounts: Array<JournalAccountInput>;
 };
 
 /** A model, new or known. */
@@ -1108,32 +1350,22 @@ export type SaveModelInput = {
   contextWindow: number;
   /** What people read. */
   displayName: string;
-  /**
-   * Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said.
-   * @deprecated Use `reasoningEfforts`.
-   */
-  efforts?: Array<string> | null | undefined;
   /** Whether it can be called. */
   enabled?: boolean | null | undefined;
   /** Which models it belongs with. */
   family: string;
   /** What it makes of its input. Left out: what it is known for, `TEXT` of a new one. */
-  kind?: ModelKind | null | undefined;
+  kind?: ModelKindInput | null | undefined;
   /** Most tokens of an answer. */
   maxOutputTokens: number;
   /** Catalog id: lower case; what clients write in `model`. */
   modelId: string;
   /** What becomes of a request with a top-level member that the gateway does not know. Translation refuses it in any case. Left out: `PASS`. */
-  onUnknownMembers?: UnknownMembers | null | undefined;
+  onUnknownMembers?: UnknownMembersInput | null | undefined;
   /** Reasoning efforts that it knows; `NONE` alone: it takes no effort; empty: not said. */
-  reasoningEfforts?: Array<ReasoningEffort> | null | undefined;
+  reasoningEfforts?: Array<ReasoningEffortInput> | null | undefined;
   /** Tokens a second that its hidden reasoning never falls below: silence of a stream counts so, and a stream that was left is charged so. Zero: it shows all its reasoning. Null: not said; silence of a model that reasons then counts as 80 tokens a second while it streams, and nobody is charged for it. */
   reasoningTokensPerSecond?: number | null | undefined;
-  /**
-   * What becomes of a request with a top-level member that the gateway does not know: `pass` or `refuse`. Translation refuses it in any case.
-   * @deprecated Use `onUnknownMembers`.
-   */
-  unknownMembers?: string | null | undefined;
 };
 
 /** A plan. Orders that were made before keep their price and budget. */
@@ -1152,6 +1384,16 @@ export type SavePlanInput = {
   validDays?: number | null | undefined;
 };
 
+/** Prices of a model from a moment on. */
+export type SavePricesInput = {
+  /** Which model. */
+  modelId: string;
+  /** The prices. */
+  prices: ModelPricesInput;
+  /** From when they count; left out: at once. */
+  validFrom?: string | null | undefined;
+};
+
 /** Pace and budget of the probes of one model, or of all. */
 export type SaveProbingInput = {
   /** Minutes between two rounds, at most 1440. Of a model: 0: it is not probed; null: as all models. */
@@ -1162,25 +1404,26 @@ export type SaveProbingInput = {
   monthlyBudget?: UsdAmount | null | undefined;
 };
 
+/** Whether free amounts can be bought. */
+export type SaveTopUpInput = {
+  /** Which amounts; null or left out: none. */
+  topUp?: TopUpInput | null | undefined;
+};
+
 /** An upstream, new or known. */
 export type SaveUpstreamInput = {
   /** https; without `/v1` for messages, with it for the others. A private address is refused. */
   baseUrl: string;
   /** Whether it is used. */
   enabled?: boolean | null | undefined;
-  /**
-   * What differs from the vendor.
-   * @deprecated Use `ownFeatures`, whose members are enums where they are words.
-   */
+  /** What differs from the vendor. */
   features?: UpstreamFeaturesInput | null | undefined;
   /** When the client leaves. */
   onDisconnect?: OnDisconnect | null | undefined;
-  /** What differs from the vendor. */
-  ownFeatures?: OwnFeaturesInput | null | undefined;
   /** The vendor, one of `vendorProfiles`; null: none of them; left out: as it was. */
   profile?: string | null | undefined;
   /** What it speaks. */
-  protocol: Protocol;
+  protocol: ProtocolInput;
   /** Its key, in place of those it has: write-only. Needed again when the address moves elsewhere. */
   secret?: string | null | undefined;
   /** What operators call it. */
@@ -1238,7 +1481,33 @@ export type SetAttributionModeInput = {
   /** Which account; left out: your only or oldest one. */
   accountId?: string | null | undefined;
   /** What is to be stored. */
-  mode: AttributionMode;
+  mode: AttributionModeInput;
+};
+
+/** What `setBookTaxes` takes. Rates are hundredths of a percent. */
+export type SetBookTaxesInput = {
+  /** Income tax on what vendors abroad bill. */
+  foreignIncome: number;
+  /** The vendors’ bills are net of these taxes. */
+  foreignNet: boolean;
+  /** VAT on what vendors abroad bill. */
+  foreignVat: number;
+  /** For people who read it later. */
+  note?: string | null | undefined;
+  /** The VAT that the prices of plans include. */
+  salesVat: number;
+  /** The first day, such as `2026-10-01`. */
+  validFrom: string;
+};
+
+/** What `setExchangeRate` takes. */
+export type SetExchangeRateInput = {
+  /** A month (`2026-10`), or a day of it (`2026-10-31`). */
+  period: string;
+  /** VND for a USD, with at most four decimals. */
+  rate: string;
+  /** Who says so. */
+  source: string;
 };
 
 /** The monthly budget of a person. */
@@ -1273,12 +1542,7 @@ export type SignUpInput = {
   /** E-mail address; a link is sent to it. */
   email: string;
   /** Language of mails; left out: `EN`. */
-  language?: Language | null | undefined;
-  /**
-   * Language of mails: `en` (usual) or `vi`.
-   * @deprecated Use `language`.
-   */
-  locale?: string | null | undefined;
+  language?: LanguageInput | null | undefined;
   /** What the person is called. */
   name: string;
   /** At least 10 characters, at most 1,024 bytes. */
@@ -1316,6 +1580,23 @@ export type StatusUpdateState =
   /** Of maintenance: its result is checked. */
   | 'VERIFYING';
 
+/** `StatusUpdateState` as it is sent. */
+export type StatusUpdateStateInput =
+  /** Of maintenance: it is over, and its window with it. */
+  | 'COMPLETED'
+  /** Of an incident: its cause is known. */
+  | 'IDENTIFIED'
+  /** Of an incident: its cause is looked for. */
+  | 'INVESTIGATING'
+  /** Of maintenance: it is under way. */
+  | 'IN_PROGRESS'
+  /** Of an incident: it is mended, and watched. */
+  | 'MONITORING'
+  /** Of an incident: it is over. Ends an announced one. */
+  | 'RESOLVED'
+  /** Of maintenance: its result is checked. */
+  | 'VERIFYING';
+
 /** How a system message in mid-conversation is sent. */
 export type SystemRole =
   /** Ahead of the conversation. */
@@ -1324,6 +1605,15 @@ export type SystemRole =
   | 'KEEP'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
+  /** As a message of the user. */
+  | 'USER';
+
+/** `SystemRole` as it is sent. */
+export type SystemRoleInput =
+  /** Ahead of the conversation. */
+  | 'HOIST'
+  /** Where it stands. */
+  | 'KEEP'
   /** As a message of the user. */
   | 'USER';
 
@@ -1394,6 +1684,17 @@ export type TokenScope =
   /** Look at the account. */
   | 'READ';
 
+/** `TokenScope` as it is sent. */
+export type TokenScopeInput =
+  /** Make orders. */
+  | 'BILLING'
+  /** Handle its API keys. */
+  | 'KEYS'
+  /** Operate the service; only operators can give it. */
+  | 'OPERATOR'
+  /** Look at the account. */
+  | 'READ';
+
 /** The strongest tool choice that binds. */
 export type ToolChoiceSupport =
   /** None that binds. */
@@ -1402,6 +1703,15 @@ export type ToolChoiceSupport =
   | 'NAMED'
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
+  /** Any tool. */
+  | 'REQUIRED';
+
+/** `ToolChoiceSupport` as it is sent. */
+export type ToolChoiceSupportInput =
+  /** None that binds. */
+  | 'AUTO'
+  /** A named tool. */
+  | 'NAMED'
   /** Any tool. */
   | 'REQUIRED';
 
@@ -1473,20 +1783,23 @@ export type TransferSource =
   /** SePay. */
   | 'SEPAY';
 
-/** What is charged by the piece, in USD for one as decimal strings; what is left out has no price. */
-export type UnitPricesInput = {
-  /** One image. */
-  image?: string | null | undefined;
-  /** One minute; begun ones count whole. */
-  minute?: string | null | undefined;
-  /** One search that the vendor makes. */
-  search?: string | null | undefined;
+/** What `undoVendorImport` takes. */
+export type UndoVendorImportInput = {
+  /** Which file. */
+  fileId: string;
 };
 
 /** What becomes of members that the gateway does not know. */
 export type UnknownMembers =
   /** Something that this version of the service does not know; only in answers. */
   | 'OTHER'
+  /** They are passed on. */
+  | 'PASS'
+  /** The request is refused. */
+  | 'REFUSE';
+
+/** `UnknownMembers` as it is sent. */
+export type UnknownMembersInput =
   /** They are passed on. */
   | 'PASS'
   /** The request is refused. */
@@ -1511,7 +1824,7 @@ export type UpdateKeyInput = {
   /** What people call it. */
   name?: string | null | undefined;
   /** Whom it belongs to: the account, or who made it. */
-  owner?: KeyOwner | null | undefined;
+  owner?: KeyOwnerInput | null | undefined;
   /** The project that it lies in; null: none. */
   projectId?: string | null | undefined;
   /** Requests that it may make in a minute, 1 to 1000000; null: the limit of the service. */
@@ -1527,14 +1840,9 @@ export type UpdateNoticeChannelInput = {
   /** Which channel. */
   id: string;
   /** What is sent there; empty: everything. */
-  kinds?: Array<NoticeKind> | null | undefined;
+  kinds?: Array<NoticeKindInput> | null | undefined;
   /** Language of the messages. */
-  language?: Language | null | undefined;
-  /**
-   * Language of the messages: `en` or `vi`.
-   * @deprecated Use `language`.
-   */
-  locale?: string | null | undefined;
+  language?: LanguageInput | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
   /** Telegram: the token of the bot. Slack, Discord, webhook: the address. Zalo: a refresh token. Write-only. */
@@ -1565,23 +1873,18 @@ export type UpdateWebhookEndpointInput = {
   description?: string | null | undefined;
   /** Whether anything is sent there. */
   enabled?: boolean | null | undefined;
-  /**
-   * Names of events that it is to hear of; empty: all.
-   * @deprecated Use `webhookEvents`.
-   */
-  events?: Array<string> | null | undefined;
+  /** What it is to hear of; empty: everything. */
+  events?: Array<WebhookEventInput> | null | undefined;
   /** Which endpoint. */
   id: string;
   /** A public https address. */
   url?: string | null | undefined;
-  /** What it is to hear of; empty: everything. */
-  webhookEvents?: Array<WebhookEvent> | null | undefined;
 };
 
-/** What translation may use at an upstream; what is left out has the protocol’s default. */
+/** What translation may use at an upstream; what is left out has the vendor’s or the protocol’s default. */
 export type UpstreamFeaturesInput = {
-  /** Where cached tokens are counted: `within`, `beside` or `overlapping`. */
-  cachedTokens?: string | null | undefined;
+  /** Where cached tokens are counted. */
+  cachedTokens?: CachedTokensPlaceInput | null | undefined;
   /** Wants the signatures of tool calls back. */
   callSignatures?: boolean | null | undefined;
   /** Takes an effort. */
@@ -1596,8 +1899,8 @@ export type UpstreamFeaturesInput = {
   jsonObject?: boolean | null | undefined;
   /** Takes a schema of the answer. */
   jsonSchema?: boolean | null | undefined;
-  /** `max_tokens` or `max_completion_tokens`. */
-  maxTokensField?: string | null | undefined;
+  /** The one name of the output cap that it takes. */
+  maxTokensField?: MaxTokensFieldInput | null | undefined;
   /** The smallest cap on the output that it takes. */
   minOutputTokens?: number | null | undefined;
   /** Takes `parallel_tool_calls`. */
@@ -1610,14 +1913,14 @@ export type UpstreamFeaturesInput = {
   shortCallIds?: boolean | null | undefined;
   /** Takes stop sequences. */
   stop?: boolean | null | undefined;
-  /** Keeps questions and answers unless it is told not to; it is told then. */
+  /** The vendor stores questions and answers unless a request says `store: false`; requests then say so. */
   store?: boolean | null | undefined;
-  /** `keep`, `user` or `hoist`. */
-  systemRole?: string | null | undefined;
+  /** How a system message in mid-conversation is sent. */
+  systemRole?: SystemRoleInput | null | undefined;
   /** Thinks unless told not to, and then takes no forced tool choice. */
   thinkingSwitch?: boolean | null | undefined;
-  /** The strongest tool choice that binds: `named`, `required` or `auto`. */
-  toolChoice?: string | null | undefined;
+  /** The strongest tool choice that binds. */
+  toolChoice?: ToolChoiceSupportInput | null | undefined;
   /** Is handed the trace of each request. */
   traceContext?: boolean | null | undefined;
   /** Takes `stream_options`. */
@@ -1641,6 +1944,13 @@ export type UsageGroup =
   | 'OUTCOME'
   /** By the project in which the key lies now. */
   | 'PROJECT';
+
+/** Which rows of usage come first. */
+export type UsageOrder =
+  /** Those that were charged most. Only without periods. */
+  | 'COST'
+  /** Those of the newest period. */
+  | 'TIME';
 
 /** How long the periods of a chart are. */
 export type UsagePeriod =
@@ -1726,6 +2036,33 @@ export type WebhookEvent =
   /** A test. */
   | 'WEBHOOK_TEST';
 
+/** `WebhookEvent` as it is sent. */
+export type WebhookEventInput =
+  /** Nothing is left of the budget. */
+  | 'BALANCE_EXHAUSTED'
+  /** The budget went below the threshold. */
+  | 'BALANCE_LOW'
+  /** Budget ends soon. */
+  | 'GRANT_EXPIRING'
+  /** A limit of a key, a member, a project or the account is nearly reached. */
+  | 'KEY_LIMIT_NEAR'
+  /** A model that the account uses fails, or is back. */
+  | 'MODEL_INCIDENT'
+  /** An order was paid. */
+  | 'ORDER_PAID'
+  /** A part of an order’s price has arrived. */
+  | 'ORDER_PARTIAL'
+  /** The price of a model that the account uses changes. */
+  | 'PRICE_CHANGED'
+  /** Somebody signed in from a new device. */
+  | 'SIGN_IN_NEW'
+  /** More is spent in a while than is wanted. */
+  | 'SPEND_BURN_RATE'
+  /** The budget of the trial is nearly used. */
+  | 'TRIAL_ENDING'
+  /** A test. */
+  | 'WEBHOOK_TEST';
+
 /** A day of the week. */
 export type Weekday =
   /** Friday. */
@@ -1751,11 +2088,6 @@ export type WindowPricesInput = {
   cacheWrite1h?: UsdAmount | null | undefined;
   /** Written to the five-minute cache; left out: as new context. */
   cacheWrite5m?: UsdAmount | null | undefined;
-  /**
-   * `mon` to `sun`: the days on which the hours begin.
-   * @deprecated Use `weekdays`.
-   */
-  days?: Array<string> | null | undefined;
   /** Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day. */
   hours: Array<string>;
   /** New context. */
@@ -1764,8 +2096,8 @@ export type WindowPricesInput = {
   output: UsdAmount;
   /** Prices of the window for longer prompts, with the bounds of the ordinary ones. */
   tiers?: Array<TierPricesInput> | null | undefined;
-  /** The days on which the hours begin. They are needed. */
-  weekdays?: Array<Weekday> | null | undefined;
+  /** The days on which the hours begin. */
+  weekdays: Array<Weekday>;
 };
 
 export type AccountQueryVariables = Exact<{
@@ -1852,7 +2184,7 @@ export type ListInvitationsQuery = { account: { invitations: Array<{ createdAt: 
 export type InviteMemberMutationVariables = Exact<{
   accountId?: string | null | undefined;
   email: string;
-  role: InvitedRole;
+  role: InvitedRoleInput;
 }>;
 
 
@@ -1890,7 +2222,7 @@ export type RevokeInvitationMutation = { revokeInvitation:
 
 export type SetMemberRoleMutationVariables = Exact<{
   id: string;
-  role: Role;
+  role: RoleInput;
 }>;
 
 
@@ -1904,6 +2236,7 @@ export type SetMemberRoleMutation = { setMemberRole:
 
 export type RemoveMemberMutationVariables = Exact<{
   id: string;
+  keys?: LeftKeys | null | undefined;
 }>;
 
 
@@ -1911,6 +2244,7 @@ export type RemoveMemberMutation = { removeMember:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'KeysUndecidedError', code: string, message: string, keys: Array<{ createdAt: string, id: string, last4: string, name: string }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -1922,7 +2256,7 @@ export type ListNoticesQueryVariables = Exact<{
 }>;
 
 
-export type ListNoticesQuery = { account: { noticePage: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListNoticesQuery = { account: { notices: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type NoticeSettingsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2015,18 +2349,19 @@ export type CreateAccessTokenMutationVariables = Exact<{
 
 
 export type CreateAccessTokenMutation = { createAccessToken:
+    | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'CreatedAccessToken', secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
-export type DeleteAccessTokenMutationVariables = Exact<{
+export type RevokeAccessTokenMutationVariables = Exact<{
   id: string;
 }>;
 
 
-export type DeleteAccessTokenMutation = { revokeAccessToken:
+export type RevokeAccessTokenMutation = { revokeAccessToken:
     | { __typename: 'AccessToken', createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2070,7 +2405,239 @@ export type OperatorViewsQueryVariables = Exact<{
 }>;
 
 
-export type OperatorViewsQuery = { account: { operatorViewPage: { nodes: Array<{ at: string, until: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type OperatorViewsQuery = { account: { operatorViews: { nodes: Array<{ at: string, until: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type MarginsQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  after?: string | null | undefined;
+  by?: Array<MarginGroup> | MarginGroup | null | undefined;
+  first?: number | null | undefined;
+  from?: string | null | undefined;
+  model?: string | null | undefined;
+  period?: UsagePeriod | null | undefined;
+  probes?: boolean | null | undefined;
+  timeZone?: string | null | undefined;
+  to?: string | null | undefined;
+  upstream?: string | null | undefined;
+}>;
+
+
+export type MarginsQuery = { operator: { margins: { nodes: Array<{ bought: UsdAmount | null, charged: UsdAmount, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownBought: UsdAmount | null, unknownCharged: UsdAmount, unknownRequests: string, upstream: string | null, upstreamCost: UsdAmount | null, account: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type RevenueQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  from?: string | null | undefined;
+  model?: string | null | undefined;
+  period?: UsagePeriod | null | undefined;
+  timeZone?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type RevenueQuery = { operator: { revenue: { nodes: Array<{ bought: UsdAmount | null, charged: UsdAmount, cost: UsdAmount, failures: string, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownBought: UsdAmount | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type ShortfallsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  days?: number | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ShortfallsQuery = { operator: { shortfalls: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, createdAt: string, missing: UsdAmount, model: string, requestId: string, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type VendorComparisonQueryVariables = Exact<{
+  after?: string | null | undefined;
+  differing?: boolean | null | undefined;
+  first?: number | null | undefined;
+  from: string;
+  to: string;
+  upstream?: string | null | undefined;
+}>;
+
+
+export type VendorComparisonQuery = { operator: { vendorComparison: { compared: number, differing: number, nodes: Array<{ apart: number, causes: Array<BillCause>, day: string, differs: boolean, estimated: string, model: string, unknown: string, unpaid: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null }, totals: Array<{ apart: number, credits: UsdAmount, differs: boolean, unknown: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null }, vendor: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } }> } } };
+
+export type DifferingRequestsQueryVariables = Exact<{
+  cause: BillCause;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  from: string;
+  to: string;
+  upstream?: string | null | undefined;
+}>;
+
+
+export type DifferingRequestsQuery = { operator: { vendorComparison: { nodes: Array<{ day: string, model: string, requests: Array<string>, upstream: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type ListVendorFilesQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  upstream?: string | null | undefined;
+}>;
+
+
+export type ListVendorFilesQuery = { operator: { vendorFiles: { nodes: Array<{ fileId: string, from: string, importedAt: string, importedBy: string, rows: number, to: string, undoneAt: string | null, upstream: string, version: number }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type ListRefundsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  open?: boolean | null | undefined;
+}>;
+
+
+export type ListRefundsQuery = { operator: { refunds: { nodes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+
+export type RefundOrderMutationVariables = Exact<{
+  input: RefundOrderInput;
+}>;
+
+
+export type RefundOrderMutation = { refundOrder:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+   };
+
+export type RefundTransferMutationVariables = Exact<{
+  input: RefundTransferInput;
+}>;
+
+
+export type RefundTransferMutation = { refundTransfer:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+   };
+
+export type PayRefundMutationVariables = Exact<{
+  input: PayRefundInput;
+}>;
+
+
+export type PayRefundMutation = { payRefund:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+   };
+
+export type UndoVendorImportMutationVariables = Exact<{
+  input: UndoVendorImportInput;
+}>;
+
+
+export type UndoVendorImportMutation = { undoVendorImport:
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'VendorFile', fileId: string, from: string, importedAt: string, importedBy: string, rows: number, to: string, undoneAt: string | null, upstream: string, version: number }
+   };
+
+export type CreateBookPaperDownloadMutationVariables = Exact<{
+  input: CreateBookPaperDownloadInput;
+}>;
+
+
+export type CreateBookPaperDownloadMutation = { createBookPaperDownload:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Download', expiresAt: string, url: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type VendorBillsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type VendorBillsQuery = { operator: { vendorBills: Array<{ firstDay: string | null, importedAt: string | null, lastDay: string | null, missingDays: Array<string>, upstream: string }> } };
+
+export type NextMonthToCloseQueryVariables = Exact<{
+  month?: string | null | undefined;
+  timeZone?: string | null | undefined;
+}>;
+
+
+export type NextMonthToCloseQuery = { operator: { nextMonthToClose: { isOver: boolean, month: string, timeZone: string, imbalances: Array<{ computed: string, found: string, row: string }>, statement: { allowedNetVnd: VndAmount, allowedVnd: VndAmount, margin: UsdAmount, missingRates: Array<string>, shortfall: UsdAmount, unknownCharged: UsdAmount, unknownOfBought: UsdAmount, unknownRequests: string, bonus: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, bought: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, boughtNetVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, boughtVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, cash: { closing: VndAmount, credited: VndAmount, opening: VndAmount, partPayments: VndAmount, received: VndAmount, sent: VndAmount, sold: VndAmount, surplus: VndAmount, toSend: VndAmount, unassigned: VndAmount, undone: VndAmount, withoutOrder: VndAmount }, given: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, own: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, probe: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, trial: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, vendorCost: { bonus: UsdAmount, bought: UsdAmount, given: UsdAmount, own: UsdAmount, probe: UsdAmount, shortfall: UsdAmount, total: UsdAmount, trial: UsdAmount, unsplit: UsdAmount }, vnd: { foreignIncomeTax: VndAmount, foreignVat: VndAmount, income: VndAmount, rates: Array<string>, result: VndAmount, taxesBorne: boolean, vendorCost: VndAmount } | null } } } };
+
+export type ClosedMonthsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ClosedMonthsQuery = { operator: { closedMonths: Array<{ closedAt: string, closedBy: string, digest: string | null, month: string, timeZone: string, earlier: { expired: UsdAmount, margin: UsdAmount, revenueVnd: VndAmount, shortfall: UsdAmount, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount } | null, statement: { allowedNetVnd: VndAmount, allowedVnd: VndAmount, margin: UsdAmount, missingRates: Array<string>, shortfall: UsdAmount, unknownCharged: UsdAmount, unknownOfBought: UsdAmount, unknownRequests: string, bonus: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, bought: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, boughtNetVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, boughtVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, cash: { closing: VndAmount, credited: VndAmount, opening: VndAmount, partPayments: VndAmount, received: VndAmount, sent: VndAmount, sold: VndAmount, surplus: VndAmount, toSend: VndAmount, unassigned: VndAmount, undone: VndAmount, withoutOrder: VndAmount }, given: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, own: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, probe: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, trial: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, vendorCost: { bonus: UsdAmount, bought: UsdAmount, given: UsdAmount, own: UsdAmount, probe: UsdAmount, shortfall: UsdAmount, total: UsdAmount, trial: UsdAmount, unsplit: UsdAmount }, vnd: { foreignIncomeTax: VndAmount, foreignVat: VndAmount, income: VndAmount, rates: Array<string>, result: VndAmount, taxesBorne: boolean, vendorCost: VndAmount } | null } | null }> } };
+
+export type ImportVendorUsageMutationVariables = Exact<{
+  input: ImportVendorUsageInput;
+}>;
+
+
+export type ImportVendorUsageMutation = { importVendorUsage:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'VendorUsageImported', emptyDays: Array<string>, fileId: string, from: string, replaced: number, rows: number, to: string, upstream: string, version: number }
+   };
+
+export type CloseMonthMutationVariables = Exact<{
+  month: string;
+  timeZone?: string | null | undefined;
+}>;
+
+
+export type CloseMonthMutation = { closeMonth:
+    | { __typename: 'ClosedMonth', closedAt: string, closedBy: string, digest: string | null, month: string, timeZone: string, earlier: { expired: UsdAmount, margin: UsdAmount, revenueVnd: VndAmount, shortfall: UsdAmount, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount } | null, statement: { allowedNetVnd: VndAmount, allowedVnd: VndAmount, margin: UsdAmount, missingRates: Array<string>, shortfall: UsdAmount, unknownCharged: UsdAmount, unknownOfBought: UsdAmount, unknownRequests: string, bonus: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, bought: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, boughtNetVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, boughtVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, cash: { closing: VndAmount, credited: VndAmount, opening: VndAmount, partPayments: VndAmount, received: VndAmount, sent: VndAmount, sold: VndAmount, surplus: VndAmount, toSend: VndAmount, unassigned: VndAmount, undone: VndAmount, withoutOrder: VndAmount }, given: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, own: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, probe: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, trial: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, vendorCost: { bonus: UsdAmount, bought: UsdAmount, given: UsdAmount, own: UsdAmount, probe: UsdAmount, shortfall: UsdAmount, total: UsdAmount, trial: UsdAmount, unsplit: UsdAmount }, vnd: { foreignIncomeTax: VndAmount, foreignVat: VndAmount, income: VndAmount, rates: Array<string>, result: VndAmount, taxesBorne: boolean, vendorCost: VndAmount } | null } | null }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type CreateBooksDownloadMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CreateBooksDownloadMutation = { createBooksDownload:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Download', expiresAt: string, url: string }
+   };
+
+export type RefundQuoteQueryVariables = Exact<{
+  budget?: UsdAmount | null | undefined;
+  orderId: string;
+}>;
+
+
+export type RefundQuoteQuery = { operator: { refundQuote: { budget: UsdAmount, free: UsdAmount, held: UsdAmount, mostUsedVnd: VndAmount, unusedVnd: VndAmount } | null } };
+
+export type BookSettingsQueryVariables = Exact<{
+  month: string;
+}>;
+
+
+export type BookSettingsQuery = { operator: { bookTaxes: Array<{ foreignIncome: number, foreignNet: boolean, foreignVat: number, note: string, salesVat: number, setAt: string, setBy: string, validFrom: string }>, exchangeRates: Array<{ period: string, rate: string, setAt: string, setBy: string, source: string }>, journalAccounts: Array<{ number: string, role: JournalAccountRole }> } };
+
+export type SetExchangeRateMutationVariables = Exact<{
+  input: SetExchangeRateInput;
+}>;
+
+
+export type SetExchangeRateMutation = { setExchangeRate:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'ExchangeRate', period: string, rate: string, setAt: string, setBy: string, source: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type SetBookTaxesMutationVariables = Exact<{
+  input: SetBookTaxesInput;
+}>;
+
+
+export type SetBookTaxesMutation = { setBookTaxes:
+    | { __typename: 'BookTaxes', foreignIncome: number, foreignNet: boolean, foreignVat: number, note: string, salesVat: number, setAt: string, setBy: string, validFrom: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type SaveJournalAccountsMutationVariables = Exact<{
+  input: SaveJournalAccountsInput;
+}>;
+
+
+export type SaveJournalAccountsMutation = { saveJournalAccounts:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'JournalAccountsSaved', accounts: Array<{ number: string, role: JournalAccountRole }> }
+   };
 
 export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2098,6 +2665,8 @@ type Problem_InvalidTokenError_Fragment = { code: string, message: string };
 
 type Problem_KeyCreatedBeforeError_Fragment = { code: string, message: string };
 
+type Problem_KeysUndecidedError_Fragment = { code: string, message: string };
+
 type Problem_NotAllowedError_Fragment = { code: string, message: string };
 
 type Problem_NotFoundError_Fragment = { code: string, message: string };
@@ -2114,6 +2683,7 @@ export type ProblemFragment =
   | Problem_InvalidCredentialsError_Fragment
   | Problem_InvalidTokenError_Fragment
   | Problem_KeyCreatedBeforeError_Fragment
+  | Problem_KeysUndecidedError_Fragment
   | Problem_NotAllowedError_Fragment
   | Problem_NotFoundError_Fragment
   | Problem_RequestRefusedError_Fragment
@@ -2126,7 +2696,7 @@ export type AccountFragment = { createdAt: string, email: string, id: string, na
 
 export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type AnomalyFragment = { cost: UsdAmount, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null };
+export type AnomalyFragment = { cost: UsdAmount, createdAt: string, model: string, outcome: RequestOutcome, requestId: string, upstream: string, usageSource: UsageSource, account: { email: string, id: string, name: string } | null };
 
 export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } };
 
@@ -2144,11 +2714,11 @@ export type AccountSpendFragment = { held: UsdAmount, lifetime: UsdAmount, thisM
 
 export type BurnLimitFragment = { amount: UsdAmount, minutes: number };
 
-export type AuditEntryFragment = { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null };
+export type AuditEntryFragment = { action: AuditAction, actionName: string, actor: string, actorName: string | null, after: unknown, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null };
 
 export type BackupCodesFragment = { backupCodes: Array<string> };
 
-export type BankAccountFragment = { account: string, bin: string, name: string, demonstration: boolean };
+export type BankAccountFragment = { account: string, bank: string, bin: string, name: string, demonstration: boolean };
 
 export type BankTransferFragment = { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null };
 
@@ -2180,7 +2750,7 @@ export type InvitationFragment = { createdAt: string, email: string, expiresAt: 
 
 export type KeySpendFragment = { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount };
 
-export type LedgerEntryFragment = { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
 
@@ -2214,7 +2784,9 @@ export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | n
 
 export type MatchableOrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } };
 
-export type OrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
+export type CreditNoteFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string };
+
+export type OrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
 
 export type OrderInvoiceFragment = { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null };
 
@@ -2222,7 +2794,7 @@ export type OrderPaymentFragment = { amountVnd: VndAmount, bankReference: string
 
 export type PageInfoFragment = { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null };
 
-export type PaymentInstructionsFragment = { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } };
+export type PaymentInstructionsFragment = { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } };
 
 export type PlanFragment = { budget: UsdAmount, id: string, name: string, onSale: boolean, planId: string, priceVnd: VndAmount, validDays: number | null, vndPerUsd: VndAmount };
 
@@ -2252,9 +2824,9 @@ export type ReceiptFragment = { accountEmail: string, accountName: string, budge
 
 export type ReceiptLineFragment = { amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string };
 
-export type MarginRowFragment = { charged: UsdAmount, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstream: string | null, upstreamCost: UsdAmount | null, account: { id: string, name: string } | null };
+export type MarginRowFragment = { bought: UsdAmount | null, charged: UsdAmount, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownBought: UsdAmount | null, unknownCharged: UsdAmount, unknownRequests: string, upstream: string | null, upstreamCost: UsdAmount | null, account: { id: string, name: string } | null };
 
-export type RevenueRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: string, knownMargin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type RevenueRowFragment = { bought: UsdAmount | null, charged: UsdAmount, cost: UsdAmount, failures: string, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownBought: UsdAmount | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } };
 
@@ -2262,7 +2834,9 @@ export type RouteCostsFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount 
 
 export type RouteTestFragment = { latencyMs: number, ok: boolean, problem: string | null, status: number | null };
 
-export type EstimateFragment = { hold: UsdAmount, inputTokens: number, least: UsdAmount, model: string, most: UsdAmount };
+export type EstimateFragment = { hold: UsdAmount, inputTokens: number, least: UsdAmount, model: string, most: UsdAmount, bound: Array<{ count: number | null, isWindow: boolean, kind: EstimateBoundKind, tokens: number }> };
+
+export type IdentityFragment = { id: string, lastUsedAt: string | null, linkedAt: string, name: string, provider: string };
 
 export type PasskeyFragment = { backedUp: boolean, createdAt: string, id: string, lastUsedAt: string | null, name: string };
 
@@ -2282,6 +2856,8 @@ export type SpendLimitsFragment = { day: UsdAmount | null, lifetime: UsdAmount |
 
 export type TokenPriceFragment = { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null };
 
+export type RunLineFragment = { amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> };
+
 export type UnitLineFragment = { amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit };
 
 export type UnitPricesFragment = { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null };
@@ -2290,7 +2866,7 @@ export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrit
 
 export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null };
 
-export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
 
 export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boolean, restingKeys: number };
 
@@ -2302,21 +2878,21 @@ export type UptimeDayFragment = { date: string, uptime: { down: number, latencyM
 
 export type UptimePointFragment = { at: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } };
 
-export type UsageRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type UsageRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean };
 
-export type ViewerFragment = { tokenScopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null };
+export type ViewerFragment = { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null };
 
-export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> };
+export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> };
 
 export type WebhookAttemptFragment = { createdAt: string, durationMs: number, problem: string | null, status: number | null };
 
-export type WebhookDeliveryFragment = { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> };
+export type WebhookDeliveryFragment = { body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent, eventId: string, eventName: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> };
 
-export type WebhookEndpointFragment = { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string };
+export type WebhookEndpointFragment = { createdAt: string, description: string, enabled: boolean, events: Array<WebhookEvent>, id: string, url: string };
 
-export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } };
+export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<WebhookEvent>, id: string, url: string } };
 
 export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } };
 
@@ -2326,7 +2902,7 @@ export type VendorModelFragment = { contextWindow: number, displayName: string, 
 
 export type SellerFragment = { address: string, name: string, privacyUrl: string, refundUrl: string, supportEmail: string, supportPhone: string, taxCode: string, termsUrl: string };
 
-export type StatementFragment = { charged: UsdAmount, closing: UsdAmount, expired: UsdAmount, granted: UsdAmount, month: string, opening: UsdAmount, url: string };
+export type StatementFragment = { charged: UsdAmount, closing: UsdAmount, digest: string | null, expired: UsdAmount, granted: UsdAmount, month: string, opening: UsdAmount, takenBack: UsdAmount, url: string };
 
 export type BonusStepFragment = { basisPoints: number, fromVnd: VndAmount };
 
@@ -2344,13 +2920,19 @@ export type AccountNoteFragment = { text: string };
 
 export type ComparedUsageFragment = { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null };
 
-export type VendorComparisonFragment = { apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null };
+export type VendorComparisonFragment = { apart: number, causes: Array<BillCause>, day: string, differs: boolean, estimated: string, model: string, unknown: string, unpaid: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null };
 
 export type VendorBillsFragment = { firstDay: string | null, importedAt: string | null, lastDay: string | null, missingDays: Array<string>, upstream: string };
 
-export type MonthPreviewFragment = { expired: UsdAmount, isOver: boolean, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount };
+export type BudgetRollForwardFragment = { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount };
 
-export type ClosedMonthFragment = { closedAt: string, closedBy: string, expired: UsdAmount, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount };
+export type VndRollForwardFragment = { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount };
+
+export type MonthStatementFragment = { allowedNetVnd: VndAmount, allowedVnd: VndAmount, margin: UsdAmount, missingRates: Array<string>, shortfall: UsdAmount, unknownCharged: UsdAmount, unknownOfBought: UsdAmount, unknownRequests: string, bonus: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, bought: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, boughtNetVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, boughtVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, cash: { closing: VndAmount, credited: VndAmount, opening: VndAmount, partPayments: VndAmount, received: VndAmount, sent: VndAmount, sold: VndAmount, surplus: VndAmount, toSend: VndAmount, unassigned: VndAmount, undone: VndAmount, withoutOrder: VndAmount }, given: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, own: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, probe: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, trial: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, vendorCost: { bonus: UsdAmount, bought: UsdAmount, given: UsdAmount, own: UsdAmount, probe: UsdAmount, shortfall: UsdAmount, total: UsdAmount, trial: UsdAmount, unsplit: UsdAmount }, vnd: { foreignIncomeTax: VndAmount, foreignVat: VndAmount, income: VndAmount, rates: Array<string>, result: VndAmount, taxesBorne: boolean, vendorCost: VndAmount } | null };
+
+export type MonthPreviewFragment = { isOver: boolean, month: string, timeZone: string, imbalances: Array<{ computed: string, found: string, row: string }>, statement: { allowedNetVnd: VndAmount, allowedVnd: VndAmount, margin: UsdAmount, missingRates: Array<string>, shortfall: UsdAmount, unknownCharged: UsdAmount, unknownOfBought: UsdAmount, unknownRequests: string, bonus: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, bought: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, boughtNetVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, boughtVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, cash: { closing: VndAmount, credited: VndAmount, opening: VndAmount, partPayments: VndAmount, received: VndAmount, sent: VndAmount, sold: VndAmount, surplus: VndAmount, toSend: VndAmount, unassigned: VndAmount, undone: VndAmount, withoutOrder: VndAmount }, given: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, own: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, probe: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, trial: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, vendorCost: { bonus: UsdAmount, bought: UsdAmount, given: UsdAmount, own: UsdAmount, probe: UsdAmount, shortfall: UsdAmount, total: UsdAmount, trial: UsdAmount, unsplit: UsdAmount }, vnd: { foreignIncomeTax: VndAmount, foreignVat: VndAmount, income: VndAmount, rates: Array<string>, result: VndAmount, taxesBorne: boolean, vendorCost: VndAmount } | null } };
+
+export type ClosedMonthFragment = { closedAt: string, closedBy: string, digest: string | null, month: string, timeZone: string, earlier: { expired: UsdAmount, margin: UsdAmount, revenueVnd: VndAmount, shortfall: UsdAmount, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount } | null, statement: { allowedNetVnd: VndAmount, allowedVnd: VndAmount, margin: UsdAmount, missingRates: Array<string>, shortfall: UsdAmount, unknownCharged: UsdAmount, unknownOfBought: UsdAmount, unknownRequests: string, bonus: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, bought: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, boughtNetVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, boughtVnd: { added: VndAmount, closing: VndAmount, expired: VndAmount, opening: VndAmount, refunded: VndAmount, undone: VndAmount, used: VndAmount }, cash: { closing: VndAmount, credited: VndAmount, opening: VndAmount, partPayments: VndAmount, received: VndAmount, sent: VndAmount, sold: VndAmount, surplus: VndAmount, toSend: VndAmount, unassigned: VndAmount, undone: VndAmount, withoutOrder: VndAmount }, given: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, own: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, probe: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, trial: { added: UsdAmount, closing: UsdAmount, expired: UsdAmount, opening: UsdAmount, refunded: UsdAmount, undone: UsdAmount, used: UsdAmount }, vendorCost: { bonus: UsdAmount, bought: UsdAmount, given: UsdAmount, own: UsdAmount, probe: UsdAmount, shortfall: UsdAmount, total: UsdAmount, trial: UsdAmount, unsplit: UsdAmount }, vnd: { foreignIncomeTax: VndAmount, foreignVat: VndAmount, income: VndAmount, rates: Array<string>, result: VndAmount, taxesBorne: boolean, vendorCost: VndAmount } | null } | null };
 
 export type RequestAttributionFragment = { session: string | null, tags: Array<string>, user: string | null };
 
@@ -2358,22 +2940,56 @@ export type AttributedUsageFragment = { charged: UsdAmount, cost: UsdAmount, fir
 
 export type UpstreamFeaturesFragment = { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null };
 
+export type VendorFileFragment = { fileId: string, from: string, importedAt: string, importedBy: string, rows: number, to: string, undoneAt: string | null, upstream: string, version: number };
+
+export type RefundFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null };
+
+export type ExchangeRateFragment = { period: string, rate: string, setAt: string, setBy: string, source: string };
+
+export type BookTaxesFragment = { foreignIncome: number, foreignNet: boolean, foreignVat: number, note: string, salesVat: number, setAt: string, setBy: string, validFrom: string };
+
+export type JournalAccountFragment = { number: string, role: JournalAccountRole };
+
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
+  active?: boolean | null | undefined;
   after?: string | null | undefined;
   deleted?: boolean | null | undefined;
   first?: number | null | undefined;
+  search?: string | null | undefined;
 }>;
 
 
 export type ListKeysQuery = { account: { keys: { totalCount: number, edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type FindKeyQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type FindKeyQuery = { node:
+    | { __typename: 'AccessToken' }
+    | { __typename: 'Account' }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
+    | { __typename: 'BankTransfer' }
+    | { __typename: 'CatalogEntry' }
+    | { __typename: 'LedgerEntry' }
+    | { __typename: 'Model' }
+    | { __typename: 'Order' }
+    | { __typename: 'Plan' }
+    | { __typename: 'Project' }
+    | { __typename: 'Route' }
+    | { __typename: 'Upstream' }
+    | { __typename: 'User' }
+    | { __typename: 'WebhookEndpoint' }
+   | null };
 
 export type CreateKeyMutationVariables = Exact<{
   input: CreateKeyInput;
 }>;
 
 
-export type CreateKeyMutation = { createApiKey:
+export type CreateKeyMutation = { createKey:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'KeyCreatedBeforeError', code: string, message: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
@@ -2401,7 +3017,7 @@ export type RotateKeyMutationVariables = Exact<{
 }>;
 
 
-export type RotateKeyMutation = { rotateApiKey:
+export type RotateKeyMutation = { rotateKey:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
@@ -2508,7 +3124,7 @@ export type EstimateQueryVariables = Exact<{
 
 export type EstimateQuery = { estimate:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Estimate', hold: UsdAmount, inputTokens: number, least: UsdAmount, model: string, most: UsdAmount }
+    | { __typename: 'Estimate', hold: UsdAmount, inputTokens: number, least: UsdAmount, model: string, most: UsdAmount, bound: Array<{ count: number | null, isWindow: boolean, kind: EstimateBoundKind, tokens: number }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'RequestRefusedError', param: string | null, reason: string, status: number, code: string, message: string }
@@ -2523,7 +3139,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2531,7 +3147,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2541,14 +3157,16 @@ export type UsageQueryVariables = Exact<{
   from?: string | null | undefined;
   keyId?: string | null | undefined;
   model?: string | null | undefined;
-  outcomes?: Array<RequestOutcome> | RequestOutcome | null | undefined;
+  most?: number | null | undefined;
+  order?: UsageOrder | null | undefined;
+  outcomes?: Array<RequestOutcomeInput> | RequestOutcomeInput | null | undefined;
   period?: UsagePeriod | null | undefined;
   timeZone?: string | null | undefined;
   to?: string | null | undefined;
 }>;
 
 
-export type UsageQuery = { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { id: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type UsageQuery = { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type AttributedUsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2606,7 +3224,7 @@ export type LedgerAppendedSubscriptionVariables = Exact<{
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
 
 export type ArchivedMonthsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2628,7 +3246,7 @@ export type ListAccountsQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   search?: string | null | undefined;
-  status?: AccountStatus | null | undefined;
+  status?: AccountStatusInput | null | undefined;
 }>;
 
 
@@ -2641,7 +3259,7 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalyPage: { nodes: Array<{ cost: UsdAmount, createdAt: string, model: string, requestOutcome: RequestOutcome, requestId: string, upstream: string, countSource: UsageSource, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListAnomaliesQuery = { operator: { anomalies: { nodes: Array<{ cost: UsdAmount, createdAt: string, model: string, outcome: RequestOutcome, requestId: string, upstream: string, usageSource: UsageSource, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2650,7 +3268,7 @@ export type ListModelMismatchesQueryVariables = Exact<{
 }>;
 
 
-export type ListModelMismatchesQuery = { operator: { modelMismatchPage: { nodes: Array<{ asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListModelMismatchesQuery = { operator: { modelMismatches: { nodes: Array<{ asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type CloseModelMismatchMutationVariables = Exact<{
   id: string;
@@ -2664,7 +3282,7 @@ export type CloseModelMismatchMutation = { closeModelMismatch:
    };
 
 export type AuditLogQueryVariables = Exact<{
-  actions?: Array<AuditAction> | AuditAction | null | undefined;
+  actionNames?: Array<string> | string | null | undefined;
   actor?: string | null | undefined;
   after?: string | null | undefined;
   first?: number | null | undefined;
@@ -2674,7 +3292,7 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, actorName: string | null, after: unknown, auditAction: AuditAction, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: AuditAction, actionName: string, actor: string, actorName: string | null, after: unknown, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type HoldsQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -2682,7 +3300,7 @@ export type HoldsQueryVariables = Exact<{
 }>;
 
 
-export type HoldsQuery = { operator: { holdPage: { nodes: Array<{ amount: UsdAmount, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type HoldsQuery = { operator: { holds: { nodes: Array<{ amount: UsdAmount, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type InvariantsQueryVariables = Exact<{
   accountId: string;
@@ -2696,115 +3314,15 @@ export type CatalogQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
-export type MarginsQueryVariables = Exact<{
-  accountId?: string | null | undefined;
-  after?: string | null | undefined;
-  by?: Array<MarginGroup> | MarginGroup | null | undefined;
-  first?: number | null | undefined;
-  from?: string | null | undefined;
-  model?: string | null | undefined;
-  period?: UsagePeriod | null | undefined;
-  probes?: boolean | null | undefined;
-  timeZone?: string | null | undefined;
-  to?: string | null | undefined;
-  upstream?: string | null | undefined;
-}>;
-
-
-export type MarginsQuery = { operator: { margins: { nodes: Array<{ charged: UsdAmount, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstream: string | null, upstreamCost: UsdAmount | null, account: { id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
-
-export type RevenueQueryVariables = Exact<{
-  after?: string | null | undefined;
-  first?: number | null | undefined;
-  from?: string | null | undefined;
-  model?: string | null | undefined;
-  period?: UsagePeriod | null | undefined;
-  timeZone?: string | null | undefined;
-  to?: string | null | undefined;
-}>;
-
-
-export type RevenueQuery = { operator: { revenue: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, knownMargin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
-
-export type ShortfallsQueryVariables = Exact<{
-  after?: string | null | undefined;
-  days?: number | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type ShortfallsQuery = { operator: { shortfallPage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, createdAt: string, missing: UsdAmount, model: string, requestId: string, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
-
-export type CompareVendorUsageQueryVariables = Exact<{
-  after?: string | null | undefined;
-  differing?: boolean | null | undefined;
-  first?: number | null | undefined;
-  from: string;
-  to: string;
-  upstream?: string | null | undefined;
-}>;
-
-
-export type CompareVendorUsageQuery = { operator: { vendorComparison: { compared: number, differing: number, nodes: Array<{ apart: number, day: string, differs: boolean, estimated: string, model: string, upstream: string, ledger: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null, vendor: { cacheHit: string, cacheWrite: string, cost: UsdAmount | null, input: string, output: string, requests: string | null } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
-
-export type VendorBillsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type VendorBillsQuery = { operator: { vendorBills: Array<{ firstDay: string | null, importedAt: string | null, lastDay: string | null, missingDays: Array<string>, upstream: string }> } };
-
-export type NextMonthToCloseQueryVariables = Exact<{
-  month?: string | null | undefined;
-  timeZone?: string | null | undefined;
-}>;
-
-
-export type NextMonthToCloseQuery = { operator: { nextMonthToClose: { expired: UsdAmount, isOver: boolean, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount } } };
-
-export type ClosedMonthsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type ClosedMonthsQuery = { operator: { closedMonths: Array<{ closedAt: string, closedBy: string, expired: UsdAmount, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount }> } };
-
-export type ImportVendorUsageMutationVariables = Exact<{
-  input: ImportVendorUsageInput;
-}>;
-
-
-export type ImportVendorUsageMutation = { importVendorUsage:
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'VendorUsageImported', from: string, rows: number, to: string, upstream: string }
-   };
-
-export type CloseMonthMutationVariables = Exact<{
-  month: string;
-  timeZone?: string | null | undefined;
-}>;
-
-
-export type CloseMonthMutation = { closeMonth:
-    | { __typename: 'ClosedMonth', closedAt: string, closedBy: string, expired: UsdAmount, margin: UsdAmount, month: string, revenueVnd: VndAmount, shortfall: UsdAmount, timeZone: string, unknownCharged: UsdAmount, unused: UsdAmount, upstreamCost: UsdAmount, used: UsdAmount, usedOfGiven: UsdAmount, usedOfPurchases: UsdAmount, usedOfTrials: UsdAmount }
-    | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-   };
-
-export type CreateBooksDownloadMutationVariables = Exact<{ [key: string]: never; }>;
-
-
-export type CreateBooksDownloadMutation = { createClosedMonthsDownload:
-    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Download', expiresAt: string, url: string }
-   };
-
 export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> }> } };
+export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> }> } };
 
 export type UpstreamsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
 
 export type GiveGrantMutationVariables = Exact<{
   input: GiveGrantInput;
@@ -2886,6 +3404,7 @@ export type SetOperatorMutationVariables = Exact<{
 
 export type SetOperatorMutation = { setOperator:
     | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'User', id: string, email: string, name: string }
    };
@@ -2897,7 +3416,7 @@ export type TimelineQueryVariables = Exact<{
 }>;
 
 
-export type TimelineQuery = { operator: { timelinePage: { nodes: Array<{ actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: UsdAmount | null, vnd: VndAmount | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type TimelineQuery = { operator: { timeline: { nodes: Array<{ actor: string | null, actorName: string | null, at: string, kind: TimelineKind, subject: string, text: string | null, usd: UsdAmount | null, vnd: VndAmount | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type AddAccountNoteMutationVariables = Exact<{
   accountId: string;
@@ -2926,7 +3445,7 @@ export type RevokeKeyMutation = { revokeKey:
 export type SetAccountStatusMutationVariables = Exact<{
   accountId: string;
   reason?: string | null | undefined;
-  status: AccountStatus;
+  status: AccountStatusInput;
 }>;
 
 
@@ -2959,14 +3478,12 @@ export type SetModelEnabledMutation = { setModelEnabled:
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
-export type SetPricesMutationVariables = Exact<{
-  input: ModelPricesInput;
-  modelId: string;
-  validFrom?: string | null | undefined;
+export type SavePricesMutationVariables = Exact<{
+  input: SavePricesInput;
 }>;
 
 
-export type SetPricesMutation = { savePrices:
+export type SavePricesMutation = { savePrices:
     | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -3002,7 +3519,7 @@ export type SaveUpstreamMutationVariables = Exact<{
 export type SaveUpstreamMutation = { saveUpstream:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SetUpstreamEnabledMutationVariables = Exact<{
@@ -3014,7 +3531,7 @@ export type SetUpstreamEnabledMutationVariables = Exact<{
 export type SetUpstreamEnabledMutation = { setUpstreamEnabled:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type AddUpstreamKeyMutationVariables = Exact<{
@@ -3026,7 +3543,7 @@ export type AddUpstreamKeyMutationVariables = Exact<{
 export type AddUpstreamKeyMutation = { addUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type DeleteUpstreamKeyMutationVariables = Exact<{
@@ -3038,7 +3555,7 @@ export type DeleteUpstreamKeyMutationVariables = Exact<{
 export type DeleteUpstreamKeyMutation = { deleteUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, ownFeatures: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SearchOrdersQueryVariables = Exact<{
@@ -3046,11 +3563,11 @@ export type SearchOrdersQueryVariables = Exact<{
   first?: number | null | undefined;
   memo?: string | null | undefined;
   search?: string | null | undefined;
-  status?: OrderStatus | null | undefined;
+  status?: OrderStatusInput | null | undefined;
 }>;
 
 
-export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3071,7 +3588,7 @@ export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   search?: string | null | undefined;
-  status?: OrderStatus | null | undefined;
+  status?: OrderStatusInput | null | undefined;
 }>;
 
 
@@ -3185,6 +3702,7 @@ export type CreateProbeAgentMutation = { createProbeAgent:
 
 export type RevokeProbeAgentMutationVariables = Exact<{
   id: string;
+  keepResults?: boolean | null | undefined;
 }>;
 
 
@@ -3237,12 +3755,31 @@ export type EndAnnouncementMutation = { endAnnouncement:
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
-export type AccountOverviewQueryVariables = Exact<{
+export type AccountMembersQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type AccountOverviewQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }>, keys: { edges: Array<{ node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }> }, orders: { edges: Array<{ node: { budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, status: OrderStatus } }> } } | null } };
+export type AccountMembersQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }> } | null } };
+
+export type AccountKeysQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  id: string;
+  search?: string | null | undefined;
+}>;
+
+
+export type AccountKeysQuery = { operator: { account: { keys: { edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+
+export type AccountOrdersQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+  id: string;
+}>;
+
+
+export type AccountOrdersQuery = { operator: { account: { orders: { edges: Array<{ cursor: string, node: { budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, status: OrderStatus } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type AccountEntriesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -3252,7 +3789,7 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type AccountEntryQueryVariables = Exact<{
   id: string;
@@ -3260,7 +3797,7 @@ export type AccountEntryQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntryQuery = { operator: { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null } };
+export type AccountEntryQuery = { operator: { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;
@@ -3292,7 +3829,7 @@ export type ListBusinessNoticesQueryVariables = Exact<{
 }>;
 
 
-export type ListBusinessNoticesQuery = { operator: { noticePage: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListBusinessNoticesQuery = { operator: { notices: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type BusinessNoticeSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3370,7 +3907,7 @@ export type InvoiceProblemsQueryVariables = Exact<{
 }>;
 
 
-export type InvoiceProblemsQuery = { operator: { invoiceProblemPage: { nodes: Array<{ issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null, order: { id: string, memo: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type InvoiceProblemsQuery = { operator: { invoiceProblems: { nodes: Array<{ issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null, order: { id: string, memo: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type RetryInvoiceMutationVariables = Exact<{
   orderId: string;
@@ -3389,7 +3926,7 @@ export type CodeBatchesQueryVariables = Exact<{
 }>;
 
 
-export type CodeBatchesQuery = { operator: { codeBatchPage: { nodes: Array<{ amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type CodeBatchesQuery = { operator: { codeBatches: { nodes: Array<{ amount: UsdAmount, count: number, createdAt: string, expiresAt: string | null, id: string, name: string, revokedAt: string | null, used: number, uses: number, validDays: number | null, plan: { name: string, planId: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type CodeRedemptionsQueryVariables = Exact<{
   batchId: string;
@@ -3398,7 +3935,7 @@ export type CodeRedemptionsQueryVariables = Exact<{
 }>;
 
 
-export type CodeRedemptionsQuery = { operator: { codeRedemptionPage: { nodes: Array<{ last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } | null } };
+export type CodeRedemptionsQuery = { operator: { codeRedemptions: { nodes: Array<{ last4: string, redeemedAt: string, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } | null } };
 
 export type CreateCodesMutationVariables = Exact<{
   input: CreateCodesInput;
@@ -3422,7 +3959,7 @@ export type RevokeCodesMutation = { revokeCodes:
    };
 
 export type SaveTopUpMutationVariables = Exact<{
-  input?: TopUpInput | null | undefined;
+  input: SaveTopUpInput;
 }>;
 
 
@@ -3467,7 +4004,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } | null };
+export type OrderQuery = { order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } | null };
 
 export type ReceiptQueryVariables = Exact<{
   orderId: string;
@@ -3483,7 +4020,7 @@ export type ListOrdersQueryVariables = Exact<{
 }>;
 
 
-export type ListOrdersQuery = { account: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListOrdersQuery = { account: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateOrderMutationVariables = Exact<{
   input: CreateOrderInput;
@@ -3495,7 +4032,7 @@ export type CreateOrderMutation = { createOrder:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
+    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -3508,7 +4045,7 @@ export type CancelOrderMutation = { cancelOrder:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
+    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
    };
 
 export type OrderStatusSubscriptionVariables = Exact<{
@@ -3516,7 +4053,7 @@ export type OrderStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrderStatusSubscription = { orderStatus: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } };
+export type OrderStatusSubscription = { orderStatus: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } };
 
 export type SellerQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3530,13 +4067,13 @@ export type CompanyQueryVariables = Exact<{
 
 export type CompanyQuery = { account: { id: string, company: { address: string, name: string, taxCode: string } | null } | null };
 
-export type SaveCompanyMutationVariables = Exact<{
+export type SetCompanyMutationVariables = Exact<{
   accountId: string;
   input?: CompanyInput | null | undefined;
 }>;
 
 
-export type SaveCompanyMutation = { setCompany:
+export type SetCompanyMutation = { setCompany:
     | { __typename: 'Account', id: string, company: { address: string, name: string, taxCode: string } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -3549,7 +4086,7 @@ export type StatementsQueryVariables = Exact<{
 }>;
 
 
-export type StatementsQuery = { account: { id: string, statements: Array<{ charged: UsdAmount, closing: UsdAmount, expired: UsdAmount, granted: UsdAmount, month: string, opening: UsdAmount, url: string }> } | null };
+export type StatementsQuery = { account: { id: string, statements: Array<{ charged: UsdAmount, closing: UsdAmount, digest: string | null, expired: UsdAmount, granted: UsdAmount, month: string, opening: UsdAmount, takenBack: UsdAmount, url: string }> } | null };
 
 export type StatementQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3557,7 +4094,7 @@ export type StatementQueryVariables = Exact<{
 }>;
 
 
-export type StatementQuery = { account: { id: string, statement: { charged: UsdAmount, closing: UsdAmount, expired: UsdAmount, granted: UsdAmount, month: string, opening: UsdAmount, url: string } | null } | null };
+export type StatementQuery = { account: { id: string, statement: { charged: UsdAmount, closing: UsdAmount, digest: string | null, expired: UsdAmount, granted: UsdAmount, month: string, opening: UsdAmount, takenBack: UsdAmount, url: string } | null } | null };
 
 export type BonusStepsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3586,7 +4123,7 @@ export type RedeemCodeMutation = { redeemCode:
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type MeQuery = { me: { tokenScopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null } | null };
+export type MeQuery = { me: { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null } | null };
 
 export type SignInMethodsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3690,7 +4227,7 @@ export type SignInWithPasskeyMutation = { signInWithPasskey:
 export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SignOutMutation = { endSession:
+export type SignOutMutation = { signOut:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
    };
@@ -3752,7 +4289,7 @@ export type ChangeEmailMutation = { changeEmail:
    };
 
 export type UpdateProfileMutationVariables = Exact<{
-  language?: Language | null | undefined;
+  language?: LanguageInput | null | undefined;
   name?: string | null | undefined;
 }>;
 
@@ -3833,7 +4370,7 @@ export type RevokeSessionMutation = { revokeSession:
 export type RevokeOtherSessionsMutationVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RevokeOtherSessionsMutation = { endOtherSessions:
+export type RevokeOtherSessionsMutation = { revokeOtherSessions:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'SessionsEnded', count: number }
    };
@@ -3904,6 +4441,50 @@ export type RemovePasskeyMutation = { removePasskey:
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
+export type ListIdentitiesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ListIdentitiesQuery = { me: { identities: Array<{ id: string, lastUsedAt: string | null, linkedAt: string, name: string, provider: string }> } | null };
+
+export type RemoveIdentityMutationVariables = Exact<{
+  id: string;
+  password: string;
+}>;
+
+
+export type RemoveIdentityMutation = { removeIdentity:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidCredentialsError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type RequestIdentityLinkMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RequestIdentityLinkMutation = { requestIdentityLink:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type LinkIdentityMutationVariables = Exact<{
+  token: string;
+}>;
+
+
+export type LinkIdentityMutation = { linkIdentity:
+    | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'InvalidTokenError', code: string, message: string }
+    | { __typename: 'SignedIn', secondFactorRequired: boolean }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
 export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -3912,9 +4493,9 @@ export type ServiceStatusQuery = { status: { generatedAt: string, measuredSince:
 export type UptimeQueryVariables = Exact<{
   by: UptimeUnit;
   from: string;
-  mode?: ProbeMode | null | undefined;
+  mode?: ProbeModeInput | null | undefined;
   modelId: string;
-  protocol?: Protocol | null | undefined;
+  protocol?: ProtocolInput | null | undefined;
   to: string;
 }>;
 
@@ -3933,14 +4514,14 @@ export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, n
 export type WebhookEventsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type WebhookEventsQuery = { webhookEventNames: Array<{ name: string, webhookEvent: WebhookEvent }> };
+export type WebhookEventsQuery = { webhookEvents: Array<{ event: WebhookEvent, name: string }> };
 
 export type ListEndpointsQueryVariables = Exact<{
   accountId?: string | null | undefined;
 }>;
 
 
-export type ListEndpointsQuery = { account: { webhookEndpoints: Array<{ createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string }> } | null };
+export type ListEndpointsQuery = { account: { webhookEndpoints: Array<{ createdAt: string, description: string, enabled: boolean, events: Array<WebhookEvent>, id: string, url: string }> } | null };
 
 export type CreateWebhookEndpointMutationVariables = Exact<{
   input: CreateWebhookEndpointInput;
@@ -3952,7 +4533,7 @@ export type CreateWebhookEndpointMutation = { createWebhookEndpoint:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } }
+    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<WebhookEvent>, id: string, url: string } }
    };
 
 export type UpdateWebhookEndpointMutationVariables = Exact<{
@@ -3965,7 +4546,7 @@ export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string }
+    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, events: Array<WebhookEvent>, id: string, url: string }
    };
 
 export type DeleteWebhookEndpointMutationVariables = Exact<{
@@ -3976,7 +4557,7 @@ export type DeleteWebhookEndpointMutationVariables = Exact<{
 export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string }
+    | { __typename: 'WebhookEndpoint', createdAt: string, description: string, enabled: boolean, events: Array<WebhookEvent>, id: string, url: string }
    };
 
 export type RotateWebhookSecretMutationVariables = Exact<{
@@ -3987,7 +4568,7 @@ export type RotateWebhookSecretMutationVariables = Exact<{
 export type RotateWebhookSecretMutation = { rotateWebhookSecret:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, webhookEvents: Array<WebhookEvent>, id: string, url: string } }
+    | { __typename: 'WebhookEndpointWithSecret', secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<WebhookEvent>, id: string, url: string } }
    };
 
 export type SendTestWebhookMutationVariables = Exact<{
@@ -4000,7 +4581,7 @@ export type SendTestWebhookMutation = { sendTestWebhook:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent, eventId: string, eventName: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
    };
 
 export type ReplayWebhookDeliveryMutationVariables = Exact<{
@@ -4013,7 +4594,7 @@ export type ReplayWebhookDeliveryMutation = { replayWebhookDelivery:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent, eventId: string, eventName: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
    };
 
 export type ListDeliveriesQueryVariables = Exact<{
@@ -4024,6 +4605,6 @@ export type ListDeliveriesQueryVariables = Exact<{
 
 
 export type ListDeliveriesQuery = { node:
-    | { deliveries: { edges: Array<{ cursor: string, node: { body: string, createdAt: string, deliveredAt: string | null, event: string, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, webhookEvent: WebhookEvent, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } }
+    | { deliveries: { edges: Array<{ cursor: string, node: { body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent, eventId: string, eventName: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } }
     | Record<PropertyKey, never>
    | null };

@@ -12,10 +12,14 @@ import type {
   AccountEntryQueryVariables,
   AccountForOperatorQuery,
   AccountForOperatorQueryVariables,
+  AccountKeysQuery,
+  AccountKeysQueryVariables,
   AccountLimitsQuery,
   AccountLimitsQueryVariables,
-  AccountOverviewQuery,
-  AccountOverviewQueryVariables,
+  AccountMembersQuery,
+  AccountMembersQueryVariables,
+  AccountOrdersQuery,
+  AccountOrdersQueryVariables,
   AccountQuery,
   AccountQueryVariables,
   AddAccountNoteMutation,
@@ -48,6 +52,8 @@ import type {
   BeginSecondFactorMutationVariables,
   BonusStepsQuery,
   BonusStepsQueryVariables,
+  BookSettingsQuery,
+  BookSettingsQueryVariables,
   BudgetChangedSubscription,
   BudgetChangedSubscriptionVariables,
   BudgetQuery,
@@ -80,14 +86,14 @@ import type {
   CodeRedemptionsQueryVariables,
   CompanyQuery,
   CompanyQueryVariables,
-  CompareVendorUsageQuery,
-  CompareVendorUsageQueryVariables,
   ConfirmSecondFactorMutation,
   ConfirmSecondFactorMutationVariables,
   CreateAccessTokenMutation,
   CreateAccessTokenMutationVariables,
   CreateAccountExportMutation,
   CreateAccountExportMutationVariables,
+  CreateBookPaperDownloadMutation,
+  CreateBookPaperDownloadMutationVariables,
   CreateBooksDownloadMutation,
   CreateBooksDownloadMutationVariables,
   CreateBusinessChannelMutation,
@@ -110,8 +116,6 @@ import type {
   CreateWebhookEndpointMutationVariables,
   CreditTransferMutation,
   CreditTransferMutationVariables,
-  DeleteAccessTokenMutation,
-  DeleteAccessTokenMutationVariables,
   DeleteBusinessChannelMutation,
   DeleteBusinessChannelMutationVariables,
   DeleteKeyMutation,
@@ -122,6 +126,8 @@ import type {
   DeleteUpstreamKeyMutationVariables,
   DeleteWebhookEndpointMutation,
   DeleteWebhookEndpointMutationVariables,
+  DifferingRequestsQuery,
+  DifferingRequestsQueryVariables,
   DisableSecondFactorMutation,
   DisableSecondFactorMutationVariables,
   EndAnnouncementMutation,
@@ -134,6 +140,8 @@ import type {
   EraseAccountMutationVariables,
   EstimateQuery,
   EstimateQueryVariables,
+  FindKeyQuery,
+  FindKeyQueryVariables,
   FindOrdersToMatchQuery,
   FindOrdersToMatchQueryVariables,
   GiveGrantMutation,
@@ -150,6 +158,8 @@ import type {
   InvoiceProblemsQueryVariables,
   LedgerAppendedSubscription,
   LedgerAppendedSubscriptionVariables,
+  LinkIdentityMutation,
+  LinkIdentityMutationVariables,
   ListAccessTokensQuery,
   ListAccessTokensQueryVariables,
   ListAccountsQuery,
@@ -170,6 +180,8 @@ import type {
   ListEndpointsQueryVariables,
   ListEntriesQuery,
   ListEntriesQueryVariables,
+  ListIdentitiesQuery,
+  ListIdentitiesQueryVariables,
   ListIncidentsQuery,
   ListIncidentsQueryVariables,
   ListInvitationsQuery,
@@ -192,6 +204,10 @@ import type {
   ListPasskeysQueryVariables,
   ListProjectsQuery,
   ListProjectsQueryVariables,
+  ListRefundsQuery,
+  ListRefundsQueryVariables,
+  ListVendorFilesQuery,
+  ListVendorFilesQueryVariables,
   MarginsQuery,
   MarginsQueryVariables,
   MatchTransferMutation,
@@ -218,6 +234,8 @@ import type {
   OrderQueryVariables,
   OrderStatusSubscription,
   OrderStatusSubscriptionVariables,
+  PayRefundMutation,
+  PayRefundMutationVariables,
   PlansQuery,
   PlansQueryVariables,
   ProbingQuery,
@@ -230,6 +248,14 @@ import type {
   RecordTransferMutationVariables,
   RedeemCodeMutation,
   RedeemCodeMutationVariables,
+  RefundOrderMutation,
+  RefundOrderMutationVariables,
+  RefundQuoteQuery,
+  RefundQuoteQueryVariables,
+  RefundTransferMutation,
+  RefundTransferMutationVariables,
+  RemoveIdentityMutation,
+  RemoveIdentityMutationVariables,
   RemoveMemberMutation,
   RemoveMemberMutationVariables,
   RemovePasskeyMutation,
@@ -240,6 +266,8 @@ import type {
   RenewBackupCodesMutationVariables,
   ReplayWebhookDeliveryMutation,
   ReplayWebhookDeliveryMutationVariables,
+  RequestIdentityLinkMutation,
+  RequestIdentityLinkMutationVariables,
   RequestPasswordResetMutation,
   RequestPasswordResetMutationVariables,
   ResendVerificationMutation,
@@ -250,6 +278,8 @@ import type {
   RetryInvoiceMutationVariables,
   RevenueQuery,
   RevenueQueryVariables,
+  RevokeAccessTokenMutation,
+  RevokeAccessTokenMutationVariables,
   RevokeCodesMutation,
   RevokeCodesMutationVariables,
   RevokeInvitationMutation,
@@ -268,12 +298,14 @@ import type {
   RotateWebhookSecretMutationVariables,
   SaveBonusStepsMutation,
   SaveBonusStepsMutationVariables,
-  SaveCompanyMutation,
-  SaveCompanyMutationVariables,
+  SaveJournalAccountsMutation,
+  SaveJournalAccountsMutationVariables,
   SaveModelMutation,
   SaveModelMutationVariables,
   SavePlanMutation,
   SavePlanMutationVariables,
+  SavePricesMutation,
+  SavePricesMutationVariables,
   SaveProbingMutation,
   SaveProbingMutationVariables,
   SaveSellerMutation,
@@ -298,6 +330,12 @@ import type {
   SetAccountStatusMutationVariables,
   SetAttributionModeMutation,
   SetAttributionModeMutationVariables,
+  SetBookTaxesMutation,
+  SetBookTaxesMutationVariables,
+  SetCompanyMutation,
+  SetCompanyMutationVariables,
+  SetExchangeRateMutation,
+  SetExchangeRateMutationVariables,
   SetMemberBudgetMutation,
   SetMemberBudgetMutationVariables,
   SetMemberRoleMutation,
@@ -306,8 +344,6 @@ import type {
   SetModelEnabledMutationVariables,
   SetOperatorMutation,
   SetOperatorMutationVariables,
-  SetPricesMutation,
-  SetPricesMutationVariables,
   SetRoutesMutation,
   SetRoutesMutationVariables,
   SetUpstreamEnabledMutation,
@@ -350,6 +386,8 @@ import type {
   TransferProposalsQueryVariables,
   UndoTransferMatchMutation,
   UndoTransferMatchMutationVariables,
+  UndoVendorImportMutation,
+  UndoVendorImportMutationVariables,
   UpdateBusinessChannelMutation,
   UpdateBusinessChannelMutationVariables,
   UpdateBusinessNoticeSettingsMutation,
@@ -374,6 +412,8 @@ import type {
   UsageQueryVariables,
   VendorBillsQuery,
   VendorBillsQueryVariables,
+  VendorComparisonQuery,
+  VendorComparisonQueryVariables,
   VendorProfilesQuery,
   VendorProfilesQueryVariables,
   VendorsQuery,
@@ -424,7 +464,7 @@ export type SetMemberRoleAnswer = SetMemberRoleMutation['setMemberRole'];
 export type RemoveMemberAnswer = RemoveMemberMutation['removeMember'];
 
 /** What `listNotices` answers. */
-export type ListNoticesAnswer = Below<ListNoticesQuery['account'], 'noticePage'>;
+export type ListNoticesAnswer = Below<ListNoticesQuery['account'], 'notices'>;
 
 /** What `noticeSettings` answers. */
 export type NoticeSettingsAnswer = Below<NoticeSettingsQuery['account'], 'noticeSettings'>;
@@ -453,8 +493,8 @@ export type ListAccessTokensAnswer = Below<ListAccessTokensQuery['account'], 'ac
 /** What `createAccessToken` answers. */
 export type CreateAccessTokenAnswer = CreateAccessTokenMutation['createAccessToken'];
 
-/** What `deleteAccessToken` answers. */
-export type DeleteAccessTokenAnswer = DeleteAccessTokenMutation['revokeAccessToken'];
+/** What `revokeAccessToken` answers. */
+export type RevokeAccessTokenAnswer = RevokeAccessTokenMutation['revokeAccessToken'];
 
 /** What `createAccountExport` answers. */
 export type CreateAccountExportAnswer = CreateAccountExportMutation['createAccountExport'];
@@ -463,7 +503,76 @@ export type CreateAccountExportAnswer = CreateAccountExportMutation['createAccou
 export type EraseAccountAnswer = EraseAccountMutation['eraseAccount'];
 
 /** What `operatorViews` answers. */
-export type OperatorViewsAnswer = Below<OperatorViewsQuery['account'], 'operatorViewPage'>;
+export type OperatorViewsAnswer = Below<OperatorViewsQuery['account'], 'operatorViews'>;
+
+/** What `margins` answers. */
+export type MarginsAnswer = MarginsQuery['operator']['margins'];
+
+/** What `revenue` answers. */
+export type RevenueAnswer = RevenueQuery['operator']['revenue'];
+
+/** What `shortfalls` answers. */
+export type ShortfallsAnswer = ShortfallsQuery['operator']['shortfalls'];
+
+/** What `vendorComparison` answers. */
+export type VendorComparisonAnswer = VendorComparisonQuery['operator']['vendorComparison'];
+
+/** What `differingRequests` answers. */
+export type DifferingRequestsAnswer = DifferingRequestsQuery['operator']['vendorComparison'];
+
+/** What `listVendorFiles` answers. */
+export type ListVendorFilesAnswer = ListVendorFilesQuery['operator']['vendorFiles'];
+
+/** What `listRefunds` answers. */
+export type ListRefundsAnswer = ListRefundsQuery['operator']['refunds'];
+
+/** What `refundOrder` answers. */
+export type RefundOrderAnswer = RefundOrderMutation['refundOrder'];
+
+/** What `refundTransfer` answers. */
+export type RefundTransferAnswer = RefundTransferMutation['refundTransfer'];
+
+/** What `payRefund` answers. */
+export type PayRefundAnswer = PayRefundMutation['payRefund'];
+
+/** What `undoVendorImport` answers. */
+export type UndoVendorImportAnswer = UndoVendorImportMutation['undoVendorImport'];
+
+/** What `createBookPaperDownload` answers. */
+export type CreateBookPaperDownloadAnswer = CreateBookPaperDownloadMutation['createBookPaperDownload'];
+
+/** What `vendorBills` answers. */
+export type VendorBillsAnswer = VendorBillsQuery['operator']['vendorBills'];
+
+/** What `nextMonthToClose` answers. */
+export type NextMonthToCloseAnswer = NextMonthToCloseQuery['operator']['nextMonthToClose'];
+
+/** What `closedMonths` answers. */
+export type ClosedMonthsAnswer = ClosedMonthsQuery['operator']['closedMonths'];
+
+/** What `importVendorUsage` answers. */
+export type ImportVendorUsageAnswer = ImportVendorUsageMutation['importVendorUsage'];
+
+/** What `closeMonth` answers. */
+export type CloseMonthAnswer = CloseMonthMutation['closeMonth'];
+
+/** What `createBooksDownload` answers. */
+export type CreateBooksDownloadAnswer = CreateBooksDownloadMutation['createBooksDownload'];
+
+/** What `refundQuote` answers. */
+export type RefundQuoteAnswer = RefundQuoteQuery['operator']['refundQuote'];
+
+/** What `bookSettings` answers. */
+export type BookSettingsAnswer = BookSettingsQuery['operator'];
+
+/** What `setExchangeRate` answers. */
+export type SetExchangeRateAnswer = SetExchangeRateMutation['setExchangeRate'];
+
+/** What `setBookTaxes` answers. */
+export type SetBookTaxesAnswer = SetBookTaxesMutation['setBookTaxes'];
+
+/** What `saveJournalAccounts` answers. */
+export type SaveJournalAccountsAnswer = SaveJournalAccountsMutation['saveJournalAccounts'];
 
 /** What `models` answers. */
 export type ModelsAnswer = ModelsQuery['models'];
@@ -474,14 +583,17 @@ export type ModelAnswer = ModelQuery['model'];
 /** What `listKeys` answers. */
 export type ListKeysAnswer = Below<ListKeysQuery['account'], 'keys'>;
 
+/** What `findKey` answers. */
+export type FindKeyAnswer = FindKeyQuery['node'];
+
 /** What `createKey` answers. */
-export type CreateKeyAnswer = CreateKeyMutation['createApiKey'];
+export type CreateKeyAnswer = CreateKeyMutation['createKey'];
 
 /** What `updateKey` answers. */
 export type UpdateKeyAnswer = UpdateKeyMutation['updateKey'];
 
 /** What `rotateKey` answers. */
-export type RotateKeyAnswer = RotateKeyMutation['rotateApiKey'];
+export type RotateKeyAnswer = RotateKeyMutation['rotateKey'];
 
 /** What `deleteKey` answers. */
 export type DeleteKeyAnswer = DeleteKeyMutation['deleteKey'];
@@ -544,10 +656,10 @@ export type AccountForOperatorAnswer = AccountForOperatorQuery['operator']['acco
 export type ListAccountsAnswer = ListAccountsQuery['operator']['accounts'];
 
 /** What `listAnomalies` answers. */
-export type ListAnomaliesAnswer = ListAnomaliesQuery['operator']['anomalyPage'];
+export type ListAnomaliesAnswer = ListAnomaliesQuery['operator']['anomalies'];
 
 /** What `listModelMismatches` answers. */
-export type ListModelMismatchesAnswer = ListModelMismatchesQuery['operator']['modelMismatchPage'];
+export type ListModelMismatchesAnswer = ListModelMismatchesQuery['operator']['modelMismatches'];
 
 /** What `closeModelMismatch` answers. */
 export type CloseModelMismatchAnswer = CloseModelMismatchMutation['closeModelMismatch'];
@@ -556,43 +668,13 @@ export type CloseModelMismatchAnswer = CloseModelMismatchMutation['closeModelMis
 export type AuditLogAnswer = AuditLogQuery['operator']['auditLog'];
 
 /** What `holds` answers. */
-export type HoldsAnswer = HoldsQuery['operator']['holdPage'];
+export type HoldsAnswer = HoldsQuery['operator']['holds'];
 
 /** What `invariants` answers. */
 export type InvariantsAnswer = InvariantsQuery['operator']['invariants'];
 
 /** What `catalog` answers. */
 export type CatalogAnswer = CatalogQuery['operator']['models'];
-
-/** What `margins` answers. */
-export type MarginsAnswer = MarginsQuery['operator']['margins'];
-
-/** What `revenue` answers. */
-export type RevenueAnswer = RevenueQuery['operator']['revenue'];
-
-/** What `shortfalls` answers. */
-export type ShortfallsAnswer = ShortfallsQuery['operator']['shortfallPage'];
-
-/** What `compareVendorUsage` answers. */
-export type CompareVendorUsageAnswer = CompareVendorUsageQuery['operator']['vendorComparison'];
-
-/** What `vendorBills` answers. */
-export type VendorBillsAnswer = VendorBillsQuery['operator']['vendorBills'];
-
-/** What `nextMonthToClose` answers. */
-export type NextMonthToCloseAnswer = NextMonthToCloseQuery['operator']['nextMonthToClose'];
-
-/** What `closedMonths` answers. */
-export type ClosedMonthsAnswer = ClosedMonthsQuery['operator']['closedMonths'];
-
-/** What `importVendorUsage` answers. */
-export type ImportVendorUsageAnswer = ImportVendorUsageMutation['importVendorUsage'];
-
-/** What `closeMonth` answers. */
-export type CloseMonthAnswer = CloseMonthMutation['closeMonth'];
-
-/** What `createBooksDownload` answers. */
-export type CreateBooksDownloadAnswer = CreateBooksDownloadMutation['createClosedMonthsDownload'];
 
 /** What `vendorProfiles` answers. */
 export type VendorProfilesAnswer = VendorProfilesQuery['operator']['vendorProfiles'];
@@ -628,7 +710,7 @@ export type ListOperatorsAnswer = ListOperatorsQuery['operator']['operators'];
 export type SetOperatorAnswer = SetOperatorMutation['setOperator'];
 
 /** What `timeline` answers. */
-export type TimelineAnswer = TimelineQuery['operator']['timelinePage'];
+export type TimelineAnswer = TimelineQuery['operator']['timeline'];
 
 /** What `addAccountNote` answers. */
 export type AddAccountNoteAnswer = AddAccountNoteMutation['addAccountNote'];
@@ -645,8 +727,8 @@ export type SaveModelAnswer = SaveModelMutation['saveModel'];
 /** What `setModelEnabled` answers. */
 export type SetModelEnabledAnswer = SetModelEnabledMutation['setModelEnabled'];
 
-/** What `setPrices` answers. */
-export type SetPricesAnswer = SetPricesMutation['savePrices'];
+/** What `savePrices` answers. */
+export type SavePricesAnswer = SavePricesMutation['savePrices'];
 
 /** What `setRoutes` answers. */
 export type SetRoutesAnswer = SetRoutesMutation['setRoutes'];
@@ -720,8 +802,14 @@ export type AnnounceAnswer = AnnounceMutation['announce'];
 /** What `endAnnouncement` answers. */
 export type EndAnnouncementAnswer = EndAnnouncementMutation['endAnnouncement'];
 
-/** What `accountOverview` answers. */
-export type AccountOverviewAnswer = AccountOverviewQuery['operator']['account'];
+/** What `accountMembers` answers. */
+export type AccountMembersAnswer = Below<AccountMembersQuery['operator']['account'], 'members'>;
+
+/** What `accountKeys` answers. */
+export type AccountKeysAnswer = Below<AccountKeysQuery['operator']['account'], 'keys'>;
+
+/** What `accountOrders` answers. */
+export type AccountOrdersAnswer = Below<AccountOrdersQuery['operator']['account'], 'orders'>;
 
 /** What `accountEntries` answers. */
 export type AccountEntriesAnswer = Below<AccountEntriesQuery['operator']['account'], 'ledger'>;
@@ -739,7 +827,7 @@ export type SearchAnswer = SearchQuery['operator']['search'];
 export type SaveSellerAnswer = SaveSellerMutation['saveSeller'];
 
 /** What `listBusinessNotices` answers. */
-export type ListBusinessNoticesAnswer = ListBusinessNoticesQuery['operator']['noticePage'];
+export type ListBusinessNoticesAnswer = ListBusinessNoticesQuery['operator']['notices'];
 
 /** What `businessNoticeSettings` answers. */
 export type BusinessNoticeSettingsAnswer = BusinessNoticeSettingsQuery['operator']['noticeSettings'];
@@ -763,16 +851,16 @@ export type DeleteBusinessChannelAnswer = DeleteBusinessChannelMutation['deleteB
 export type TestBusinessChannelAnswer = TestBusinessChannelMutation['testBusinessChannel'];
 
 /** What `invoiceProblems` answers. */
-export type InvoiceProblemsAnswer = InvoiceProblemsQuery['operator']['invoiceProblemPage'];
+export type InvoiceProblemsAnswer = InvoiceProblemsQuery['operator']['invoiceProblems'];
 
 /** What `retryInvoice` answers. */
 export type RetryInvoiceAnswer = RetryInvoiceMutation['retryInvoice'];
 
 /** What `codeBatches` answers. */
-export type CodeBatchesAnswer = CodeBatchesQuery['operator']['codeBatchPage'];
+export type CodeBatchesAnswer = CodeBatchesQuery['operator']['codeBatches'];
 
 /** What `codeRedemptions` answers. */
-export type CodeRedemptionsAnswer = CodeRedemptionsQuery['operator']['codeRedemptionPage'];
+export type CodeRedemptionsAnswer = CodeRedemptionsQuery['operator']['codeRedemptions'];
 
 /** What `createCodes` answers. */
 export type CreateCodesAnswer = CreateCodesMutation['createCodes'];
@@ -819,8 +907,8 @@ export type SellerAnswer = SellerQuery['seller'];
 /** What `company` answers. */
 export type CompanyAnswer = CompanyQuery['account'];
 
-/** What `saveCompany` answers. */
-export type SaveCompanyAnswer = SaveCompanyMutation['setCompany'];
+/** What `setCompany` answers. */
+export type SetCompanyAnswer = SetCompanyMutation['setCompany'];
 
 /** What `statements` answers. */
 export type StatementsAnswer = StatementsQuery['account'];
@@ -865,7 +953,7 @@ export type BeginPasskeySignInAnswer = BeginPasskeySignInMutation['beginPasskeyS
 export type SignInWithPasskeyAnswer = SignInWithPasskeyMutation['signInWithPasskey'];
 
 /** What `signOut` answers. */
-export type SignOutAnswer = SignOutMutation['endSession'];
+export type SignOutAnswer = SignOutMutation['signOut'];
 
 /** What `requestPasswordReset` answers. */
 export type RequestPasswordResetAnswer = RequestPasswordResetMutation['requestPasswordReset'];
@@ -898,7 +986,7 @@ export type RenewBackupCodesAnswer = RenewBackupCodesMutation['renewBackupCodes'
 export type RevokeSessionAnswer = RevokeSessionMutation['revokeSession'];
 
 /** What `revokeOtherSessions` answers. */
-export type RevokeOtherSessionsAnswer = RevokeOtherSessionsMutation['endOtherSessions'];
+export type RevokeOtherSessionsAnswer = RevokeOtherSessionsMutation['revokeOtherSessions'];
 
 /** What `listPasskeys` answers. */
 export type ListPasskeysAnswer = Below<ListPasskeysQuery['me'], 'passkeys'>;
@@ -915,6 +1003,18 @@ export type RenamePasskeyAnswer = RenamePasskeyMutation['renamePasskey'];
 /** What `removePasskey` answers. */
 export type RemovePasskeyAnswer = RemovePasskeyMutation['removePasskey'];
 
+/** What `listIdentities` answers. */
+export type ListIdentitiesAnswer = Below<ListIdentitiesQuery['me'], 'identities'>;
+
+/** What `removeIdentity` answers. */
+export type RemoveIdentityAnswer = RemoveIdentityMutation['removeIdentity'];
+
+/** What `requestIdentityLink` answers. */
+export type RequestIdentityLinkAnswer = RequestIdentityLinkMutation['requestIdentityLink'];
+
+/** What `linkIdentity` answers. */
+export type LinkIdentityAnswer = LinkIdentityMutation['linkIdentity'];
+
 /** What `serviceStatus` answers. */
 export type ServiceStatusAnswer = ServiceStatusQuery['status'];
 
@@ -925,7 +1025,7 @@ export type UptimeAnswer = UptimeQuery['uptime'];
 export type ListIncidentsAnswer = ListIncidentsQuery['incidents'];
 
 /** What `webhookEvents` answers. */
-export type WebhookEventsAnswer = WebhookEventsQuery['webhookEventNames'];
+export type WebhookEventsAnswer = WebhookEventsQuery['webhookEvents'];
 
 /** What `listEndpoints` answers. */
 export type ListEndpointsAnswer = Below<ListEndpointsQuery['account'], 'webhookEndpoints'>;
@@ -1062,7 +1162,7 @@ export interface ConsoleAccounts {
    */
   setMemberRole(variables: SetMemberRoleMutationVariables, options?: RequestOptions): Pending<SetMemberRoleAnswer>;
   /**
-   * Removes a person from an account, and the access tokens they made for it. Everybody may remove themselves.
+   * Removes a person from an account, with their personal keys and the access tokens they made for it; `keys` says what becomes of other keys that they have seen. The owners are told of those by mail. Everybody may remove themselves.
    *
    * @example
    * ```ts
@@ -1080,7 +1180,7 @@ export interface ConsoleAccounts {
    */
   listNotices(variables?: ListNoticesQueryVariables, options?: RequestOptions): Paged<ListNoticesAnswer>;
   /**
-   * When and of what the account is told.
+   * What the account gets notices of, and when.
    *
    * @example
    * ```ts
@@ -1089,7 +1189,7 @@ export interface ConsoleAccounts {
    */
   noticeSettings(variables?: NoticeSettingsQueryVariables, options?: RequestOptions): Pending<NoticeSettingsAnswer>;
   /**
-   * Chooses when and of what an account is told.
+   * Chooses what an account gets notices of, and when.
    *
    * @example
    * ```ts
@@ -1152,7 +1252,7 @@ export interface ConsoleAccounts {
    */
   listAccessTokens(variables?: ListAccessTokensQueryVariables, options?: RequestOptions): Paged<ListAccessTokensAnswer>;
   /**
-   * Makes an access token. Only people can, with scopes for what they may do themselves.
+   * Makes an access token. Only people can, with scopes for what they may do themselves; the scope `operator` takes a sign-in in the last 10 minutes.
    *
    * @example
    * ```ts
@@ -1165,10 +1265,10 @@ export interface ConsoleAccounts {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.accounts.deleteAccessToken({ id: id });
+   * const result = await steyg.console.accounts.revokeAccessToken({ id: id });
    * ```
    */
-  deleteAccessToken(variables: DeleteAccessTokenMutationVariables, options?: RequestOptions): Pending<DeleteAccessTokenAnswer>;
+  revokeAccessToken(variables: RevokeAccessTokenMutationVariables, options?: RequestOptions): Pending<RevokeAccessTokenAnswer>;
   /**
    * Makes a link to an export of an account: its members, keys, settings, orders, grants and ledger. For persons who manage its members; at most 10 a day.
    *
@@ -1196,6 +1296,217 @@ export interface ConsoleAccounts {
    * ```
    */
   operatorViews(variables?: OperatorViewsQueryVariables, options?: RequestOptions): Paged<OperatorViewsAnswer>;
+}
+
+/** Operations on books. */
+export interface ConsoleBooks {
+  /**
+   * What is left of what customers were charged, by period, model, upstream and account. Where a route does not say what it costs, the margin is unknown.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.books.margins()) console.log(each);
+   * ```
+   */
+  margins(variables?: MarginsQueryVariables, options?: RequestOptions): Paged<MarginsAnswer>;
+  /**
+   * What customers were charged, what upstreams cost, what is left, by period and model. Uptime is measured with an account of its own, which is not among them.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.books.revenue()) console.log(each);
+   * ```
+   */
+  revenue(variables?: RevenueQueryVariables, options?: RequestOptions): Paged<RevenueAnswer>;
+  /**
+   * Requests that could not be charged in full, newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.books.shortfalls()) console.log(each);
+   * ```
+   */
+  shortfalls(variables?: ShortfallsQueryVariables, options?: RequestOptions): Paged<ShortfallsAnswer>;
+  /**
+   * What vendors say they billed beside the ledger, by day (UTC) and model, for the days that an imported file has.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.books.vendorComparison({ from: 'from', to: 'to' })) console.log(each);
+   * ```
+   */
+  vendorComparison(variables: VendorComparisonQueryVariables, options?: RequestOptions): Paged<VendorComparisonAnswer>;
+  /**
+   * What vendors say they billed beside the ledger, by day (UTC) and model, for the days that an imported file has.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.books.differingRequests({ cause: 'COST_UNKNOWN', from: 'from', to: 'to' })) console.log(each);
+   * ```
+   */
+  differingRequests(variables: DifferingRequestsQueryVariables, options?: RequestOptions): Paged<DifferingRequestsAnswer>;
+  /**
+   * Files of vendors that were imported, the newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.books.listVendorFiles()) console.log(each);
+   * ```
+   */
+  listVendorFiles(variables?: ListVendorFilesQueryVariables, options?: RequestOptions): Paged<ListVendorFilesAnswer>;
+  /**
+   * Refunds, the newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.books.listRefunds()) console.log(each);
+   * ```
+   */
+  listRefunds(variables?: ListRefundsQueryVariables, options?: RequestOptions): Paged<ListRefundsAnswer>;
+  /**
+   * Takes unused budget of a purchase back, at its own rate. Used budget stays used; `usedVnd` is paid back for it as well.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.refundOrder({ input: { note: 'note', orderId: 'order-id' } });
+   * ```
+   */
+  refundOrder(variables: RefundOrderMutationVariables, options?: RequestOptions): Pending<RefundOrderAnswer>;
+  /**
+   * Sends back what a transfer brought beyond an order’s price, or for no order. It pays none any more.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.refundTransfer({ input: { note: 'note', transferId: 'transfer-id' } });
+   * ```
+   */
+  refundTransfer(variables: RefundTransferMutationVariables, options?: RequestOptions): Pending<RefundTransferAnswer>;
+  /**
+   * Matches an outgoing transfer to a refund, where its text does not name the memo.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.payRefund({ input: { refundId: 'refundId', transferId: 'transfer-id' } });
+   * ```
+   */
+  payRefund(variables: PayRefundMutationVariables, options?: RequestOptions): Pending<PayRefundAnswer>;
+  /**
+   * Takes an imported file back: what counts is what the other files say.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.undoVendorImport({ input: { fileId: 'fileId' } });
+   * ```
+   */
+  undoVendorImport(variables: UndoVendorImportMutationVariables, options?: RequestOptions): Pending<UndoVendorImportAnswer>;
+  /**
+   * Makes a link to a paper of a month as CSV; `&lang=en` or `&lang=vi` chooses the language. All but `PAPERS` are of closed months.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.createBookPaperDownload({ input: { month: 'month', paper: 'ADVANCES' } });
+   * ```
+   */
+  createBookPaperDownload(variables: CreateBookPaperDownloadMutationVariables, options?: RequestOptions): Pending<CreateBookPaperDownloadAnswer>;
+  /**
+   * Upstreams in use, with the bills that were imported of each and the days without one.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.vendorBills();
+   * ```
+   */
+  vendorBills(variables?: VendorBillsQueryVariables, options?: RequestOptions): Pending<VendorBillsAnswer>;
+  /**
+   * What the next close would freeze: the month after the latest close.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.nextMonthToClose();
+   * ```
+   */
+  nextMonthToClose(variables?: NextMonthToCloseQueryVariables, options?: RequestOptions): Pending<NextMonthToCloseAnswer>;
+  /**
+   * Every closed month, the newest first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.closedMonths();
+   * ```
+   */
+  closedMonths(variables?: ClosedMonthsQueryVariables, options?: RequestOptions): Pending<ClosedMonthsAnswer>;
+  /**
+   * Takes in what a vendor says it billed; a file stands for its whole period, or (`add`) for its own days and models alone. What earlier files had and would be gone has to be `confirmed`. A file that cannot be read as a whole is refused.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.importVendorUsage({ input: { csv: 'csv', upstream: 'upstream' } });
+   * ```
+   */
+  importVendorUsage(variables: ImportVendorUsageMutationVariables, options?: RequestOptions): Pending<ImportVendorUsageAnswer>;
+  /**
+   * Freezes the figures of a month that is over. Months are closed one after the other; this cannot be undone.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.closeMonth({ month: 'month' });
+   * ```
+   */
+  closeMonth(variables: CloseMonthMutationVariables, options?: RequestOptions): Pending<CloseMonthAnswer>;
+  /**
+   * Makes a link to the closed months as CSV for an accountant.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.createBooksDownload();
+   * ```
+   */
+  createBooksDownload(variables?: CreateBooksDownloadMutationVariables, options?: RequestOptions): Pending<CreateBooksDownloadAnswer>;
+  /**
+   * What a refund of a purchase would be now; null: so much cannot go back.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.refundQuote({ orderId: 'order-id' });
+   * ```
+   */
+  refundQuote(variables: RefundQuoteQueryVariables, options?: RequestOptions): Pending<RefundQuoteAnswer>;
+  /**
+   * The operator’s side.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.bookSettings({ month: 'month' });
+   * ```
+   */
+  bookSettings(variables: BookSettingsQueryVariables, options?: RequestOptions): Pending<BookSettingsAnswer>;
+  /**
+   * Sets what a USD costs in a month, or on a day. A month that is closed keeps its own.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.setExchangeRate({ input: { period: 'period', rate: 'rate', source: 'source' } });
+   * ```
+   */
+  setExchangeRate(variables: SetExchangeRateMutationVariables, options?: RequestOptions): Pending<SetExchangeRateAnswer>;
+  /**
+   * Sets the taxes from a day on.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.setBookTaxes({ input: { foreignIncome: 1, foreignNet: true, foreignVat: 1, salesVat: 1, validFrom: 'validFrom' } });
+   * ```
+   */
+  setBookTaxes(variables: SetBookTaxesMutationVariables, options?: RequestOptions): Pending<SetBookTaxesAnswer>;
+  /**
+   * Changes numbers of the accounts of the journal.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.saveJournalAccounts({ input: { accounts: [{ number: 'number', role: 'ALLOWANCES' }] } });
+   * ```
+   */
+  saveJournalAccounts(variables: SaveJournalAccountsMutationVariables, options?: RequestOptions): Pending<SaveJournalAccountsAnswer>;
 }
 
 /** Operations on catalog. */
@@ -1231,6 +1542,15 @@ export interface ConsoleKeys {
    * ```
    */
   listKeys(variables?: ListKeysQueryVariables, options?: RequestOptions): Paged<ListKeysAnswer>;
+  /**
+   * Any object by its global id; null when there is none that you may see.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.keys.findKey({ id: id });
+   * ```
+   */
+  findKey(variables: FindKeyQueryVariables, options?: RequestOptions): Pending<FindKeyAnswer>;
   /**
    * Makes a key. It works from the very next request on.
    *
@@ -1335,7 +1655,7 @@ export interface ConsoleKeys {
 /** Operations on ledger. */
 export interface ConsoleLedger {
   /**
-   * Finished requests. Forward only: `last` and `before` are refused. Sorted by anything but time, a list covers at most 100000 requests: narrow the filter’s range where there are more.
+   * Finished requests. Sorted by anything but time, a list covers at most 100000 requests: narrow the filter’s range where there are more.
    *
    * @example
    * ```ts
@@ -1380,7 +1700,7 @@ export interface ConsoleLedger {
    */
   budget(variables?: BudgetQueryVariables, options?: RequestOptions): Pending<BudgetAnswer>;
   /**
-   * What caching saved since a moment, by the prices of each request: context read from a cache at the price of new context, less what writing to caches cost beyond it. Null: too many requests to add up at once.
+   * What caching saved since a moment, by the prices of each request: context read from a cache at the price of new context, less what writing to caches cost beyond it. Requests that a budget did not cover in full saved nothing and are left out. Null: too many requests to add up at once.
    *
    * @example
    * ```ts
@@ -1510,96 +1830,6 @@ export interface ConsoleOperator {
    */
   catalog(variables?: CatalogQueryVariables, options?: RequestOptions): Pending<CatalogAnswer>;
   /**
-   * What is left of what customers were charged, by period, model, upstream and account. Where a route does not say what it costs, the margin is unknown.
-   *
-   * @example
-   * ```ts
-   * for await (const each of steyg.console.operator.margins()) console.log(each);
-   * ```
-   */
-  margins(variables?: MarginsQueryVariables, options?: RequestOptions): Paged<MarginsAnswer>;
-  /**
-   * What customers were charged, what upstreams cost, what is left, by period and model. Uptime is measured with an account of its own, which is not among them.
-   *
-   * @example
-   * ```ts
-   * for await (const each of steyg.console.operator.revenue()) console.log(each);
-   * ```
-   */
-  revenue(variables?: RevenueQueryVariables, options?: RequestOptions): Paged<RevenueAnswer>;
-  /**
-   * Requests that could not be charged in full, newest first.
-   *
-   * @example
-   * ```ts
-   * for await (const each of steyg.console.operator.shortfalls()) console.log(each);
-   * ```
-   */
-  shortfalls(variables?: ShortfallsQueryVariables, options?: RequestOptions): Paged<ShortfallsAnswer>;
-  /**
-   * What vendors say they billed beside the ledger, by day (UTC) and model, for the days that an imported file has.
-   *
-   * @example
-   * ```ts
-   * for await (const each of steyg.console.operator.compareVendorUsage({ from: 'from', to: 'to' })) console.log(each);
-   * ```
-   */
-  compareVendorUsage(variables: CompareVendorUsageQueryVariables, options?: RequestOptions): Paged<CompareVendorUsageAnswer>;
-  /**
-   * Upstreams in use, with the bills that were imported of each and the days without one.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.operator.vendorBills();
-   * ```
-   */
-  vendorBills(variables?: VendorBillsQueryVariables, options?: RequestOptions): Pending<VendorBillsAnswer>;
-  /**
-   * What the next close would freeze: the month after the latest close.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.operator.nextMonthToClose();
-   * ```
-   */
-  nextMonthToClose(variables?: NextMonthToCloseQueryVariables, options?: RequestOptions): Pending<NextMonthToCloseAnswer>;
-  /**
-   * Every closed month, the newest first.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.operator.closedMonths();
-   * ```
-   */
-  closedMonths(variables?: ClosedMonthsQueryVariables, options?: RequestOptions): Pending<ClosedMonthsAnswer>;
-  /**
-   * Takes in what a vendor says it billed; days that an earlier file had are replaced. A file that cannot be read as a whole is refused.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.operator.importVendorUsage({ input: { csv: 'csv', upstream: 'upstream' } });
-   * ```
-   */
-  importVendorUsage(variables: ImportVendorUsageMutationVariables, options?: RequestOptions): Pending<ImportVendorUsageAnswer>;
-  /**
-   * Freezes the figures of a month that is over. Months are closed one after the other; this cannot be undone.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.operator.closeMonth({ month: 'month' });
-   * ```
-   */
-  closeMonth(variables: CloseMonthMutationVariables, options?: RequestOptions): Pending<CloseMonthAnswer>;
-  /**
-   * Makes a link to the closed months as CSV for an accountant.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.operator.createBooksDownload();
-   * ```
-   */
-  createBooksDownload(variables?: CreateBooksDownloadMutationVariables, options?: RequestOptions): Pending<CreateBooksDownloadAnswer>;
-  /**
    * The vendors that an upstream can name.
    *
    * @example
@@ -1690,7 +1920,7 @@ export interface ConsoleOperator {
    */
   listOperators(variables?: ListOperatorsQueryVariables, options?: RequestOptions): Pending<ListOperatorsAnswer>;
   /**
-   * Makes a person who has signed up an operator, or takes that away. What moves money asks them for a one-time code.
+   * Makes a person who has signed up an operator, or takes that away. Only a person does, who signed in with two factors in the last 10 minutes; no token.
    *
    * @example
    * ```ts
@@ -1757,10 +1987,10 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.setPrices({ input: { cacheHit: '10', input: '10', output: '10' }, modelId: 'modelId' });
+   * const result = await steyg.console.operator.savePrices({ input: { modelId: 'modelId', prices: { cacheHit: '10', input: '10', output: '10' } } });
    * ```
    */
-  setPrices(variables: SetPricesMutationVariables, options?: RequestOptions): Pending<SetPricesAnswer>;
+  savePrices(variables: SavePricesMutationVariables, options?: RequestOptions): Pending<SavePricesAnswer>;
   /**
    * Says where a model runs. Routes that are not named are switched off.
    *
@@ -1933,7 +2163,7 @@ export interface ConsoleOperator {
    */
   createProbeAgent(variables: CreateProbeAgentMutationVariables, options?: RequestOptions): Pending<CreateProbeAgentAnswer>;
   /**
-   * Refuses the token of an agent from now on. What it measured stays.
+   * Refuses the token of an agent from now on, and takes back what it found: uptime, since when it is measured and incidents are what they are without it.
    *
    * @example
    * ```ts
@@ -1978,16 +2208,34 @@ export interface ConsoleOperator {
    */
   endAnnouncement(variables: EndAnnouncementMutationVariables, options?: RequestOptions): Pending<EndAnnouncementAnswer>;
   /**
-   * One account; null: there is none.
+   * Who belongs to the account, the longest first.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.accountOverview({ id: id });
+   * const result = await steyg.console.operator.accountMembers({ id: id });
    * ```
    */
-  accountOverview(variables: AccountOverviewQueryVariables, options?: RequestOptions): Pending<AccountOverviewAnswer>;
+  accountMembers(variables: AccountMembersQueryVariables, options?: RequestOptions): Pending<AccountMembersAnswer>;
   /**
-   * Finished requests. Forward only: `last` and `before` are refused. Sorted by anything but time, a list covers at most 100000 requests: narrow the filter’s range where there are more.
+   * Keys of the account, newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.accountKeys({ id: id })) console.log(each);
+   * ```
+   */
+  accountKeys(variables: AccountKeysQueryVariables, options?: RequestOptions): Paged<AccountKeysAnswer>;
+  /**
+   * Orders of the account, newest first.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.operator.accountOrders({ id: id })) console.log(each);
+   * ```
+   */
+  accountOrders(variables: AccountOrdersQueryVariables, options?: RequestOptions): Paged<AccountOrdersAnswer>;
+  /**
+   * Finished requests. Sorted by anything but time, a list covers at most 100000 requests: narrow the filter’s range where there are more.
    *
    * @example
    * ```ts
@@ -2158,14 +2406,14 @@ export interface ConsoleOperator {
    */
   revokeCodes(variables: RevokeCodesMutationVariables, options?: RequestOptions): Pending<RevokeCodesAnswer>;
   /**
-   * Offers free amounts, or without `input` no longer.
+   * Offers free amounts, or none any more.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.saveTopUp();
+   * const result = await steyg.console.operator.saveTopUp({ input: {} });
    * ```
    */
-  saveTopUp(variables?: SaveTopUpMutationVariables, options?: RequestOptions): Pending<SaveTopUpAnswer>;
+  saveTopUp(variables: SaveTopUpMutationVariables, options?: RequestOptions): Pending<SaveTopUpAnswer>;
   /**
    * Replaces the steps of bonuses. Orders keep the bonus that they were made with.
    *
@@ -2283,10 +2531,10 @@ export interface ConsoleOrders {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.orders.saveCompany({ accountId: 'account-id' });
+   * const result = await steyg.console.orders.setCompany({ accountId: 'account-id' });
    * ```
    */
-  saveCompany(variables: SaveCompanyMutationVariables, options?: RequestOptions): Pending<SaveCompanyAnswer>;
+  setCompany(variables: SetCompanyMutationVariables, options?: RequestOptions): Pending<SetCompanyAnswer>;
   /**
    * One of your accounts; null: you have none with this id.
    *
@@ -2436,7 +2684,7 @@ export interface ConsolePeople {
    */
   requestPasswordReset(variables: RequestPasswordResetMutationVariables, options?: RequestOptions): Pending<RequestPasswordResetAnswer>;
   /**
-   * Chooses a new password with the link of a mail. Every session ends, and every passkey is removed.
+   * Chooses a new password with the link of a mail. Every session ends, and every passkey and linked account is removed.
    *
    * @example
    * ```ts
@@ -2570,6 +2818,42 @@ export interface ConsolePeople {
    * ```
    */
   removePasskey(variables: RemovePasskeyMutationVariables, options?: RequestOptions): Pending<RemovePasskeyAnswer>;
+  /**
+   * Accounts elsewhere that sign the person in, oldest first; empty for an access token.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.listIdentities();
+   * ```
+   */
+  listIdentities(variables?: ListIdentitiesQueryVariables, options?: RequestOptions): Pending<ListIdentitiesAnswer>;
+  /**
+   * An account elsewhere no longer signs the person in. Their other sessions end.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.removeIdentity({ id: id, password: password });
+   * ```
+   */
+  removeIdentity(variables: RemoveIdentityMutationVariables, options?: RequestOptions): Pending<RemoveIdentityAnswer>;
+  /**
+   * After a sign-in at another service with the address of somebody who is here: mails them a link for `linkIdentity`. Answers the same where nothing waits in this browser.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.requestIdentityLink();
+   * ```
+   */
+  requestIdentityLink(variables?: RequestIdentityLinkMutationVariables, options?: RequestOptions): Pending<RequestIdentityLinkAnswer>;
+  /**
+   * Links the account elsewhere that waits in this browser, and signs in with it. A sign-in in the same browser with password or passkey links it, too.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.people.linkIdentity({ token: token });
+   * ```
+   */
+  linkIdentity(variables: LinkIdentityMutationVariables, options?: RequestOptions): Pending<LinkIdentityAnswer>;
 }
 
 /** Operations on status. */
@@ -2593,7 +2877,7 @@ export interface ConsoleStatus {
    */
   uptime(variables: UptimeQueryVariables, options?: RequestOptions): Pending<UptimeAnswer>;
   /**
-   * Incidents, newest first. Forward only.
+   * Incidents, newest first.
    *
    * @example
    * ```ts
@@ -2692,6 +2976,8 @@ export interface ConsoleWebhooks {
 export interface Console {
   /** Operations on accounts. */
   accounts: ConsoleAccounts;
+  /** Operations on books. */
+  books: ConsoleBooks;
   /** Operations on catalog. */
   catalog: ConsoleCatalog;
   /** Operations on keys. */

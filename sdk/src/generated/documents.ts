@@ -8,19 +8,21 @@ const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt i
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}maker{isMember name}models name owner prefix project{...Project}replaces requestsPerMinute spend{...KeySpend}status}';
 const attributedUsage = 'fragment AttributedUsage on AttributedUsage{charged cost firstAt label lastAt model requests tokens{...Tokens}}';
 const backupCodes = 'fragment BackupCodes on BackupCodes{backupCodes}';
-const bankAccount = 'fragment BankAccount on BankAccount{account bin name demonstration}';
+const bankAccount = 'fragment BankAccount on BankAccount{account bank bin name demonstration}';
 const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
 const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
 const createdAccessToken = 'fragment CreatedAccessToken on CreatedAccessToken{accessToken{...AccessToken}secret}';
+const creditNote = 'fragment CreditNote on CreditNote{amountVnd bonus budget issuedAt kind number sentVnd url}';
 const done = 'fragment Done on Done{id member{...Member}ok}';
 const download = 'fragment Download on Download{expiresAt url}';
-const estimate = 'fragment Estimate on Estimate{hold inputTokens least model most}';
+const estimate = 'fragment Estimate on Estimate{bound{count isWindow kind tokens}hold inputTokens least model most}';
 const grant = 'fragment Grant on Grant{amount createdAt expired expiresAt free held id kind reason spent}';
+const identity = 'fragment Identity on Identity{id lastUsedAt linkedAt name provider}';
 const incident = 'fragment Incident on Incident{affectedWays{mode protocol}cause endedAt id impact modelId startedAt updates{...StatusUpdate}}';
 const invitation = 'fragment Invitation on Invitation{createdAt email expiresAt id role}';
 const keySpend = 'fragment KeySpend on KeySpend{held lastUsedAt lifetime thisMonth thisWeek today}';
-const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs operator{margin upstream upstreamCost}model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}usage{...Tokens}usageSource}';
+const ledgerEntry = 'fragment LedgerEntry on LedgerEntry{attribution{...RequestAttribution}charged cost createdAt freeAfter id key{...ApiKey}latencyMs operator{margin upstream upstreamCost}lines{...RunLine}model outcome protocol receipt{...ReceiptLine}requestId stream clock{...PriceMoment}tier{...PromptTier}timeToFirstByteMs units{...UnitLine}usage{...Tokens}usageSource}';
 const member = 'fragment Member on Member{createdAt email id name role}';
 const memberSpend = 'fragment MemberSpend on MemberSpend{held isMember keys lifetime memberId monthlyBudget months{...MonthSpend}name personalKeys thisMonth}';
 const model = 'fragment Model on Model{agentStepsFor5Usd cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}capabilities modelCapabilities reasoningEfforts contextWindow displayName family id input{...TokenPrice}kind markedAgentStepsFor5Usd maxOutputTokens maxPromptTokens modelId nativeProtocols perUnit{...UnitPrices}output{...TokenPrice}pricedSince priceClock{...ModelPriceClock}priceTiers{...ModelPriceTier}protocols simulated}';
@@ -33,7 +35,7 @@ const newApiKey = 'fragment NewApiKey on NewApiKey{key{...ApiKey}secret}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
 const noticeChannel = 'fragment NoticeChannel on NoticeChannel{createdAt deliveredAt enabled id kind kinds language name problem target}';
 const noticeSettings = 'fragment NoticeSettings on NoticeSettings{burnAmount burnMinutes keyPercent lowBalance mail muted quietFrom quietTo timeZone}';
-const order = 'fragment Order on Order{bonus budget createdAt expiresAt freeAmount giftTo id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}plan{planId}planName priceVnd receiptUrl receivedVnd status upgradedOrder{id}validDays}';
+const order = 'fragment Order on Order{bonus budget createdAt creditNotes{...CreditNote}expiresAt freeAmount giftTo id invoice{...OrderInvoice}memo paidAt payment{...PaymentInstructions}payments{...OrderPayment}plan{planId}planName priceVnd receiptUrl receivedVnd status upgradedOrder{id}validDays}';
 const orderInvoice = 'fragment OrderInvoice on OrderInvoice{issuedAt nextAt number problem state url}';
 const orderPayment = 'fragment OrderPayment on OrderPayment{amountVnd bankReference bookedAt}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
@@ -52,6 +54,7 @@ const receipt = 'fragment Receipt on Receipt{accountEmail accountName budget iss
 const receiptLine = 'fragment ReceiptLine on ReceiptLine{amount tokenPool pricePerMillion tokens}';
 const requestAttribution = 'fragment RequestAttribution on RequestAttribution{session tags user}';
 const requestShare = 'fragment RequestShare on RequestShare{count protocol succeeded}';
+const runLine = 'fragment RunLine on RunLine{amount model receipt{...ReceiptLine}}';
 const secondFactorSetup = 'fragment SecondFactorSetup on SecondFactorSetup{backupCodes uri}';
 const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
 const serviceAbsence = 'fragment ServiceAbsence on ServiceAbsence{from to}';
@@ -59,7 +62,7 @@ const serviceStatus = 'fragment ServiceStatus on ServiceStatus{absences{...Servi
 const session = 'fragment Session on Session{createdAt current device expiresAt id ipAddress lastUsedAt passkey userAgent}';
 const signedIn = 'fragment SignedIn on SignedIn{secondFactorRequired}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
-const statement = 'fragment Statement on Statement{charged closing expired granted month opening url}';
+const statement = 'fragment Statement on Statement{charged closing digest expired granted month opening takenBack url}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
 const tokenPrice = 'fragment TokenPrice on TokenPrice{usdPerMillion vndPerMillionAtBest vndPerMillionAtStarter}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
@@ -70,12 +73,12 @@ const uptime = 'fragment Uptime on Uptime{down latencyMs maintenance noData rati
 const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
 const uptimeObserver = 'fragment UptimeObserver on UptimeObserver{agent measuredAt name region}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
-const usageRow = 'fragment UsageRow on UsageRow{charged cost failures key{id name}model outcome project{...Project}requests start tokens{...Tokens}}';
+const usageRow = 'fragment UsageRow on UsageRow{charged cost failures isRest key{deletedAt id last4 name}model outcome project{...Project}requests start tokens{...Tokens}}';
 const user = 'fragment User on User{createdAt email emailVerified hasPassword id language name operator secondFactor}';
-const viewer = 'fragment Viewer on Viewer{accounts{id name status}tokenScopes sessions{...Session}user{...User}viewUntil}';
+const viewer = 'fragment Viewer on Viewer{accounts{id name status}scopes sessions{...Session}user{...User}viewUntil}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
-const webhookDelivery = 'fragment WebhookDelivery on WebhookDelivery{attempts{...WebhookAttempt}body createdAt deliveredAt event eventId id nextAttemptAt status webhookEvent}';
-const webhookEndpoint = 'fragment WebhookEndpoint on WebhookEndpoint{createdAt description enabled webhookEvents id url}';
+const webhookDelivery = 'fragment WebhookDelivery on WebhookDelivery{attempts{...WebhookAttempt}body createdAt deliveredAt event eventId eventName id nextAttemptAt status}';
+const webhookEndpoint = 'fragment WebhookEndpoint on WebhookEndpoint{createdAt description enabled events id url}';
 const webhookEndpointWithSecret = 'fragment WebhookEndpointWithSecret on WebhookEndpointWithSecret{endpoint{...WebhookEndpoint}secret}';
 
 /** The text of each operation, and how to run it. */
@@ -88,12 +91,12 @@ export const documents = {
   node: { kind: 'query', path: 'node', text: 'query node($id:ID!){node(id:$id){__typename id}}' },
   listMembers: { kind: 'query', path: 'account.members', text: 'query listMembers($accountId:ID){account(id:$accountId){members{...Member}}}' + member },
   listInvitations: { kind: 'query', path: 'account.invitations', text: 'query listInvitations($accountId:ID){account(id:$accountId){invitations{...Invitation}}}' + invitation },
-  inviteMember: { kind: 'mutation', path: 'inviteMember', text: 'mutation inviteMember($accountId:ID$email:String!$role:InvitedRole!){inviteMember(input:{accountId:$accountId email:$email role:$role}){__typename ...Invitation ...Problem}}' + invitation + problem },
+  inviteMember: { kind: 'mutation', path: 'inviteMember', text: 'mutation inviteMember($accountId:ID$email:String!$role:InvitedRoleInput!){inviteMember(input:{accountId:$accountId email:$email role:$role}){__typename ...Invitation ...Problem}}' + invitation + problem },
   acceptInvitation: { kind: 'mutation', path: 'acceptInvitation', text: 'mutation acceptInvitation($token:String!){acceptInvitation(input:{token:$token}){__typename ...Account ...Problem}}' + account + budget + grant + problem },
   revokeInvitation: { kind: 'mutation', path: 'revokeInvitation', text: 'mutation revokeInvitation($id:ID!){revokeInvitation(input:{id:$id}){__typename ...Done ...Problem}}' + done + member + problem },
-  setMemberRole: { kind: 'mutation', path: 'setMemberRole', text: 'mutation setMemberRole($id:ID!$role:Role!){setMemberRole(input:{id:$id role:$role}){__typename ...Done ...Problem}}' + done + member + problem },
-  removeMember: { kind: 'mutation', path: 'removeMember', text: 'mutation removeMember($id:ID!){removeMember(input:{id:$id}){__typename ...Done ...Problem}}' + done + member + problem },
-  listNotices: { kind: 'query', path: 'account.noticePage', text: 'query listNotices($accountId:ID$after:String$first:Int){account(id:$accountId){noticePage(after:$after first:$first){nodes{...Notice}pageInfo{...PageInfo}}}}' + notice + pageInfo },
+  setMemberRole: { kind: 'mutation', path: 'setMemberRole', text: 'mutation setMemberRole($id:ID!$role:RoleInput!){setMemberRole(input:{id:$id role:$role}){__typename ...Done ...Problem}}' + done + member + problem },
+  removeMember: { kind: 'mutation', path: 'removeMember', text: 'mutation removeMember($id:ID!$keys:LeftKeys){removeMember(input:{id:$id keys:$keys}){__typename ...Done ...Problem ...on KeysUndecidedError{keys{createdAt id last4 name}}}}' + done + member + problem },
+  listNotices: { kind: 'query', path: 'account.notices', text: 'query listNotices($accountId:ID$after:String$first:Int){account(id:$accountId){notices(after:$after first:$first){nodes{...Notice}pageInfo{...PageInfo}}}}' + notice + pageInfo },
   noticeSettings: { kind: 'query', path: 'account.noticeSettings', text: 'query noticeSettings($accountId:ID){account(id:$accountId){noticeSettings{...NoticeSettings}}}' + noticeSettings },
   updateNoticeSettings: { kind: 'mutation', path: 'updateNoticeSettings', text: 'mutation updateNoticeSettings($input:NoticeSettingsInput!){updateNoticeSettings(input:$input){__typename ...NoticeSettings ...Problem}}' + noticeSettings + problem },
   listNoticeChannels: { kind: 'query', path: 'account.noticeChannels', text: 'query listNoticeChannels($accountId:ID){account(id:$accountId){noticeChannels{...NoticeChannel}}}' + noticeChannel },
@@ -103,16 +106,17 @@ export const documents = {
   testNoticeChannel: { kind: 'mutation', path: 'testNoticeChannel', text: 'mutation testNoticeChannel($id:ID!){testNoticeChannel(input:{id:$id}){__typename ...NoticeChannel ...Problem}}' + noticeChannel + problem },
   listAccessTokens: { kind: 'query', path: 'account.accessTokens', text: 'query listAccessTokens($accountId:ID$after:String$first:Int){account(id:$accountId){accessTokens(after:$after first:$first){edges{cursor node{...AccessToken}}pageInfo{...PageInfo}totalCount}}}' + accessToken + pageInfo },
   createAccessToken: { kind: 'mutation', path: 'createAccessToken', text: 'mutation createAccessToken($input:CreateAccessTokenInput!){createAccessToken(input:$input){__typename ...CreatedAccessToken ...Problem}}' + accessToken + createdAccessToken + problem },
-  deleteAccessToken: { kind: 'mutation', path: 'revokeAccessToken', text: 'mutation deleteAccessToken($id:ID!){revokeAccessToken(input:{id:$id}){__typename ...AccessToken ...Problem}}' + accessToken + problem },
+  revokeAccessToken: { kind: 'mutation', path: 'revokeAccessToken', text: 'mutation revokeAccessToken($id:ID!){revokeAccessToken(input:{id:$id}){__typename ...AccessToken ...Problem}}' + accessToken + problem },
   createAccountExport: { kind: 'mutation', path: 'createAccountExport', text: 'mutation createAccountExport($accountId:ID){createAccountExport(input:{accountId:$accountId}){__typename ...on AccountExport{expiresAt url}...Problem}}' + problem },
   eraseAccount: { kind: 'mutation', path: 'eraseAccount', text: 'mutation eraseAccount($accountId:ID!$code:String$email:String!$password:String){eraseAccount(input:{accountId:$accountId code:$code email:$email password:$password}){__typename ...on AccountErased{people}...Problem}}' + problem },
-  operatorViews: { kind: 'query', path: 'account.operatorViewPage', text: 'query operatorViews($accountId:ID$after:String$first:Int){account(id:$accountId){operatorViewPage(after:$after first:$first){nodes{at until}pageInfo{...PageInfo}}}}' + pageInfo },
+  operatorViews: { kind: 'query', path: 'account.operatorViews', text: 'query operatorViews($accountId:ID$after:String$first:Int){account(id:$accountId){operatorViews(after:$after first:$first){nodes{at until}pageInfo{...PageInfo}}}}' + pageInfo },
   models: { kind: 'query', path: 'models', text: 'query models{models{...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices },
   model: { kind: 'query', path: 'model', text: 'query model($modelId:String!){model(modelId:$modelId){...Model}}' + model + modelPriceClock + modelPriceTier + modelPriceWindow + tokenPrice + unitPrices },
-  listKeys: { kind: 'query', path: 'account.keys', text: 'query listKeys($accountId:ID$after:String$deleted:Boolean$first:Int){account(id:$accountId){keys(after:$after deleted:$deleted first:$first){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}totalCount}}}' + apiKey + burnLimit + keySpend + pageInfo + project + spendLimits },
-  createKey: { kind: 'mutation', path: 'createApiKey', idempotencyKey: 'input', text: 'mutation createKey($input:CreateKeyInput!){createApiKey(input:$input){__typename ...NewApiKey ...on KeyCreatedBeforeError{key{...ApiKey}}...Problem}}' + apiKey + burnLimit + keySpend + newApiKey + problem + project + spendLimits },
+  listKeys: { kind: 'query', path: 'account.keys', text: 'query listKeys($accountId:ID$active:Boolean$after:String$deleted:Boolean$first:Int$search:String){account(id:$accountId){keys(active:$active after:$after deleted:$deleted first:$first search:$search){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}totalCount}}}' + apiKey + burnLimit + keySpend + pageInfo + project + spendLimits },
+  findKey: { kind: 'query', path: 'node', text: 'query findKey($id:ID!){node(id:$id){__typename ...on ApiKey{...ApiKey}}}' + apiKey + burnLimit + keySpend + project + spendLimits },
+  createKey: { kind: 'mutation', path: 'createKey', idempotencyKey: 'input', text: 'mutation createKey($input:CreateKeyInput!){createKey(input:$input){__typename ...NewApiKey ...on KeyCreatedBeforeError{key{...ApiKey}}...Problem}}' + apiKey + burnLimit + keySpend + newApiKey + problem + project + spendLimits },
   updateKey: { kind: 'mutation', path: 'updateKey', text: 'mutation updateKey($input:UpdateKeyInput!){updateKey(input:$input){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + project + spendLimits },
-  rotateKey: { kind: 'mutation', path: 'rotateApiKey', text: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateApiKey(input:{graceSeconds:$graceSeconds id:$id}){__typename ...NewApiKey ...Problem}}' + apiKey + burnLimit + keySpend + newApiKey + problem + project + spendLimits },
+  rotateKey: { kind: 'mutation', path: 'rotateKey', text: 'mutation rotateKey($graceSeconds:Int$id:ID!){rotateKey(input:{graceSeconds:$graceSeconds id:$id}){__typename ...NewApiKey ...Problem}}' + apiKey + burnLimit + keySpend + newApiKey + problem + project + spendLimits },
   deleteKey: { kind: 'mutation', path: 'deleteKey', text: 'mutation deleteKey($id:ID!){deleteKey(input:{id:$id}){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + project + spendLimits },
   listProjects: { kind: 'query', path: 'account.projects', text: 'query listProjects($accountId:ID$archived:Boolean){account(id:$accountId){projects(archived:$archived){...Project spend{...ProjectSpend}}}}' + project + projectSpend },
   project: { kind: 'query', path: 'node', text: 'query project($id:ID!$months:Int){node(id:$id){__typename ...on Project{...Project months(count:$months){...MonthSpend}spend{...ProjectSpend}}}}' + monthSpend + project + projectSpend },
@@ -121,27 +125,27 @@ export const documents = {
   createProject: { kind: 'mutation', path: 'createProject', text: 'mutation createProject($input:CreateProjectInput!){createProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
   updateProject: { kind: 'mutation', path: 'updateProject', text: 'mutation updateProject($input:UpdateProjectInput!){updateProject(input:$input){__typename ...Project ...Problem}}' + problem + project },
   estimate: { kind: 'query', path: 'estimate', text: 'query estimate($body:String!$format:EstimateFormat!$keyId:ID!){estimate(body:$body format:$format keyId:$keyId){__typename ...Estimate ...Problem ...on RequestRefusedError{param reason status}}}' + estimate + problem },
-  listEntries: { kind: 'query', path: 'account.ledger', text: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
-  entry: { kind: 'query', path: 'account.ledgerEntry', text: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
-  usage: { kind: 'query', path: 'account.usage', text: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$outcomes:[RequestOutcome!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model outcomes:$outcomes period:$period timeZone:$timeZone to:$to){nodes{...UsageRow}pageInfo{...PageInfo}}}}' + pageInfo + project + tokens + usageRow },
+  listEntries: { kind: 'query', path: 'account.ledger', text: 'query listEntries($accountId:ID$after:String$filter:LedgerFilter$first:Int$orderBy:LedgerOrder){account(id:$accountId){ledger(after:$after filter:$filter first:$first orderBy:$orderBy){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + runLine + spendLimits + tokens + unitLine },
+  entry: { kind: 'query', path: 'account.ledgerEntry', text: 'query entry($accountId:ID$requestId:String!){account(id:$accountId){ledgerEntry(requestId:$requestId){...LedgerEntry}}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + runLine + spendLimits + tokens + unitLine },
+  usage: { kind: 'query', path: 'account.usage', text: 'query usage($accountId:ID$after:String$by:[UsageGroup!]$first:Int$from:DateTime$keyId:ID$model:String$most:Int$order:UsageOrder$outcomes:[RequestOutcomeInput!]$period:UsagePeriod$timeZone:String$to:DateTime){account(id:$accountId){usage(after:$after by:$by first:$first from:$from keyId:$keyId model:$model most:$most order:$order outcomes:$outcomes period:$period timeZone:$timeZone to:$to){nodes{...UsageRow}pageInfo{...PageInfo}}}}' + pageInfo + project + tokens + usageRow },
   attributedUsage: { kind: 'query', path: 'account.attributedUsage', text: 'query attributedUsage($accountId:ID$after:String$by:AttributionKind!$byModel:Boolean$first:Int$from:DateTime$model:String$only:String$order:AttributedUsageOrder$to:DateTime){account(id:$accountId){attributedUsage(after:$after by:$by byModel:$byModel first:$first from:$from model:$model only:$only order:$order to:$to){nodes{...AttributedUsage}pageInfo{...PageInfo}}}}' + attributedUsage + pageInfo + tokens },
   budget: { kind: 'query', path: 'account.budget', text: 'query budget($accountId:ID){account(id:$accountId){budget{...Budget}}}' + budget + grant },
   cacheSavings: { kind: 'query', path: 'account.cacheSavings', text: 'query cacheSavings($accountId:ID$from:DateTime!){account(id:$accountId){cacheSavings(from:$from)}}' },
   createLedgerDownload: { kind: 'mutation', path: 'createLedgerDownload', text: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(input:{accountId:$accountId filter:$filter}){__typename ...Download ...Problem}}' + download + problem },
   budgetChanged: { kind: 'subscription', path: 'budgetChanged', text: 'subscription budgetChanged($accountId:ID){budgetChanged(accountId:$accountId){...Budget}}' + budget + grant },
-  ledgerAppended: { kind: 'subscription', path: 'ledgerAppended', text: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + spendLimits + tokens + unitLine },
+  ledgerAppended: { kind: 'subscription', path: 'ledgerAppended', text: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + runLine + spendLimits + tokens + unitLine },
   archivedMonths: { kind: 'query', path: 'account.archivedMonths', text: 'query archivedMonths($accountId:ID$from:DateTime$to:DateTime){account(id:$accountId){archivedMonths(from:$from to:$to){archivedAt from month to}}}' },
   shop: { kind: 'query', path: 'shop', text: 'query shop{shop{open demonstration}}' },
   plans: { kind: 'query', path: 'plans', text: 'query plans{plans{...Plan}}' + plan },
-  order: { kind: 'query', path: 'order', text: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions },
+  order: { kind: 'query', path: 'order', text: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + creditNote + order + orderInvoice + orderPayment + paymentInstructions },
   receipt: { kind: 'query', path: 'receipt', text: 'query receipt($orderId:ID!){receipt(orderId:$orderId){...Receipt}}' + orderPayment + receipt },
-  listOrders: { kind: 'query', path: 'account.orders', text: 'query listOrders($accountId:ID$after:String$first:Int){account(id:$accountId){orders(after:$after first:$first){edges{cursor node{...Order}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
-  createOrder: { kind: 'mutation', path: 'createOrder', idempotencyKey: 'input', text: 'mutation createOrder($input:CreateOrderInput!){createOrder(input:$input){__typename ...Order ...Problem}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions + problem },
-  cancelOrder: { kind: 'mutation', path: 'cancelOrder', text: 'mutation cancelOrder($id:ID!){cancelOrder(input:{id:$id}){__typename ...Order ...Problem}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions + problem },
-  orderStatus: { kind: 'subscription', path: 'orderStatus', text: 'subscription orderStatus($id:ID!){orderStatus(id:$id){...Order}}' + bankAccount + order + orderInvoice + orderPayment + paymentInstructions },
+  listOrders: { kind: 'query', path: 'account.orders', text: 'query listOrders($accountId:ID$after:String$first:Int){account(id:$accountId){orders(after:$after first:$first){edges{cursor node{...Order}}pageInfo{...PageInfo}totalCount}}}' + bankAccount + creditNote + order + orderInvoice + orderPayment + pageInfo + paymentInstructions },
+  createOrder: { kind: 'mutation', path: 'createOrder', idempotencyKey: 'input', text: 'mutation createOrder($input:CreateOrderInput!){createOrder(input:$input){__typename ...Order ...Problem}}' + bankAccount + creditNote + order + orderInvoice + orderPayment + paymentInstructions + problem },
+  cancelOrder: { kind: 'mutation', path: 'cancelOrder', text: 'mutation cancelOrder($id:ID!){cancelOrder(input:{id:$id}){__typename ...Order ...Problem}}' + bankAccount + creditNote + order + orderInvoice + orderPayment + paymentInstructions + problem },
+  orderStatus: { kind: 'subscription', path: 'orderStatus', text: 'subscription orderStatus($id:ID!){orderStatus(id:$id){...Order}}' + bankAccount + creditNote + order + orderInvoice + orderPayment + paymentInstructions },
   seller: { kind: 'query', path: 'seller', text: 'query seller{seller{...Seller}}' + seller },
   company: { kind: 'query', path: 'account', text: 'query company($accountId:ID){account(id:$accountId){company{address name taxCode}id}}' },
-  saveCompany: { kind: 'mutation', path: 'setCompany', text: 'mutation saveCompany($accountId:ID!$input:CompanyInput){setCompany(input:{accountId:$accountId company:$input}){__typename ...on Account{company{address name taxCode}id}...Problem}}' + problem },
+  setCompany: { kind: 'mutation', path: 'setCompany', text: 'mutation setCompany($accountId:ID!$input:CompanyInput){setCompany(input:{accountId:$accountId company:$input}){__typename ...on Account{company{address name taxCode}id}...Problem}}' + problem },
   statements: { kind: 'query', path: 'account', text: 'query statements($accountId:ID$first:Int){account(id:$accountId){id statements(first:$first){...Statement}}}' + statement },
   statement: { kind: 'query', path: 'account', text: 'query statement($accountId:ID$month:String!){account(id:$accountId){id statement(month:$month){...Statement}}}' + statement },
   bonusSteps: { kind: 'query', path: 'bonusSteps', text: 'query bonusSteps{bonusSteps{...BonusStep}}' + bonusStep },
@@ -156,27 +160,31 @@ export const documents = {
   signInWithCode: { kind: 'mutation', path: 'signInWithCode', text: 'mutation signInWithCode($backup:Boolean$code:String!){signInWithCode(input:{backup:$backup code:$code}){__typename ...SignedIn ...Problem}}' + problem + signedIn },
   beginPasskeySignIn: { kind: 'mutation', path: 'beginPasskeySignIn', text: 'mutation beginPasskeySignIn{beginPasskeySignIn{__typename ...PasskeyOptions ...Problem}}' + passkeyOptions + problem },
   signInWithPasskey: { kind: 'mutation', path: 'signInWithPasskey', text: 'mutation signInWithPasskey($credential:String!){signInWithPasskey(input:{credential:$credential}){__typename ...SignedIn ...Problem}}' + problem + signedIn },
-  signOut: { kind: 'mutation', path: 'endSession', text: 'mutation signOut{endSession{__typename ...Done ...Problem}}' + done + member + problem },
+  signOut: { kind: 'mutation', path: 'signOut', text: 'mutation signOut{signOut{__typename ...Done ...Problem}}' + done + member + problem },
   requestPasswordReset: { kind: 'mutation', path: 'requestPasswordReset', text: 'mutation requestPasswordReset($email:String!){requestPasswordReset(input:{email:$email}){__typename ...Done ...Problem}}' + done + member + problem },
   resetPassword: { kind: 'mutation', path: 'resetPassword', text: 'mutation resetPassword($newPassword:String!$token:String!){resetPassword(input:{newPassword:$newPassword token:$token}){__typename ...Done ...Problem}}' + done + member + problem },
   changePassword: { kind: 'mutation', path: 'changePassword', text: 'mutation changePassword($currentPassword:String!$newPassword:String!){changePassword(input:{currentPassword:$currentPassword newPassword:$newPassword}){__typename ...Done ...Problem}}' + done + member + problem },
   changeEmail: { kind: 'mutation', path: 'changeEmail', text: 'mutation changeEmail($newEmail:String!$password:String!){changeEmail(input:{newEmail:$newEmail password:$password}){__typename ...Done ...Problem}}' + done + member + problem },
-  updateProfile: { kind: 'mutation', path: 'updateProfile', text: 'mutation updateProfile($language:Language$name:String){updateProfile(input:{language:$language name:$name}){__typename ...User ...Problem}}' + problem + user },
+  updateProfile: { kind: 'mutation', path: 'updateProfile', text: 'mutation updateProfile($language:LanguageInput$name:String){updateProfile(input:{language:$language name:$name}){__typename ...User ...Problem}}' + problem + user },
   beginSecondFactor: { kind: 'mutation', path: 'beginSecondFactor', text: 'mutation beginSecondFactor($password:String!){beginSecondFactor(input:{password:$password}){__typename ...SecondFactorSetup ...Problem}}' + problem + secondFactorSetup },
   confirmSecondFactor: { kind: 'mutation', path: 'confirmSecondFactor', text: 'mutation confirmSecondFactor($code:String!){confirmSecondFactor(input:{code:$code}){__typename ...Done ...Problem}}' + done + member + problem },
   disableSecondFactor: { kind: 'mutation', path: 'disableSecondFactor', text: 'mutation disableSecondFactor($code:String!$password:String!){disableSecondFactor(input:{code:$code password:$password}){__typename ...Done ...Problem}}' + done + member + problem },
   renewBackupCodes: { kind: 'mutation', path: 'renewBackupCodes', text: 'mutation renewBackupCodes($password:String!){renewBackupCodes(input:{password:$password}){__typename ...BackupCodes ...Problem}}' + backupCodes + problem },
   revokeSession: { kind: 'mutation', path: 'revokeSession', text: 'mutation revokeSession($id:ID!){revokeSession(input:{id:$id}){__typename ...Done ...Problem}}' + done + member + problem },
-  revokeOtherSessions: { kind: 'mutation', path: 'endOtherSessions', text: 'mutation revokeOtherSessions{endOtherSessions{__typename ...on SessionsEnded{count}...Problem}}' + problem },
+  revokeOtherSessions: { kind: 'mutation', path: 'revokeOtherSessions', text: 'mutation revokeOtherSessions{revokeOtherSessions{__typename ...on SessionsEnded{count}...Problem}}' + problem },
   listPasskeys: { kind: 'query', path: 'me.passkeys', text: 'query listPasskeys{me{passkeys{...Passkey}}}' + passkey },
   beginPasskey: { kind: 'mutation', path: 'beginPasskey', text: 'mutation beginPasskey($code:String$password:String!){beginPasskey(input:{code:$code password:$password}){__typename ...PasskeyOptions ...Problem}}' + passkeyOptions + problem },
   addPasskey: { kind: 'mutation', path: 'addPasskey', text: 'mutation addPasskey($credential:String!$name:String!){addPasskey(input:{credential:$credential name:$name}){__typename ...Passkey ...Problem}}' + passkey + problem },
   renamePasskey: { kind: 'mutation', path: 'renamePasskey', text: 'mutation renamePasskey($id:ID!$name:String!){renamePasskey(input:{id:$id name:$name}){__typename ...Passkey ...Problem}}' + passkey + problem },
   removePasskey: { kind: 'mutation', path: 'removePasskey', text: 'mutation removePasskey($id:ID!$password:String!){removePasskey(input:{id:$id password:$password}){__typename ...Done ...Problem}}' + done + member + problem },
+  listIdentities: { kind: 'query', path: 'me.identities', text: 'query listIdentities{me{identities{...Identity}}}' + identity },
+  removeIdentity: { kind: 'mutation', path: 'removeIdentity', text: 'mutation removeIdentity($id:ID!$password:String!){removeIdentity(input:{id:$id password:$password}){__typename ...Done ...Problem}}' + done + member + problem },
+  requestIdentityLink: { kind: 'mutation', path: 'requestIdentityLink', text: 'mutation requestIdentityLink{requestIdentityLink{__typename ...Done ...Problem}}' + done + member + problem },
+  linkIdentity: { kind: 'mutation', path: 'linkIdentity', text: 'mutation linkIdentity($token:String!){linkIdentity(input:{token:$token}){__typename ...SignedIn ...Problem}}' + problem + signedIn },
   serviceStatus: { kind: 'query', path: 'status', text: 'query serviceStatus{status{...ServiceStatus}}' + announcement + incident + modelStatus + probedWay + requestShare + serviceAbsence + serviceStatus + statusUpdate + uptime + uptimeDay + uptimeObserver },
-  uptime: { kind: 'query', path: 'uptime', text: 'query uptime($by:UptimeUnit!$from:DateTime!$mode:ProbeMode$modelId:String!$protocol:Protocol$to:DateTime!){uptime(by:$by from:$from mode:$mode modelId:$modelId protocol:$protocol to:$to){...UptimePoint}}' + uptime + uptimePoint },
+  uptime: { kind: 'query', path: 'uptime', text: 'query uptime($by:UptimeUnit!$from:DateTime!$mode:ProbeModeInput$modelId:String!$protocol:ProtocolInput$to:DateTime!){uptime(by:$by from:$from mode:$mode modelId:$modelId protocol:$protocol to:$to){...UptimePoint}}' + uptime + uptimePoint },
   listIncidents: { kind: 'query', path: 'incidents', text: 'query listIncidents($after:String$first:Int$modelId:String){incidents(after:$after first:$first modelId:$modelId){edges{cursor node{...Incident}}pageInfo{...PageInfo}}}' + incident + pageInfo + statusUpdate },
-  webhookEvents: { kind: 'query', path: 'webhookEventNames', text: 'query webhookEvents{webhookEventNames{name webhookEvent}}' },
+  webhookEvents: { kind: 'query', path: 'webhookEvents', text: 'query webhookEvents{webhookEvents{event name}}' },
   listEndpoints: { kind: 'query', path: 'account.webhookEndpoints', text: 'query listEndpoints($accountId:ID){account(id:$accountId){webhookEndpoints{...WebhookEndpoint}}}' + webhookEndpoint },
   createWebhookEndpoint: { kind: 'mutation', path: 'createWebhookEndpoint', text: 'mutation createWebhookEndpoint($input:CreateWebhookEndpointInput!){createWebhookEndpoint(input:$input){__typename ...WebhookEndpointWithSecret ...Problem}}' + problem + webhookEndpoint + webhookEndpointWithSecret },
   updateWebhookEndpoint: { kind: 'mutation', path: 'updateWebhookEndpoint', text: 'mutation updateWebhookEndpoint($input:UpdateWebhookEndpointInput!){updateWebhookEndpoint(input:$input){__typename ...WebhookEndpoint ...Problem}}' + problem + webhookEndpoint },

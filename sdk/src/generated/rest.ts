@@ -702,16 +702,10 @@ export interface Estimate {
   model: string;
   /** Estimated from the bytes of the request; an upper figure for media. */
   inputTokens: number;
-  /** @deprecated Use `inputTokens`. */
-  input_tokens: number;
   /** The prompt lengths of the prices that the estimated tokens reach; null: there is one set of prices. */
   tier: {
     abovePromptTokens: number | null;
-    /** @deprecated Use `abovePromptTokens`. */
-    above_prompt_tokens: number | null;
     upToPromptTokens: number | null;
-    /** @deprecated Use `upToPromptTokens`. */
-    up_to_prompt_tokens: number | null;
     [member: string]: unknown;
   } | null;
   /**
@@ -719,22 +713,28 @@ export interface Estimate {
    * @example "4.805"
    */
   holdUsd: UsdAmount;
-  /** @deprecated Use `holdUsd`. In USD. */
-  hold_usd: UsdAmount;
   /**
    * The lowest plausible cost of an answer: a short one, with its context cached. A failure costs nothing.
    * @example "4.805"
    */
   leastUsd: UsdAmount;
-  /** @deprecated Use `leastUsd`. In USD. */
-  least_usd: UsdAmount;
   /**
-   * The highest cost by the length of the request and the cap on its answer. A stream is stopped where the budget ends.
+   * The bound of the request: no honest bill is higher, and nothing above it is charged. A stream is stopped where the budget ends.
    * @example "4.805"
    */
   mostUsd: UsdAmount;
-  /** @deprecated Use `mostUsd`. In USD. */
-  most_usd: UsdAmount;
+  /** What the prompt of the bound rests on. A window is counted once. */
+  bound: {
+    /** What it is: `text`, `template`, `image`, `document_by_address`, `vendor_tools` and others; more may come. */
+    kind: string;
+    /** How many there are; null: it is not counted. */
+    count: number | null;
+    /** Its tokens at most. */
+    tokens: number;
+    /** It counts as the whole window of the model, because only the vendor can measure it. */
+    isWindow: boolean;
+    [member: string]: unknown;
+  }[];
   [member: string]: unknown;
 }
 
@@ -744,85 +744,38 @@ export interface Model {
   type: 'model';
   created: number;
   createdAt: string;
-  /** @deprecated Use `createdAt`. */
-  created_at: string;
   ownedBy: string;
-  /** @deprecated Use `ownedBy`. */
-  owned_by: string;
   displayName: string;
-  /** @deprecated Use `displayName`. */
-  display_name: string;
   name: string;
   contextLength: number;
-  /** @deprecated Use `contextLength`. */
-  context_length: number;
   maxOutputTokens: number;
-  /** @deprecated Use `maxOutputTokens`. */
-  max_output_tokens: number;
   /** `text` answers; `embedding` is asked at `/v1/embeddings`. */
   kind: 'text' | 'embedding';
   /** The reasoning efforts that the model knows, the strongest first; absent: not said, or none. */
   reasoning?: {
     mandatory: boolean;
     supportedEfforts: string[];
-    /** @deprecated Use `supportedEfforts`. */
-    supported_efforts: string[];
     [member: string]: unknown;
   } | undefined;
   canonicalSlug: string;
-  /** @deprecated Use `canonicalSlug`. */
-  canonical_slug: string;
   architecture: {
     modality: string;
     inputModalities: string[];
-    /** @deprecated Use `inputModalities`. */
-    input_modalities: string[];
     outputModalities: string[];
-    /** @deprecated Use `outputModalities`. */
-    output_modalities: string[];
     tokenizer: string;
     instructType: string | null;
-    /** @deprecated Use `instructType`. */
-    instruct_type: string | null;
     [member: string]: unknown;
   };
   supportedParameters: string[];
-  /** @deprecated Use `supportedParameters`. */
-  supported_parameters: string[];
   topProvider: {
     contextLength: number;
-    /** @deprecated Use `contextLength`. */
-    context_length: number;
     maxCompletionTokens: number;
-    /** @deprecated Use `maxCompletionTokens`. */
-    max_completion_tokens: number;
     isModerated: boolean;
-    /** @deprecated Use `isModerated`. */
-    is_moderated: boolean;
-    [member: string]: unknown;
-  };
-  /** @deprecated Use `topProvider`. */
-  top_provider: {
-    contextLength: number;
-    /** @deprecated Use `contextLength`. */
-    context_length: number;
-    maxCompletionTokens: number;
-    /** @deprecated Use `maxCompletionTokens`. */
-    max_completion_tokens: number;
-    isModerated: boolean;
-    /** @deprecated Use `isModerated`. */
-    is_moderated: boolean;
     [member: string]: unknown;
   };
   perRequestLimits: null;
-  /** @deprecated Use `perRequestLimits`. */
-  per_request_limits: null;
   defaultParameters: null;
-  /** @deprecated Use `defaultParameters`. */
-  default_parameters: null;
   supportedVoices: null;
-  /** @deprecated Use `supportedVoices`. */
-  supported_voices: null;
   links: {
     details: string;
     [member: string]: unknown;
@@ -844,22 +797,16 @@ export interface Model {
      * @example "4.805"
      */
     inputCacheRead: UsdAmount;
-    /** @deprecated Use `inputCacheRead`. In USD. */
-    input_cache_read: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     inputCacheWrite: UsdAmount;
-    /** @deprecated Use `inputCacheWrite`. In USD. */
-    input_cache_write: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     inputCacheWrite1h: UsdAmount;
-    /** @deprecated Use `inputCacheWrite1h`. In USD. */
-    input_cache_write_1h: UsdAmount;
     [member: string]: unknown;
   };
   /** USD per 1,000,000 tokens. */
@@ -874,22 +821,16 @@ export interface Model {
      * @example "4.805"
      */
     cacheHit: UsdAmount;
-    /** @deprecated Use `cacheHit`. In USD. */
-    cache_hit: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     cacheWrite5m: UsdAmount;
-    /** @deprecated Use `cacheWrite5m`. In USD. */
-    cache_write_5m: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     cacheWrite1h: UsdAmount;
-    /** @deprecated Use `cacheWrite1h`. In USD. */
-    cache_write_1h: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
@@ -898,8 +839,6 @@ export interface Model {
     /** Other prices for longer prompts, rising: above so many prompt tokens the whole request is charged at them. */
     tiers: {
       abovePromptTokens: number;
-      /** @deprecated Use `abovePromptTokens`. */
-      above_prompt_tokens: number;
       /**
        * USD as a decimal string, at most 12 decimals.
        * @example "4.805"
@@ -910,22 +849,16 @@ export interface Model {
        * @example "4.805"
        */
       cacheHit: UsdAmount;
-      /** @deprecated Use `cacheHit`. In USD. */
-      cache_hit: UsdAmount;
       /**
        * USD as a decimal string, at most 12 decimals.
        * @example "4.805"
        */
       cacheWrite5m: UsdAmount;
-      /** @deprecated Use `cacheWrite5m`. In USD. */
-      cache_write_5m: UsdAmount;
       /**
        * USD as a decimal string, at most 12 decimals.
        * @example "4.805"
        */
       cacheWrite1h: UsdAmount;
-      /** @deprecated Use `cacheWrite1h`. In USD. */
-      cache_write_1h: UsdAmount;
       /**
        * USD as a decimal string, at most 12 decimals.
        * @example "4.805"
@@ -936,11 +869,7 @@ export interface Model {
     /** Other prices for hours of the week (`mon` to `sun`, `HH:MM-HH:MM` in the time zone, hours over midnight by the day on which they begin), but not on the dates that are left out. A request is charged at the prices of the moment at which it is accepted. Null: the same prices at every hour. */
     clock: {
       timeZone: string;
-      /** @deprecated Use `timeZone`. */
-      time_zone: string;
       exceptDates: string[];
-      /** @deprecated Use `exceptDates`. */
-      except_dates: string[];
       windows: {
         days: string[];
         hours: string[];
@@ -954,22 +883,16 @@ export interface Model {
          * @example "4.805"
          */
         cacheHit: UsdAmount;
-        /** @deprecated Use `cacheHit`. In USD. */
-        cache_hit: UsdAmount;
         /**
          * USD as a decimal string, at most 12 decimals.
          * @example "4.805"
          */
         cacheWrite5m: UsdAmount;
-        /** @deprecated Use `cacheWrite5m`. In USD. */
-        cache_write_5m: UsdAmount;
         /**
          * USD as a decimal string, at most 12 decimals.
          * @example "4.805"
          */
         cacheWrite1h: UsdAmount;
-        /** @deprecated Use `cacheWrite1h`. In USD. */
-        cache_write_1h: UsdAmount;
         /**
          * USD as a decimal string, at most 12 decimals.
          * @example "4.805"
@@ -977,8 +900,6 @@ export interface Model {
         output: UsdAmount;
         tiers: {
           abovePromptTokens: number;
-          /** @deprecated Use `abovePromptTokens`. */
-          above_prompt_tokens: number;
           /**
            * USD as a decimal string, at most 12 decimals.
            * @example "4.805"
@@ -989,22 +910,16 @@ export interface Model {
            * @example "4.805"
            */
           cacheHit: UsdAmount;
-          /** @deprecated Use `cacheHit`. In USD. */
-          cache_hit: UsdAmount;
           /**
            * USD as a decimal string, at most 12 decimals.
            * @example "4.805"
            */
           cacheWrite5m: UsdAmount;
-          /** @deprecated Use `cacheWrite5m`. In USD. */
-          cache_write_5m: UsdAmount;
           /**
            * USD as a decimal string, at most 12 decimals.
            * @example "4.805"
            */
           cacheWrite1h: UsdAmount;
-          /** @deprecated Use `cacheWrite1h`. In USD. */
-          cache_write_1h: UsdAmount;
           /**
            * USD as a decimal string, at most 12 decimals.
            * @example "4.805"
@@ -1035,227 +950,8 @@ export interface Model {
       minute?: UsdAmount | undefined;
       [member: string]: unknown;
     };
-    /** @deprecated Use `perUnit`. */
-    per_unit: {
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      search?: UsdAmount | undefined;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      image?: UsdAmount | undefined;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      minute?: UsdAmount | undefined;
-      [member: string]: unknown;
-    };
     /** The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused. */
     maxPromptTokens: number | null;
-    /** @deprecated Use `maxPromptTokens`. */
-    max_prompt_tokens: number | null;
-    [member: string]: unknown;
-  };
-  /** @deprecated Use `priceUsdPerMillion`. */
-  price_usd_per_million: {
-    /**
-     * USD as a decimal string, at most 12 decimals.
-     * @example "4.805"
-     */
-    input: UsdAmount;
-    /**
-     * USD as a decimal string, at most 12 decimals.
-     * @example "4.805"
-     */
-    cacheHit: UsdAmount;
-    /** @deprecated Use `cacheHit`. In USD. */
-    cache_hit: UsdAmount;
-    /**
-     * USD as a decimal string, at most 12 decimals.
-     * @example "4.805"
-     */
-    cacheWrite5m: UsdAmount;
-    /** @deprecated Use `cacheWrite5m`. In USD. */
-    cache_write_5m: UsdAmount;
-    /**
-     * USD as a decimal string, at most 12 decimals.
-     * @example "4.805"
-     */
-    cacheWrite1h: UsdAmount;
-    /** @deprecated Use `cacheWrite1h`. In USD. */
-    cache_write_1h: UsdAmount;
-    /**
-     * USD as a decimal string, at most 12 decimals.
-     * @example "4.805"
-     */
-    output: UsdAmount;
-    /** Other prices for longer prompts, rising: above so many prompt tokens the whole request is charged at them. */
-    tiers: {
-      abovePromptTokens: number;
-      /** @deprecated Use `abovePromptTokens`. */
-      above_prompt_tokens: number;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      input: UsdAmount;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      cacheHit: UsdAmount;
-      /** @deprecated Use `cacheHit`. In USD. */
-      cache_hit: UsdAmount;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      cacheWrite5m: UsdAmount;
-      /** @deprecated Use `cacheWrite5m`. In USD. */
-      cache_write_5m: UsdAmount;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      cacheWrite1h: UsdAmount;
-      /** @deprecated Use `cacheWrite1h`. In USD. */
-      cache_write_1h: UsdAmount;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      output: UsdAmount;
-      [member: string]: unknown;
-    }[];
-    /** Other prices for hours of the week (`mon` to `sun`, `HH:MM-HH:MM` in the time zone, hours over midnight by the day on which they begin), but not on the dates that are left out. A request is charged at the prices of the moment at which it is accepted. Null: the same prices at every hour. */
-    clock: {
-      timeZone: string;
-      /** @deprecated Use `timeZone`. */
-      time_zone: string;
-      exceptDates: string[];
-      /** @deprecated Use `exceptDates`. */
-      except_dates: string[];
-      windows: {
-        days: string[];
-        hours: string[];
-        /**
-         * USD as a decimal string, at most 12 decimals.
-         * @example "4.805"
-         */
-        input: UsdAmount;
-        /**
-         * USD as a decimal string, at most 12 decimals.
-         * @example "4.805"
-         */
-        cacheHit: UsdAmount;
-        /** @deprecated Use `cacheHit`. In USD. */
-        cache_hit: UsdAmount;
-        /**
-         * USD as a decimal string, at most 12 decimals.
-         * @example "4.805"
-         */
-        cacheWrite5m: UsdAmount;
-        /** @deprecated Use `cacheWrite5m`. In USD. */
-        cache_write_5m: UsdAmount;
-        /**
-         * USD as a decimal string, at most 12 decimals.
-         * @example "4.805"
-         */
-        cacheWrite1h: UsdAmount;
-        /** @deprecated Use `cacheWrite1h`. In USD. */
-        cache_write_1h: UsdAmount;
-        /**
-         * USD as a decimal string, at most 12 decimals.
-         * @example "4.805"
-         */
-        output: UsdAmount;
-        tiers: {
-          abovePromptTokens: number;
-          /** @deprecated Use `abovePromptTokens`. */
-          above_prompt_tokens: number;
-          /**
-           * USD as a decimal string, at most 12 decimals.
-           * @example "4.805"
-           */
-          input: UsdAmount;
-          /**
-           * USD as a decimal string, at most 12 decimals.
-           * @example "4.805"
-           */
-          cacheHit: UsdAmount;
-          /** @deprecated Use `cacheHit`. In USD. */
-          cache_hit: UsdAmount;
-          /**
-           * USD as a decimal string, at most 12 decimals.
-           * @example "4.805"
-           */
-          cacheWrite5m: UsdAmount;
-          /** @deprecated Use `cacheWrite5m`. In USD. */
-          cache_write_5m: UsdAmount;
-          /**
-           * USD as a decimal string, at most 12 decimals.
-           * @example "4.805"
-           */
-          cacheWrite1h: UsdAmount;
-          /** @deprecated Use `cacheWrite1h`. In USD. */
-          cache_write_1h: UsdAmount;
-          /**
-           * USD as a decimal string, at most 12 decimals.
-           * @example "4.805"
-           */
-          output: UsdAmount;
-          [member: string]: unknown;
-        }[];
-        [member: string]: unknown;
-      }[];
-      [member: string]: unknown;
-    } | null;
-    /** USD for one of what is charged by the piece; what is left out has no price. */
-    perUnit: {
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      search?: UsdAmount | undefined;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      image?: UsdAmount | undefined;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      minute?: UsdAmount | undefined;
-      [member: string]: unknown;
-    };
-    /** @deprecated Use `perUnit`. */
-    per_unit: {
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      search?: UsdAmount | undefined;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      image?: UsdAmount | undefined;
-      /**
-       * USD as a decimal string, at most 12 decimals.
-       * @example "4.805"
-       */
-      minute?: UsdAmount | undefined;
-      [member: string]: unknown;
-    };
-    /** The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused. */
-    maxPromptTokens: number | null;
-    /** @deprecated Use `maxPromptTokens`. */
-    max_prompt_tokens: number | null;
     [member: string]: unknown;
   };
   [member: string]: unknown;
@@ -1266,17 +962,9 @@ export interface ModelList {
   object: 'list';
   data: Model[];
   hasMore: boolean;
-  /** @deprecated Use `hasMore`. */
-  has_more: boolean;
   firstId: string | null;
-  /** @deprecated Use `firstId`. */
-  first_id: string | null;
   lastId: string | null;
-  /** @deprecated Use `lastId`. */
-  last_id: string | null;
   totalCount: number;
-  /** @deprecated Use `totalCount`. */
-  total_count: number;
   links: {
     next: string | null;
     [member: string]: unknown;
@@ -1292,36 +980,26 @@ export interface UsageReport {
      * @example "4.805"
      */
     grantedUsd: UsdAmount;
-    /** @deprecated Use `grantedUsd`. In USD. */
-    granted_usd: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     chargedUsd: UsdAmount;
-    /** @deprecated Use `chargedUsd`. In USD. */
-    charged_usd: UsdAmount;
     /**
      * USD as a decimal string. Reserved by running requests, and in advance for busy keys until two seconds after their last one: it is returned when another request needs it.
      * @example "0.25"
      */
     heldUsd: UsdAmount;
-    /** @deprecated Use `heldUsd`. In USD. */
-    held_usd: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     expiredUsd: UsdAmount;
-    /** @deprecated Use `expiredUsd`. In USD. */
-    expired_usd: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     freeUsd: UsdAmount;
-    /** @deprecated Use `freeUsd`. In USD. */
-    free_usd: UsdAmount;
     [member: string]: unknown;
   };
   grants: {
@@ -1332,74 +1010,44 @@ export interface UsageReport {
      * @example "4.805"
      */
     amountUsd: UsdAmount;
-    /** @deprecated Use `amountUsd`. In USD. */
-    amount_usd: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     freeUsd: UsdAmount;
-    /** @deprecated Use `freeUsd`. In USD. */
-    free_usd: UsdAmount;
     expiresAt: string | null;
-    /** @deprecated Use `expiresAt`. */
-    expires_at: string | null;
     [member: string]: unknown;
   }[];
   data: {
     date?: string | undefined;
     model?: string | undefined;
     keyId?: string | undefined;
-    /** @deprecated Use `keyId`. */
-    key_id?: string | undefined;
     projectId?: string | null | undefined;
-    /** @deprecated Use `projectId`. */
-    project_id?: string | null | undefined;
     session?: string | undefined;
     user?: string | undefined;
     tag?: string | undefined;
     requests: number;
     inputTokens: number;
-    /** @deprecated Use `inputTokens`. */
-    input_tokens: number;
     cacheHitTokens: number;
-    /** @deprecated Use `cacheHitTokens`. */
-    cache_hit_tokens: number;
     cacheWriteTokens: number;
-    /** @deprecated Use `cacheWriteTokens`. */
-    cache_write_tokens: number;
     outputTokens: number;
-    /** @deprecated Use `outputTokens`. */
-    output_tokens: number;
     /**
      * What the requests came to by their tokens and prices.
      * @example "4.805"
      */
     costUsd: UsdAmount;
-    /** @deprecated Use `costUsd`. In USD. */
-    cost_usd: UsdAmount;
     /**
      * What was taken from the budget: less where it ended first.
      * @example "4.805"
      */
     chargedUsd: UsdAmount;
-    /** @deprecated Use `chargedUsd`. In USD. */
-    charged_usd: UsdAmount;
     /** By session, user or tag: its first request. */
     firstRequestAt?: string | undefined;
-    /** @deprecated Use `firstRequestAt`. */
-    first_request_at?: string | undefined;
     lastRequestAt?: string | undefined;
-    /** @deprecated Use `lastRequestAt`. */
-    last_request_at?: string | undefined;
     [member: string]: unknown;
   }[];
   hasMore: boolean;
-  /** @deprecated Use `hasMore`. */
-  has_more: boolean;
   nextCursor: string | null;
-  /** @deprecated Use `nextCursor`. */
-  next_cursor: string | null;
   [member: string]: unknown;
 }
 
@@ -1407,14 +1055,8 @@ export interface UsageReport {
 export interface LedgerEntry {
   object: 'usage.entry';
   requestId: string;
-  /** @deprecated Use `requestId`. */
-  request_id: string;
   createdAt: string;
-  /** @deprecated Use `createdAt`. */
-  created_at: string;
   keyId: string;
-  /** @deprecated Use `keyId`. */
-  key_id: string;
   /** The session that the client named: a keyed digest (`~…`), or the value where the account asks for it. */
   session: string | null;
   /** The end user that the client named, likewise. */
@@ -1426,20 +1068,10 @@ export interface LedgerEntry {
   protocol: 'messages' | 'chat-completions' | 'responses';
   usage: {
     inputTokens: number;
-    /** @deprecated Use `inputTokens`. */
-    input_tokens: number;
     cacheHitTokens: number;
-    /** @deprecated Use `cacheHitTokens`. */
-    cache_hit_tokens: number;
     cacheWrite5mTokens: number;
-    /** @deprecated Use `cacheWrite5mTokens`. */
-    cache_write_5m_tokens: number;
     cacheWrite1hTokens: number;
-    /** @deprecated Use `cacheWrite1hTokens`. */
-    cache_write_1h_tokens: number;
     outputTokens: number;
-    /** @deprecated Use `outputTokens`. */
-    output_tokens: number;
     [member: string]: unknown;
   };
   /** USD per 1,000,000 tokens at the moment of the request. */
@@ -1454,22 +1086,16 @@ export interface LedgerEntry {
      * @example "4.805"
      */
     cacheHit: UsdAmount;
-    /** @deprecated Use `cacheHit`. In USD. */
-    cache_hit: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     cacheWrite5m: UsdAmount;
-    /** @deprecated Use `cacheWrite5m`. In USD. */
-    cache_write_5m: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     cacheWrite1h: UsdAmount;
-    /** @deprecated Use `cacheWrite1h`. In USD. */
-    cache_write_1h: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
@@ -1477,6 +1103,52 @@ export interface LedgerEntry {
     output: UsdAmount;
     [member: string]: unknown;
   };
+  /** What other models did for the same request, such as the one that served it after a refusal, at their own prices; empty: nothing. `usage` does not have these tokens, `cost_usd` has their amounts. */
+  lines: {
+    model: string;
+    usage: {
+      inputTokens: number;
+      cacheHitTokens: number;
+      cacheWrite5mTokens: number;
+      cacheWrite1hTokens: number;
+      outputTokens: number;
+      [member: string]: unknown;
+    };
+    prices: {
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      input: UsdAmount;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      cacheHit: UsdAmount;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      cacheWrite5m: UsdAmount;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      cacheWrite1h: UsdAmount;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      output: UsdAmount;
+      [member: string]: unknown;
+    };
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    amountUsd: UsdAmount;
+    [member: string]: unknown;
+  }[];
   /** What was charged by the piece, beside the tokens; empty: nothing. */
   units: {
     unit: 'search' | 'image' | 'minute';
@@ -1486,28 +1158,20 @@ export interface LedgerEntry {
      * @example "4.805"
      */
     priceUsd: UsdAmount;
-    /** @deprecated Use `priceUsd`. In USD. */
-    price_usd: UsdAmount;
     /**
      * USD as a decimal string, at most 12 decimals.
      * @example "4.805"
      */
     amountUsd: UsdAmount;
-    /** @deprecated Use `amountUsd`. In USD. */
-    amount_usd: UsdAmount;
     [member: string]: unknown;
   }[];
   /** When the request was accepted, and the hours of the week whose prices count since then; `window` is null outside of such hours. Null: the price did not depend on the clock. */
   clock: {
     pricedAt: string;
-    /** @deprecated Use `pricedAt`. */
-    priced_at: string;
     window: {
       days: string[];
       period: string;
       timeZone: string;
-      /** @deprecated Use `timeZone`. */
-      time_zone: string;
       [member: string]: unknown;
     } | null;
     [member: string]: unknown;
@@ -1515,11 +1179,7 @@ export interface LedgerEntry {
   /** The prompt lengths that these prices are for; null: the model had one set of prices. */
   tier: {
     abovePromptTokens: number | null;
-    /** @deprecated Use `abovePromptTokens`. */
-    above_prompt_tokens: number | null;
     upToPromptTokens: number | null;
-    /** @deprecated Use `upToPromptTokens`. */
-    up_to_prompt_tokens: number | null;
     [member: string]: unknown;
   } | null;
   /**
@@ -1527,25 +1187,15 @@ export interface LedgerEntry {
    * @example "4.805"
    */
   costUsd: UsdAmount;
-  /** @deprecated Use `costUsd`. In USD. */
-  cost_usd: UsdAmount;
   /**
    * USD as a decimal string, at most 12 decimals.
    * @example "4.805"
    */
   chargedUsd: UsdAmount;
-  /** @deprecated Use `chargedUsd`. In USD. */
-  charged_usd: UsdAmount;
   latencyMs: number;
-  /** @deprecated Use `latencyMs`. */
-  latency_ms: number;
   timeToFirstByteMs: number | null;
-  /** @deprecated Use `timeToFirstByteMs`. */
-  time_to_first_byte_ms: number | null;
   outcome: 'completed' | 'budget_stopped' | 'client_closed' | 'upstream_error' | 'upstream_cut' | 'timeout' | 'shutdown';
   usageSource: 'reported' | 'partial' | 'clamped' | 'estimated' | 'none';
-  /** @deprecated Use `usageSource`. */
-  usage_source: 'reported' | 'partial' | 'clamped' | 'estimated' | 'none';
   [member: string]: unknown;
 }
 
@@ -1557,16 +1207,10 @@ export interface UsageRequests {
   archived?: {
     month: string;
     archivedAt: string;
-    /** @deprecated Use `archivedAt`. */
-    archived_at: string;
     [member: string]: unknown;
   }[] | undefined;
   hasMore: boolean;
-  /** @deprecated Use `hasMore`. */
-  has_more: boolean;
   nextCursor: string | null;
-  /** @deprecated Use `nextCursor`. */
-  next_cursor: string | null;
   [member: string]: unknown;
 }
 
@@ -1578,72 +1222,40 @@ export interface UsageSummary {
   tag?: string | undefined;
   requests: number;
   inputTokens: number;
-  /** @deprecated Use `inputTokens`. */
-  input_tokens: number;
   cacheHitTokens: number;
-  /** @deprecated Use `cacheHitTokens`. */
-  cache_hit_tokens: number;
   cacheWriteTokens: number;
-  /** @deprecated Use `cacheWriteTokens`. */
-  cache_write_tokens: number;
   outputTokens: number;
-  /** @deprecated Use `outputTokens`. */
-  output_tokens: number;
   /**
    * What the requests came to by their tokens and prices.
    * @example "4.805"
    */
   costUsd: UsdAmount;
-  /** @deprecated Use `costUsd`. In USD. */
-  cost_usd: UsdAmount;
   /**
    * What was taken from the budget: less where it ended first.
    * @example "4.805"
    */
   chargedUsd: UsdAmount;
-  /** @deprecated Use `chargedUsd`. In USD. */
-  charged_usd: UsdAmount;
   firstRequestAt: string | null;
-  /** @deprecated Use `firstRequestAt`. */
-  first_request_at: string | null;
   lastRequestAt: string | null;
-  /** @deprecated Use `lastRequestAt`. */
-  last_request_at: string | null;
   models: {
     model: string;
     requests: number;
     inputTokens: number;
-    /** @deprecated Use `inputTokens`. */
-    input_tokens: number;
     cacheHitTokens: number;
-    /** @deprecated Use `cacheHitTokens`. */
-    cache_hit_tokens: number;
     cacheWriteTokens: number;
-    /** @deprecated Use `cacheWriteTokens`. */
-    cache_write_tokens: number;
     outputTokens: number;
-    /** @deprecated Use `outputTokens`. */
-    output_tokens: number;
     /**
      * What the requests came to by their tokens and prices.
      * @example "4.805"
      */
     costUsd: UsdAmount;
-    /** @deprecated Use `costUsd`. In USD. */
-    cost_usd: UsdAmount;
     /**
      * What was taken from the budget: less where it ended first.
      * @example "4.805"
      */
     chargedUsd: UsdAmount;
-    /** @deprecated Use `chargedUsd`. In USD. */
-    charged_usd: UsdAmount;
     firstRequestAt: string;
-    /** @deprecated Use `firstRequestAt`. */
-    first_request_at: string;
     lastRequestAt: string;
-    /** @deprecated Use `lastRequestAt`. */
-    last_request_at: string;
     [member: string]: unknown;
   }[];
   [member: string]: unknown;
@@ -1657,29 +1269,15 @@ export interface KeyInfo {
     usage: UsdNumber;
     /** USD as a number; `/v1/usage` has the exact strings. */
     usageDaily: UsdNumber;
-    /** @deprecated Use `usageDaily`. In USD. */
-    usage_daily: UsdNumber;
     /** USD as a number; `/v1/usage` has the exact strings. */
     usageWeekly: UsdNumber;
-    /** @deprecated Use `usageWeekly`. In USD. */
-    usage_weekly: UsdNumber;
     /** USD as a number; `/v1/usage` has the exact strings. */
     usageMonthly: UsdNumber;
-    /** @deprecated Use `usageMonthly`. In USD. */
-    usage_monthly: UsdNumber;
     limit: UsdNumber | null;
     limitRemaining: UsdNumber | null;
-    /** @deprecated Use `limitRemaining`. */
-    limit_remaining: UsdNumber | null;
     limitReset: string | null;
-    /** @deprecated Use `limitReset`. */
-    limit_reset: string | null;
     isFreeTier: boolean;
-    /** @deprecated Use `isFreeTier`. */
-    is_free_tier: boolean;
     expiresAt: string | null;
-    /** @deprecated Use `expiresAt`. */
-    expires_at: string | null;
     [member: string]: unknown;
   };
   [member: string]: unknown;
@@ -1690,12 +1288,8 @@ export interface Credits {
   data: {
     /** USD as a number; `/v1/usage` has the exact strings. */
     totalCredits: UsdNumber;
-    /** @deprecated Use `totalCredits`. In USD. */
-    total_credits: UsdNumber;
     /** USD as a number; `/v1/usage` has the exact strings. */
     totalUsage: UsdNumber;
-    /** @deprecated Use `totalUsage`. In USD. */
-    total_usage: UsdNumber;
     [member: string]: unknown;
   };
   [member: string]: unknown;
@@ -1723,7 +1317,13 @@ export interface MessagesError {
      * @example "4.805"
      */
     required_usd?: UsdAmount | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    most_usd?: UsdAmount | undefined;
     affordable_max_tokens?: number | undefined;
+    retry_after_s?: number | undefined;
     limit_period?: string | undefined;
     /**
      * USD as a decimal string, at most 12 decimals.
@@ -1762,7 +1362,13 @@ export interface OpenAiError {
      * @example "4.805"
      */
     required_usd?: UsdAmount | undefined;
+    /**
+     * USD as a decimal string, at most 12 decimals.
+     * @example "4.805"
+     */
+    most_usd?: UsdAmount | undefined;
     affordable_max_tokens?: number | undefined;
+    retry_after_s?: number | undefined;
     limit_period?: string | undefined;
     /**
      * USD as a decimal string, at most 12 decimals.
@@ -1787,8 +1393,6 @@ export interface GetUsageQuery {
   to?: string | undefined;
   /** Comma-separated: `day`, `model`, `key`, `project`, and one of `session`, `user` and `tag`. Default: `day,model`. A request with several tags counts for each. */
   groupBy?: string | undefined;
-  /** @deprecated Use `groupBy`. */
-  group_by?: string | undefined;
   /** Rows, 1 to 1000. Default: 100. */
   limit?: number | undefined;
   /** `next_cursor` of the page before. */
@@ -1803,6 +1407,4 @@ export interface GetUsageQuery {
   tag?: string | undefined;
   /** Answers with the ledger entry of this request instead. */
   requestId?: string | undefined;
-  /** @deprecated Use `requestId`. */
-  request_id?: string | undefined;
 }

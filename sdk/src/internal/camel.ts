@@ -2,34 +2,24 @@ import { operationQueries } from '../generated/rest-queries.ts';
 import { checkNames } from './names.ts';
 
 /**
- * The service's own answers are in snake case and the SDK in camel case: members stand under both names until the next major
- * version. Loaded with the first such call.
+ * The service's own answers are in snake case on the wire and in camel case here, like those of the control plane. Loaded
+ * with the first such call.
  */
 
 const camel = (name: string) => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** What consoles of Node, Deno and Bun ask an object for: https://nodejs.org/api/util.html#utilinspectcustom. */
-const inspected = Symbol.for('nodejs.util.inspect.custom');
-
-/** What a console shows of an answer: each member once, by its name in camel case. */
-function shown(this: object): object {
-  return Object.fromEntries(Object.entries(this).filter(([name]) => name === camel(name)));
-}
-
-/**
- * Gives every member of an answer its name in camel case too. Answers are the caller's own: they are changed in place. Both names are
- * enumerable, so that copies and stored JSON go on having the names that earlier versions gave them.
- */
+/** Gives every member of an answer its name in camel case. Answers are the caller's own: they are changed in place. */
 export function withCamelNames<T>(answer: T): T {
   if (typeof answer !== 'object' || answer === null) return answer;
+  const named = answer as Record<string, unknown>;
+  // Each is taken out and put back, so that the members keep their order.
   for (const [name, value] of Object.entries(answer)) {
     withCamelNames(value);
-    const named = answer as Record<string, unknown>;
+    if (Array.isArray(answer)) continue;
+    delete named[name];
     named[camel(name)] = value;
   }
-  // Not enumerable: copies have their plain members only.
-  if (!Array.isArray(answer)) Object.defineProperty(answer, inspected, { value: shown });
   return answer;
 }
 

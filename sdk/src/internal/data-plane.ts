@@ -47,9 +47,9 @@ interface ModelMethods<Event, Final extends object> {
 export interface DataPlaneClient {
   model<Event, Final extends object>(operation: ModelOperation<Event, Final>): ModelMethods<Event, Final>;
   post<T>(call: PostCall, options?: RequestOptions): Pending<T>;
-  /** An estimate, with its members in camel case too. */
+  /** An estimate, with its members in camel case. */
   estimate(call: PostCall, options?: RequestOptions): Pending<Estimate>;
-  /** An answer about the account, with its members in camel case too. */
+  /** An answer about the account, with its members in camel case. */
   get<T>(call: GetCall, options?: RequestOptions): Pending<T>;
 }
 

@@ -59,7 +59,7 @@ export const accountCommands: readonly Command[] = [
     summary: 'the grants of an account, in the order in which they are used, in USD',
     options: { account: 'text' },
     async run(surroundings, given) {
-      const { listGrants } = await import('../../billing/usage.ts');
+      const { listGrants } = await import('../../billing/reads/usage.ts');
       const { id: accountId } = await accountOf(surroundings, given);
       const grants = await listGrants(surroundings.pool, accountId);
       return {

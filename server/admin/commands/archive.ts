@@ -13,7 +13,7 @@ export const archiveCommands: readonly Command[] = [
       'write the months before MONTH (2026-01) as CSV with checksums, read them back, and only then take them out of the database; months that the books have not closed only with --unclosed',
     options: { before: 'text', to: 'text', unclosed: 'flag', 'dry-run': 'flag' },
     async run({ pool, config }, given) {
-      const { archiveMonth, firstKept, listArchivable } = await import('../../billing/archive.ts');
+      const { archiveMonth, firstKept, listArchivable } = await import('../../billing/archive/archive.ts');
       const { keepMonths, directory } = config.ledgerArchive;
       const before = given.text('before') ?? (keepMonths === null ? given.required('before') : firstKept(keepMonths));
       if (!monthName.test(before)) throw new CommandError('usage', '--before is a month: 2026-01');
@@ -40,7 +40,7 @@ export const archiveCommands: readonly Command[] = [
     options: {},
     words: 1,
     async run({ pool }, given) {
-      const { verifyArchive } = await import('../../billing/archive.ts');
+      const { verifyArchive } = await import('../../billing/archive/archive.ts');
       return { json: { ...(await understood(verifyArchive(pool, given.words[0] ?? ''))) } };
     },
   },
@@ -51,7 +51,7 @@ export const archiveCommands: readonly Command[] = [
     options: {},
     words: 1,
     async run({ pool }, given) {
-      const { restoreMonth } = await import('../../billing/archive.ts');
+      const { restoreMonth } = await import('../../billing/archive/archive.ts');
       const folder = given.words[0] ?? '';
       return { json: { ...(await understood(restoreMonth(pool, { folder, actor: commandLine }))) } };
     },

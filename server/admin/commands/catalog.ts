@@ -60,7 +60,7 @@ export const catalogCommands: readonly Command[] = [
     name: 'catalog diff',
     usage: 'LIST [--map UPSTREAM=VENDOR,…] [--markup 15%] [--out FILE]',
     summary:
-      'compare costs, prices, margins, limits and tiers with a public price list (a file or an address: models.dev’s api.json, LiteLLM’s model_prices_and_context_window.json); changes nothing. --out writes the list’s costs, and with --markup prices, as a file for `catalog apply`',
+      'compare costs, prices, margins, limits, tiers and models that are missing with a public price list (a file or an address: models.dev’s api.json, LiteLLM’s model_prices_and_context_window.json); changes nothing. --out writes the list’s costs, and with --markup prices, as a file for `catalog apply`',
     options: { map: 'text', markup: 'text', out: 'text' },
     words: 1,
     async run({ config, pool }, given) {
@@ -74,13 +74,14 @@ export const catalogCommands: readonly Command[] = [
       const list = await openList(config, given);
       const vendors = await readVendors();
       const vendorOf = await vendorsOf(given);
-      const { rows, faults, proposal } = await transaction(pool, (client) =>
+      const { rows, missing, faults, proposal } = await transaction(pool, (client) =>
         diffCatalog(client, { list, vendors, vendorOf, markup }),
       );
-      await refuseUnknownPrices(faults, diffText(rows), { models: rows });
+      const text = diffText({ rows, missing });
+      await refuseUnknownPrices(faults, text, { models: rows, missing });
       const out = await writeOut(given, () => catalogText([], proposal));
       const written = out === null ? '' : `\n\n${out}: apply it with \`catalog apply ${out}\`; nothing was changed`;
-      return { json: { models: rows, out }, text: `${diffText(rows)}${written}` };
+      return { json: { models: rows, missing, out }, text: `${text}${written}` };
     },
   },
   {

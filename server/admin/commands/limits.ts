@@ -146,7 +146,7 @@ async function shown({ limits, ...rest }: AccountLimits) {
 }
 
 async function reported({ pool }: Surroundings, { id, name, archivedAt }: Project) {
-  const { readProjectSpend } = await import('../../billing/shared-spend.ts');
+  const { readProjectSpend } = await import('../../billing/reads/shared-spend.ts');
   const { formatUsd } = await import('../../core/money.ts');
   const [spend] = await readProjectSpend(pool, [id]);
   const usdOf = (amount: bigint | null | undefined) =>

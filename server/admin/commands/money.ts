@@ -1,6 +1,6 @@
 /** The commands for money: budget, ledger and invariants. */
 
-import type { LedgerRecord } from '../../billing/usage.ts';
+import type { LedgerRecord } from '../../billing/reads/usage.ts';
 import { formatPrice, formatUsd } from '../../core/money.ts';
 import type { UnitPrices } from '../../core/price.ts';
 import type { TokenPools } from '../../core/tokens.ts';
@@ -19,7 +19,7 @@ export const moneyCommands: readonly Command[] = [
     summary: 'what was granted, charged, held, has expired and is free, in USD',
     options: { account: 'text' },
     async run(surroundings, given) {
-      const { readBalance } = await import('../../billing/usage.ts');
+      const { readBalance } = await import('../../billing/reads/usage.ts');
       const { id } = await accountOf(surroundings, given);
       const { granted, charged, held, expired, free } = await readBalance(surroundings.pool, id);
       return {
@@ -39,11 +39,11 @@ export const moneyCommands: readonly Command[] = [
     summary: `the finished requests of an account, newest first (default ${defaultEntries})`,
     options: { account: 'text', limit: 'text' },
     async run(surroundings, given) {
-      const { readLedger } = await import('../../billing/usage.ts');
+      const { readLedger } = await import('../../billing/reads/usage.ts');
       const limit = given.whole('limit', 1, maxEntries) ?? defaultEntries;
       const { id: accountId } = await accountOf(surroundings, given);
       const { items, next } = await readLedger(surroundings.pool, { accountId, limit });
-      const { listArchivedMonths } = await import('../../billing/archived-months.ts');
+      const { listArchivedMonths } = await import('../../billing/archive/archived-months.ts');
       // Older requests may be in archives: said where the list ends.
       const archived = next === null ? (await listArchivedMonths(surroundings.pool)).map(({ month }) => month) : [];
       return {
@@ -109,7 +109,7 @@ export const moneyCommands: readonly Command[] = [
       'check the rules of money over all accounts, or one; with --since only what was written since then, beside the sums of before; exit code 1 and the rows if one is broken',
     options: { account: 'text', since: 'text' },
     async run(surroundings, given) {
-      const { checkInvariants } = await import('../../billing/invariants.ts');
+      const { checkInvariants } = await import('../../billing/upkeep/invariants.ts');
       const accounts = given.text('account') === undefined ? null : [(await accountOf(surroundings, given)).id];
       const since = given.moment('since');
       const broken = await checkInvariants(surroundings.pool, { accounts, ...(since === undefined ? {} : { since }) });
@@ -138,6 +138,15 @@ function presentEntry(entry: LedgerRecord) {
     ...(entry.units.length === 0
       ? {}
       : { units: entry.units.map((line) => ({ ...line, price: formatUsd(line.price) })) }),
+    ...(entry.lines.length === 0
+      ? {}
+      : {
+          lines: entry.lines.map(({ model, usage, price }) => ({
+            model,
+            usage: presentPools(usage),
+            prices: presentPrices(price),
+          })),
+        }),
     cost: formatUsd(entry.cost),
     charged: formatUsd(entry.charged),
     latencyMs: entry.latencyMs,

@@ -52,6 +52,7 @@ async function allCommands(): Promise<readonly Command[]> {
     import('./uptime.ts').then((part) => part.uptimeCommands),
     import('./database.ts').then((part) => part.databaseCommands),
     import('./books.ts').then((part) => part.booksCommands),
+    import('./refunds.ts').then((part) => part.refundCommands),
     import('./doctor.ts').then((part) => part.doctorCommands),
   ]);
   return parts.flat();

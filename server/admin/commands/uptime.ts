@@ -42,15 +42,16 @@ export const uptimeCommands: readonly Command[] = [
   },
   {
     name: 'probe-agent revoke',
-    usage: '--id ID',
-    summary: 'refuse the token of an agent from now on; what it measured stays',
-    options: { id: 'text' },
+    usage: '--id ID [--keep-results]',
+    summary: 'refuse the token of an agent, and take back what it found unless it is to be kept',
+    options: { id: 'text', 'keep-results': 'flag' },
     async run(surroundings, given) {
       const id = given.required('id');
       const agents = await agentsOf(surroundings);
-      const revoked = await agents.revoke(id, commandLine);
+      const keepResults = given.flag('keep-results');
+      const revoked = await agents.revoke(id, { actor: commandLine, keepResults });
       if (revoked === null) throw new CommandError('unknown_agent', `There is no agent ${id} with a token`);
-      return { json: { agent: shown(revoked) } };
+      return { json: { agent: shown(revoked), withdrawn: revoked.withdrawn } };
     },
   },
 ];

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { firstKept, listArchivable } from '../../billing/archive.ts';
+import { firstKept, listArchivable } from '../../billing/archive/archive.ts';
 import { migrateStatus } from '../../database/migrate.ts';
 import { openPool } from '../../database/pool.ts';
 import type { Config } from '../../runtime/config.ts';

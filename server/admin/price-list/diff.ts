@@ -43,8 +43,18 @@ export interface DiffRow {
   differs: readonly ('cost' | 'tiers' | 'pieces' | 'loss' | 'limits' | 'not_listed')[];
 }
 
+/** A model of the list that no route of the catalog leads to. */
+export interface MissingModel {
+  vendor: VendorId;
+  /** The vendor's name of it. */
+  name: string;
+  prices: PriceText;
+}
+
 export interface CatalogDiff {
   rows: DiffRow[];
+  /** Models sold by tokens, of vendors that the catalog has routes to. */
+  missing: MissingModel[];
   faults: UnknownPrice[];
   /** A catalog file that would set the costs of the list (and with a markup the prices); it is applied by hand. */
   proposal: Record<string, unknown>;
@@ -70,7 +80,8 @@ export async function diffCatalog(client: ClientBase, options: DiffOptions): Pro
       new Map(list.models(nameInList(vendor.id, list.format)).map((model) => [model.name, model])),
     ]),
   );
-  const diff: CatalogDiff = { rows: [], faults: [], proposal: {} };
+  const diff: CatalogDiff = { rows: [], missing: [], faults: [], proposal: {} };
+  const routed = new Map<VendorId, Set<string>>();
   const proposed = new Map<string, { costs: Map<string, RouteCosts>; price: CatalogPrice | null }>();
 
   for (const model of (await listModels(client)).filter(({ enabled }) => enabled)) {
@@ -80,6 +91,7 @@ export async function diffCatalog(client: ClientBase, options: DiffOptions): Pro
       if (upstream === undefined || upstream.baseUrl === 'simulator') continue;
       const vendor = vendorAt(upstream, vendors, vendorOf);
       const entry = vendor === null ? undefined : listed.get(vendor.id)?.get(route.upstreamModel);
+      if (vendor !== null) routed.set(vendor.id, (routed.get(vendor.id) ?? new Set()).add(route.upstreamModel));
       diff.faults.push(...(entry?.faults ?? []).map((fault) => ({ model: model.id, ...fault })));
       const costs =
         vendor === null || entry === undefined || entry.prices === null ? null : costsOf(entry, entry.prices, vendor);
@@ -101,6 +113,16 @@ export async function diffCatalog(client: ClientBase, options: DiffOptions): Pro
       const change = proposed.get(model.id) ?? { costs: new Map<string, RouteCosts>(), price: null };
       change.costs.set(JSON.stringify([route.upstreamId, route.upstreamModel]), costs);
       proposed.set(model.id, change);
+    }
+  }
+  for (const vendor of vendors) {
+    const known = routed.get(vendor.id);
+    if (known === undefined) continue;
+    for (const entry of listed.get(vendor.id)?.values() ?? []) {
+      // What the list retires or sells in another way is no gap.
+      if (known.has(entry.name) || entry.prices === null || entry.kind === null || entry.deprecated) continue;
+      const costs = costsOf(entry, entry.prices, vendor);
+      diff.missing.push({ vendor: vendor.id, name: entry.name, prices: pricesText(costs) });
     }
   }
   diff.proposal = proposalOf(catalog, diff.rows, proposed, markup);
@@ -250,10 +272,15 @@ const titles: Record<TokenPool, string> = {
   output: 'output',
 };
 
-/** The rows as text, a block for each route. */
-export function diffText(rows: readonly DiffRow[]): string {
+/** The rows as text, a block for each route, and then the models that the catalog lacks. */
+export function diffText({ rows, missing }: Pick<CatalogDiff, 'rows' | 'missing'>): string {
   if (rows.length === 0) return 'No model of the catalog has a route to a vendor.';
-  return rows.map(blockOf).join('\n\n');
+  const lacking = missing.map(
+    ({ vendor, name, prices }) =>
+      `  + ${vendor}: ${name}  input ${prices.input ?? '-'}, cache hit ${prices.cacheHit ?? '-'}, output ${prices.output ?? '-'}`,
+  );
+  const more = lacking.length === 0 ? [] : [['In the list, and not in the catalog:', ...lacking].join('\n')];
+  return [...rows.map(blockOf), ...more].join('\n\n');
 }
 
 function blockOf(row: DiffRow): string {

@@ -1,4 +1,4 @@
-import { reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
+import { openaiCallIds, reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
 import type { VendorProfile } from './profile.ts';
 
 /** OpenAI's reasoning models at Azure, at the address of a resource that ends in `/openai/v1`. */
@@ -6,8 +6,14 @@ export const azure: VendorProfile = {
   id: 'azure',
   displayName: 'Azure OpenAI',
   protocols: {
-    'chat-completions': { baseUrl: null, features: reasoningChat },
-    responses: { baseUrl: null, features: reasoningResponses },
+    'chat-completions': { baseUrl: null, callIdMax: openaiCallIds.chat, features: reasoningChat },
+    responses: {
+      baseUrl: null,
+      callIdMax: openaiCallIds.responses,
+      // https://developers.openai.com/api/docs/guides/compaction
+      compaction: true,
+      features: reasoningResponses,
+    },
   },
   keyVariable: 'AZURE_OPENAI_API_KEY',
   wordings: ['OpenAI', 'Azure'],

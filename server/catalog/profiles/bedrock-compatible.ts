@@ -7,7 +7,7 @@ export const bedrockCompatible: VendorProfile = {
   protocols: {
     'chat-completions': { baseUrl: null, features: { effort: 'named', endUser: false } },
     responses: { baseUrl: null, features: { effort: 'named', minOutputTokens: 16 } },
-    messages: { baseUrl: null, features: { sampling: false, effort: 'named' } },
+    messages: { baseUrl: null, callIdMax: 64, features: { sampling: false, effort: 'named' } },
   },
   keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
   wordings: ['Amazon Bedrock', 'Anthropic'],

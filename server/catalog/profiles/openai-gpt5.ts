@@ -1,4 +1,4 @@
-import { reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
+import { openaiCallIds, reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
 import type { VendorProfile } from './profile.ts';
 
 /** OpenAI's GPT-5 family. */
@@ -6,8 +6,18 @@ export const openaiGpt5: VendorProfile = {
   id: 'openai-gpt5',
   displayName: 'OpenAI (GPT-5)',
   protocols: {
-    'chat-completions': { baseUrl: 'https://api.openai.com/v1', features: { ...reasoningChat, store: true } },
-    responses: { baseUrl: 'https://api.openai.com/v1', features: reasoningResponses },
+    'chat-completions': {
+      baseUrl: 'https://api.openai.com/v1',
+      callIdMax: openaiCallIds.chat,
+      features: { ...reasoningChat, store: true },
+    },
+    responses: {
+      baseUrl: 'https://api.openai.com/v1',
+      callIdMax: openaiCallIds.responses,
+      // https://developers.openai.com/api/docs/guides/compaction
+      compaction: true,
+      features: reasoningResponses,
+    },
   },
   keyVariable: 'OPENAI_API_KEY',
   wordings: ['OpenAI'],

@@ -1,4 +1,4 @@
-import { reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
+import { openaiCallIds, reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
 import type { VendorProfile } from './profile.ts';
 
 /** OpenAI's o-series. */
@@ -8,10 +8,14 @@ export const openaiO: VendorProfile = {
   protocols: {
     'chat-completions': {
       baseUrl: 'https://api.openai.com/v1',
+      callIdMax: openaiCallIds.chat,
       features: { ...reasoningChat, store: true, parallelCalls: false },
     },
     responses: {
       baseUrl: 'https://api.openai.com/v1',
+      callIdMax: openaiCallIds.responses,
+      // https://developers.openai.com/api/docs/guides/compaction
+      compaction: true,
       features: { ...reasoningResponses, parallelCalls: false },
     },
   },

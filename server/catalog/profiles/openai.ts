@@ -3,6 +3,9 @@ import type { Quirk } from './profile.ts';
 
 /** What OpenAI's reasoning models have in common, at OpenAI and at Azure. */
 
+/** https://github.com/microsoft/autogen/issues/6377, https://github.com/AnswerDotAI/fastllm/issues/45 */
+export const openaiCallIds = { chat: 40, responses: 64 } as const;
+
 /** Chat completions: no `max_tokens`, no sampling, no stop sequences. */
 export const reasoningChat: Partial<UpstreamFeatures> = {
   maxTokensField: 'max_completion_tokens',

@@ -1,3 +1,4 @@
+import { openaiCallIds } from './openai.ts';
 import type { VendorProfile } from './profile.ts';
 
 /** OpenRouter, which passes requests on to other vendors. */
@@ -7,6 +8,8 @@ export const openrouter: VendorProfile = {
   protocols: {
     'chat-completions': {
       baseUrl: 'https://openrouter.ai/api/v1',
+      // Of the models of OpenAI behind it: https://github.com/openclaw/openclaw/pull/875
+      callIdMax: openaiCallIds.chat,
       features: { files: true, effort: true, cachedTokens: 'overlapping' },
     },
   },

@@ -21,6 +21,10 @@ export interface VendorEndpoint {
   baseUrl: string | null;
   /** What differs from the protocol's defaults. */
   features: Partial<UpstreamFeatures>;
+  /** Responses only: the vendor compacts conversations itself. */
+  compaction?: true;
+  /** Characters that an id of a tool call may have; absent: any. */
+  callIdMax?: number;
 }
 
 /** One thing that the vendor does otherwise, and the public page that says so. */

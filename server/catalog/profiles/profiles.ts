@@ -40,6 +40,17 @@ export function profileOf(name: unknown): VendorProfile | null {
   return isProfileId(name) ? vendorProfiles[name] : null;
 }
 
+/** Whether the vendor is known to compact conversations of the protocol itself. */
+export function compactsItself(name: unknown, protocol: Protocol): boolean {
+  return profileOf(name)?.protocols[protocol]?.compaction === true;
+}
+
+/** Characters that an id of a tool call may have there; null: any; undefined: the vendor is not known. */
+export function callIdMaxOf(name: unknown, protocol: Protocol): number | null | undefined {
+  const profile = profileOf(name);
+  return profile === null ? undefined : (profile.protocols[protocol]?.callIdMax ?? null);
+}
+
 /** What the profile says of upstreams of that protocol. */
 export function profileFeatures(name: unknown, protocol: Protocol): Partial<UpstreamFeatures> {
   return profileOf(name)?.protocols[protocol]?.features ?? {};

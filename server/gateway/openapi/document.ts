@@ -189,7 +189,7 @@ const tags: Json = {
   in: 'header',
   required: false,
   description:
-    'Tags of this request, for `group_by=tag`: at most 8 of `name=value`, separated by commas, values of up to 64 characters, percent-encoded beyond ASCII. Stored as keyed digests, or plainly where the account asks for that; not sent to the vendor. A malformed one is refused (400).',
+    'Tags of this request, for `group_by=tag`: at most 8 of `name=value`, separated by commas, values of up to 64 characters, percent-encoded beyond ASCII. Stored as they are, or as keyed digests where the account asks for that; not sent to the vendor. A malformed one is refused (400).',
   schema: { type: 'string' },
   example: 'team=search,env=production',
 };

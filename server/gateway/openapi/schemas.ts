@@ -568,6 +568,14 @@ export const usageReport = open({
   next_cursor: text.nullable(),
 }).meta({ id: 'UsageReport' });
 
+const entryTokens = open({
+  input_tokens: z.int(),
+  cache_hit_tokens: z.int(),
+  cache_write_5m_tokens: z.int(),
+  cache_write_1h_tokens: z.int(),
+  output_tokens: z.int(),
+});
+
 export const ledgerEntry = open({
   object: z.literal('usage.entry'),
   request_id: text,
@@ -582,15 +590,13 @@ export const ledgerEntry = open({
   model: text,
   upstream: text,
   protocol: z.enum(['messages', 'chat-completions', 'responses']),
-  usage: open({
-    input_tokens: z.int(),
-    cache_hit_tokens: z.int(),
-    cache_write_5m_tokens: z.int(),
-    cache_write_1h_tokens: z.int(),
-    output_tokens: z.int(),
-  }),
+  usage: entryTokens,
   prices: open(fivePrices).meta({
     description: 'USD per 1,000,000 tokens at the moment of the request.',
+  }),
+  lines: z.array(open({ model: text, usage: entryTokens, prices: open(fivePrices), amount_usd: usd })).meta({
+    description:
+      'What other models did for the same request, such as the one that served it after a refusal, at their own prices; empty: nothing. `usage` does not have these tokens, `cost_usd` has their amounts.',
   }),
   units: z
     .array(open({ unit: z.enum(['search', 'image', 'minute']), count: z.int(), price_usd: usd, amount_usd: usd }))
@@ -711,8 +717,23 @@ export const estimate = open({
   }),
   most_usd: usd.meta({
     description:
-      'The highest cost by the length of the request and the cap on its answer. A stream is stopped where the budget ends.',
+      'The bound of the request: no honest bill is higher, and nothing above it is charged. A stream is stopped where the budget ends.',
   }),
+  bound: z
+    .array(
+      open({
+        kind: text.meta({
+          description:
+            'What it is: `text`, `template`, `image`, `document_by_address`, `vendor_tools` and others; more may come.',
+        }),
+        count: z.int().nullable().meta({ description: 'How many there are; null: it is not counted.' }),
+        tokens: z.int().meta({ description: 'Its tokens at most.' }),
+        is_window: z.boolean().meta({
+          description: 'It counts as the whole window of the model, because only the vendor can measure it.',
+        }),
+      }),
+    )
+    .meta({ description: 'What the prompt of the bound rests on. A window is counted once.' }),
 }).meta({ id: 'Estimate', description: 'What a request would hold and cost, by the prices of this moment.' });
 
 /** Figures of a refusal for lack of budget, or at a key's own limit. */
@@ -720,7 +741,9 @@ const figures = {
   balance_usd: usd.optional(),
   held_usd: heldUsd.optional(),
   required_usd: usd.optional(),
+  most_usd: usd.optional(),
   affordable_max_tokens: z.int().optional(),
+  retry_after_s: z.int().optional(),
   limit_period: text.optional(),
   limit_usd: usd.optional(),
   spent_usd: usd.optional(),

@@ -1,21 +1,21 @@
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { containing } from '../containing.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther } from '../enums.ts';
-import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { besideCursor, cursorRow } from '../paging.ts';
+import { containing } from '../types/containing.ts';
+import { answeredAndSent } from '../types/enums.ts';
+import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
+import { besideCursor, cursorRow } from '../types/paging.ts';
 
 /** Accounts: the payers, each with one budget. */
 
-export const AccountStatus = builder.enumType('AccountStatus', {
+export const [AccountStatus, AccountStatusInput] = answeredAndSent('AccountStatus', 'AccountStatusInput', {
   description: 'Whether an account may send requests.',
-  values: orOther({
+  values: {
     ACTIVE: { value: 'active', description: 'Requests are taken.' },
     SUSPENDED: { value: 'suspended', description: 'An operator has stopped the account.' },
-  } as const),
+  } as const,
 });
 
 export const AccountType = builder.prismaNode('Account', {
@@ -71,21 +71,25 @@ function searched(text: string) {
 }
 
 builder.objectFields(OperatorType, (t) => ({
-  accounts: t.prismaConnection({
-    type: AccountType,
-    cursor: 'id',
-    description: 'Accounts, newest first.',
-    args: {
-      search: t.arg.string({ description: 'Part of the address or the name, or an id.' }),
-      status: t.arg({ type: AccountStatus, description: 'Only accounts in this state.' }),
+  accounts: t.prismaConnection(
+    {
+      type: AccountType,
+      cursor: 'id',
+      description: 'Accounts, newest first.',
+      args: {
+        search: t.arg.string({ description: 'Part of the address or the name, or an id.' }),
+        status: t.arg({ type: AccountStatusInput, description: 'Only accounts in this state.' }),
+      },
+      resolve: (query, _operator, { search, status, ...page }, { prisma }) =>
+        prisma.account.findMany({
+          ...query,
+          where: besideCursor({ ...(status ? { status } : {}), ...searched(search?.trim() ?? '') }, cursorRow(page)),
+          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        }),
     },
-    resolve: (query, _operator, { search, status, ...page }, { prisma }) =>
-      prisma.account.findMany({
-        ...query,
-        where: besideCursor({ ...(status ? { status } : {}), ...searched(search?.trim() ?? '') }, cursorRow(page)),
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      }),
-  }),
+    { name: 'AccountConnection' },
+    { name: 'AccountEdge' },
+  ),
   account: t.prismaField({
     type: AccountType,
     nullable: true,
@@ -98,6 +102,15 @@ builder.objectFields(OperatorType, (t) => ({
   }),
 }));
 
+const SetAccountStatusInput = builder.inputType('SetAccountStatusInput', {
+  description: 'What `setAccountStatus` takes.',
+  fields: (t) => ({
+    accountId: t.id({ required: true, description: 'Which account.' }),
+    status: t.field({ type: AccountStatusInput, required: true, description: 'What it is to be.' }),
+    reason: t.string({ description: 'Why; the audit log and the timeline show it to operators.' }),
+  }),
+});
+
 builder.mutationField('setAccountStatus', (t) =>
   t.prismaField({
     type: AccountType,
@@ -105,11 +118,9 @@ builder.mutationField('setAccountStatus', (t) =>
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
     args: {
-      accountId: t.arg.id({ required: true, description: 'Which account.' }),
-      status: t.arg({ type: AccountStatus, required: true, description: 'What it is to be.' }),
-      reason: t.arg.string({ description: 'Why; the audit log and the timeline show it to operators.' }),
+      input: t.arg({ type: SetAccountStatusInput, required: true, description: 'Everything that it is given.' }),
     },
-    resolve: async (query, _root, args, context) => {
+    resolve: async (query, _root, { input: args }, context) => {
       const accountId = decodeUuid('Account', args.accountId);
       if (accountId === null) throw new NotFoundError('account');
       const reason = args.reason?.trim().slice(0, 500) ?? '';

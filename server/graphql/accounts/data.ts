@@ -1,6 +1,8 @@
 import { abilitiesOn, actorOf, isTrustedOperator } from '../../people/principal.ts';
 import { accountFor, decodeUuid, suspendedSentence } from '../access.ts';
 import { builder } from '../builder.ts';
+import { guarded, staleSignIn, throwRefusal } from '../people/outcomes.ts';
+import { me } from '../people/people.ts';
 import {
   badInput,
   ConflictError,
@@ -9,9 +11,7 @@ import {
   NotFoundError,
   TooManyAttemptsError,
   wrongCode,
-} from '../errors.ts';
-import { guarded, staleSignIn, throwRefusal } from '../people/outcomes.ts';
-import { me } from '../people/people.ts';
+} from '../types/errors.ts';
 
 /** A person's own data: the export of an account, and its erasure. */
 
@@ -37,6 +37,21 @@ const ErasedType = builder.objectRef<{ people: number }>('AccountErased').implem
 const exportsADay = { attempts: 10, windowS: 86_400 };
 const erasures = { attempts: 5, windowS: 3_600 };
 
+const CreateAccountExportInput = builder.inputType('CreateAccountExportInput', {
+  description: 'What `createAccountExport` takes.',
+  fields: (t) => ({ accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }) }),
+});
+
+const EraseAccountInput = builder.inputType('EraseAccountInput', {
+  description: 'What `eraseAccount` takes.',
+  fields: (t) => ({
+    accountId: t.id({ required: true, description: 'Which account.' }),
+    email: t.string({ required: true, description: 'The account’s e-mail address, typed as a confirmation.' }),
+    password: t.string({ description: 'Your password, once more.' }),
+    code: t.string({ description: 'Instead of it: a code of the authenticator app, or a backup code.' }),
+  }),
+});
+
 builder.mutationFields((t) => ({
   createAccountExport: t.field({
     type: ExportType,
@@ -44,12 +59,14 @@ builder.mutationFields((t) => ({
       'Makes a link to an export of an account: its members, keys, settings, orders, grants and ledger. For persons who manage its members; at most 10 a day.',
     authScopes: { user: true },
     errors: { types: [NotFoundError, NotAllowedError, TooManyAttemptsError] },
-    args: { accountId: t.arg.id({ description: 'Which account; left out: your only or oldest one.' }) },
-    resolve: async (_root, args, context) => {
+    args: {
+      input: t.arg({ type: CreateAccountExportInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: args }, context) => {
       const accountId = accountFor(context, args.accountId, 'members');
       const wait = await context.domains.throttle.take(`export:${accountId}`, exportsADay);
       if (wait !== null) throw new TooManyAttemptsError(wait);
-      return context.domains.exportLinks.link(accountId);
+      return context.domains.exportLinks.link(accountId, actorOf(context.principal));
     },
   }),
   eraseAccount: t.field({
@@ -58,13 +75,8 @@ builder.mutationFields((t) => ({
       'Forgets an account and its people for good; only an owner may, and an operator. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.',
     authScopes: { user: true },
     errors: { types: [...guarded, NotFoundError, NotAllowedError, InvalidCredentialsError, ConflictError] },
-    args: {
-      accountId: t.arg.id({ required: true, description: 'Which account.' }),
-      email: t.arg.string({ required: true, description: 'The account’s e-mail address, typed as a confirmation.' }),
-      password: t.arg.string({ description: 'Your password, once more.' }),
-      code: t.arg.string({ description: 'Instead of it: a code of the authenticator app, or a backup code.' }),
-    },
-    resolve: async (_root, { accountId, email, password, code }, context) => {
+    args: { input: t.arg({ type: EraseAccountInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { accountId, email, password, code } }, context) => {
       const id = decodeUuid('Account', accountId);
       const person = me(context);
       const { userId } = person;
@@ -85,7 +97,7 @@ builder.mutationFields((t) => ({
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
       if (outcome.kind === 'not_owner') throw new NotAllowedError('Only an owner can erase an account.');
       if (outcome.kind === 'suspended') throw new NotAllowedError(suspendedSentence);
-      if (outcome.kind === 'not_confirmed') throw badInput('email', 'must be the account’s e-mail address');
+      if (outcome.kind === 'not_confirmed') throw badInput('input.email', 'must be the account’s e-mail address');
       return outcome;
     },
   }),

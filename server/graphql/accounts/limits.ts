@@ -1,11 +1,11 @@
 import type { AccountLimits } from '../../accounts/account-limits.ts';
-import { readAccountSpend, type SpendRecord } from '../../billing/usage.ts';
+import { readAccountSpend, type SpendRecord } from '../../billing/reads/usage.ts';
 import { actorOf } from '../../people/principal.ts';
 import { accountFor } from '../access.ts';
 import { builder } from '../builder.ts';
-import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
 import { limitsOf, SpendLimitsInput, SpendLimitsType } from '../keys/keys.ts';
 import { paceFields, paceInputs, paceOf } from '../keys/pace.ts';
+import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { AccountType } from './accounts.ts';
 
 /** The limits that an account sets itself over all its keys. */

@@ -1,42 +1,51 @@
-import type { InvitationRecord, InvitedRole, MemberOutcome, MemberRecord } from '../../people/members.ts';
+import type {
+  InvitationRecord,
+  InvitedRole,
+  KeysOfLeaving,
+  MemberOutcome,
+  MemberRecord,
+  SeenKey,
+} from '../../people/members.ts';
 import { accountsWith, type Role } from '../../people/principal.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { accountFor, decodeId, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther } from '../enums.ts';
+import { DoneType } from '../people/outcomes.ts';
+import { me } from '../people/people.ts';
+import { answeredAndSent } from '../types/enums.ts';
+import { ErrorInterface } from '../types/error-types.ts';
 import {
   badInput,
   ConflictError,
   InputError,
   InvalidTokenError,
+  KeysUndecidedError,
   NotAllowedError,
   NotFoundError,
   TooManyAttemptsError,
-} from '../errors.ts';
-import { DoneType } from '../people/outcomes.ts';
-import { me } from '../people/people.ts';
+} from '../types/errors.ts';
 import { AccountType } from './accounts.ts';
 
 /** The members of an account. */
 
-const RoleType = builder.enumType('Role', {
+const [RoleType, RoleInput] = answeredAndSent('Role', 'RoleInput', {
   description: 'A person’s part in an account.',
-  values: orOther({
+  values: {
     OWNER: { value: 'owner', description: 'Everything, owners included.' },
     ADMIN: { value: 'admin', description: 'Everything but what concerns owners.' },
     MEMBER: { value: 'member', description: 'Looks at everything and handles keys.' },
     VIEWER: { value: 'viewer', description: 'Looks at everything.' },
-  } satisfies Record<string, { value: Role; description: string }>),
+  } satisfies Record<string, { value: Role; description: string }>,
 });
 
-const InvitedRoleType = builder.enumType('InvitedRole', {
+const [InvitedRoleType, InvitedRoleInput] = answeredAndSent('InvitedRole', 'InvitedRoleInput', {
   description: 'A part that one can be invited to.',
-  values: orOther({
+  values: {
     ADMIN: { value: 'admin', description: 'Everything but what concerns owners.' },
     MEMBER: { value: 'member', description: 'Looks at everything and handles keys.' },
     VIEWER: { value: 'viewer', description: 'Looks at everything.' },
-  } satisfies Record<string, { value: InvitedRole; description: string }>),
+  } satisfies Record<string, { value: InvitedRole; description: string }>,
 });
 
 const memberId = ({ accountId, userId }: { accountId: string; userId: string }): string =>
@@ -54,6 +63,38 @@ const MemberType = builder.objectRef<MemberRecord>('Member').implement({
     email: t.exposeString('email', { description: 'What the person signs in with.' }),
     role: t.expose('role', { type: RoleType, description: 'What the person may do.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Since when.' }),
+  }),
+});
+
+const SeenKeyType = builder.objectRef<SeenKey>('SeenKey').implement({
+  description: 'A working key whose secret a member has seen: they made or rotated it.',
+  authScopes: { user: true },
+  fields: (t) => ({
+    id: t.id({ description: 'Id of the key.', resolve: ({ id }) => encodeId('ApiKey', id) }),
+    name: t.exposeString('name', { description: 'What it is called.' }),
+    last4: t.exposeString('last4', { description: 'How it ends.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+  }),
+});
+
+const LeftKeys = builder.enumType('LeftKeys', {
+  description: 'What becomes of the keys that somebody has seen who leaves an account.',
+  values: {
+    KEEP: { value: 'keep', description: 'They go on working; who left may know their secrets.' },
+    REVOKE: { value: 'revoke', description: 'They end.' },
+  } satisfies Record<string, { value: KeysOfLeaving; description: string }>,
+});
+
+/** An error is no list in pages: the newest of them say enough. */
+const maxNamedKeys = 100;
+
+builder.objectType(KeysUndecidedError, {
+  name: 'KeysUndecidedError',
+  authScopes: { user: true },
+  description: 'Keys would go on working that the person has seen: say what becomes of them. Nobody was removed.',
+  interfaces: [ErrorInterface],
+  fields: (t) => ({
+    keys: t.field({ type: [SeenKeyType], description: 'These keys, the newest first.', resolve: ({ keys }) => keys }),
   }),
 });
 
@@ -113,18 +154,53 @@ function memberFor(context: GraphqlContext, id: string): { accountId: string; us
   return { accountId, userId };
 }
 
+const InviteMemberInput = builder.inputType('InviteMemberInput', {
+  description: 'What `inviteMember` takes.',
+  fields: (t) => ({
+    accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
+    email: t.string({ required: true, description: 'Whom.' }),
+    role: t.field({ type: InvitedRoleInput, required: true, description: 'As what.' }),
+  }),
+});
+
+const RevokeInvitationInput = builder.inputType('RevokeInvitationInput', {
+  description: 'What `revokeInvitation` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which invitation.' }) }),
+});
+
+const AcceptInvitationInput = builder.inputType('AcceptInvitationInput', {
+  description: 'What `acceptInvitation` takes.',
+  fields: (t) => ({ token: t.string({ required: true, description: 'The `token` of the link.' }) }),
+});
+
+const SetMemberRoleInput = builder.inputType('SetMemberRoleInput', {
+  description: 'What `setMemberRole` takes.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Which member.' }),
+    role: t.field({ type: RoleInput, required: true, description: 'What the person is to be.' }),
+  }),
+});
+
+const RemoveMemberInput = builder.inputType('RemoveMemberInput', {
+  description: 'What `removeMember` takes.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Which member.' }),
+    keys: t.field({
+      type: LeftKeys,
+      description:
+        'What becomes of keys that the person made or rotated and that are not their personal ones. Needed where there are any, of who manages members: without it they are named (`KeysUndecidedError`), and nobody is removed.',
+    }),
+  }),
+});
+
 builder.mutationFields((t) => ({
   inviteMember: t.field({
     type: InvitationType,
     description: 'Asks somebody by mail to join an account. Asking again sends a new link.',
     authScopes: { user: true },
     errors: { types: [...writes, TooManyAttemptsError] },
-    args: {
-      accountId: t.arg.id({ description: 'Which account; left out: your only or oldest one.' }),
-      email: t.arg.string({ required: true, description: 'Whom.' }),
-      role: t.arg({ type: InvitedRoleType, required: true, description: 'As what.' }),
-    },
-    resolve: async (_root, args, context) => {
+    args: { input: t.arg({ type: InviteMemberInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: args }, context) => {
       const accountId = accountFor(context, args.accountId, 'members');
       const { email, role } = args;
       const outcome = await context.domains.people.members.invite(me(context), { accountId, email, role });
@@ -134,7 +210,7 @@ builder.mutationFields((t) => ({
       if (outcome.kind === 'too_many') throw new ConflictError(`At most ${outcome.limit} people.`, 'TOO_MANY_MEMBERS');
       if (outcome.kind === 'not_allowed') throw new NotAllowedError('Only owners and admins can do that.');
       if (outcome.kind === 'throttled') throw new TooManyAttemptsError(outcome.retryAfterS);
-      throw badInput(outcome.field, outcome.message);
+      throw badInput(['input', outcome.field], outcome.message);
     },
   }),
   revokeInvitation: t.field({
@@ -142,8 +218,10 @@ builder.mutationFields((t) => ({
     description: 'Takes an invitation back.',
     authScopes: { user: true },
     errors: { types: writes },
-    args: { id: t.arg.id({ required: true, description: 'Which invitation.' }) },
-    resolve: async (_root, { id }, context) => {
+    args: {
+      input: t.arg({ type: RevokeInvitationInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: { id } }, context) => {
       const { members } = context.domains.people;
       const invitationId = decodeUuid('Invitation', id);
       const invitation = invitationId === null ? null : await members.findInvitation(invitationId);
@@ -159,8 +237,10 @@ builder.mutationFields((t) => ({
     description: 'Joins an account with the link of a mail. Only for the person who signs in with the invited address.',
     authScopes: { user: true },
     errors: { types: [InvalidTokenError] },
-    args: { token: t.arg.string({ required: true, description: 'The `token` of the link.' }) },
-    resolve: async (query, _root, { token }, context) => {
+    args: {
+      input: t.arg({ type: AcceptInvitationInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (query, _root, { input: { token } }, context) => {
       const outcome =
         token.length > 100
           ? ({ kind: 'bad_token' } as const)
@@ -178,11 +258,8 @@ builder.mutationFields((t) => ({
     description: 'Changes what a person may do in an account.',
     authScopes: { user: true },
     errors: { types: writes },
-    args: {
-      id: t.arg.id({ required: true, description: 'Which member.' }),
-      role: t.arg({ type: RoleType, required: true, description: 'What the person is to be.' }),
-    },
-    resolve: async (_root, { id, role }, context) => {
+    args: { input: t.arg({ type: SetMemberRoleInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { id, role } }, context) => {
       const ref = memberFor(context, id);
       requireAbility(context, ref.accountId, 'members');
       settle(await context.domains.people.members.setRole(me(context), { ...ref, role }));
@@ -192,14 +269,16 @@ builder.mutationFields((t) => ({
   removeMember: t.field({
     type: DoneType,
     description:
-      'Removes a person from an account, and the access tokens they made for it. Everybody may remove themselves.',
+      'Removes a person from an account, with their personal keys and the access tokens they made for it; `keys` says what becomes of other keys that they have seen. The owners are told of those by mail. Everybody may remove themselves.',
     authScopes: { user: true },
-    errors: { types: writes },
-    args: { id: t.arg.id({ required: true, description: 'Which member.' }) },
-    resolve: async (_root, { id }, context) => {
+    errors: { types: [...writes, KeysUndecidedError] },
+    args: { input: t.arg({ type: RemoveMemberInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { id, keys } }, context) => {
       const ref = memberFor(context, id);
       if (ref.userId !== me(context).userId) requireAbility(context, ref.accountId, 'members');
-      settle(await context.domains.people.members.remove(me(context), ref));
+      const outcome = await context.domains.people.members.remove(me(context), { ...ref, keys: keys ?? null });
+      if (outcome.kind === 'keys_undecided') throw new KeysUndecidedError(outcome.keys.slice(0, maxNamedKeys));
+      settle(outcome);
       return { ok: true as const, id: memberId(ref) };
     },
   }),

@@ -1,9 +1,9 @@
 import { actorOf } from '../../people/principal.ts';
-import type { Company, Seller } from '../../plans/parties.ts';
+import type { Company, Seller } from '../../plans/papers/parties.ts';
 import { decodeUuid, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
+import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { AccountType } from './accounts.ts';
 
 /** The parties of a sale on papers and pages: the seller's details, and the companies that accounts buy for. */
@@ -115,21 +115,6 @@ builder.mutationFields((t) => ({
     resolve: async (query, _root, { input }, context) => {
       const { accountId, company = null } = input;
       const id = await setCompany(context, { accountId, company, below: ['input', 'company'] });
-      return context.prisma.account.findUniqueOrThrow({ ...query, where: { id } });
-    },
-  }),
-  saveCompany: t.prismaField({
-    type: AccountType,
-    description: 'Says for which company an account buys: its receipts name it. Without `input`: for a person.',
-    deprecationReason: 'Use `setCompany`, which takes one argument.',
-    authScopes: { billing: true },
-    errors: { types: [InputError, NotFoundError, NotAllowedError] },
-    args: {
-      accountId: t.arg.id({ required: true, description: 'Which account.' }),
-      input: t.arg({ type: CompanyInput, description: 'The company; left out: none.' }),
-    },
-    resolve: async (query, _root, { accountId, input: company = null }, context) => {
-      const id = await setCompany(context, { accountId, company, below: ['input'] });
       return context.prisma.account.findUniqueOrThrow({ ...query, where: { id } });
     },
   }),

@@ -1,11 +1,16 @@
 import type { ProjectProblem } from '../../accounts/projects.ts';
 import type { SharedLimits } from '../../accounts/shared-limits.ts';
-import { type MonthSpend, type ProjectSpend, readProjectMonths, readProjectSpend } from '../../billing/shared-spend.ts';
+import {
+  type MonthSpend,
+  type ProjectSpend,
+  readProjectMonths,
+  readProjectSpend,
+} from '../../billing/reads/shared-spend.ts';
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, decodeUuid, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
+import { badInput, ConflictError, InputError, NotAllowedError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { AccountType } from './accounts.ts';
 import { MonthSpendType } from './spending.ts';
 

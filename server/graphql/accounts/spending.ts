@@ -1,10 +1,10 @@
-import { type MemberSpend, type MonthSpend, readMemberSpend } from '../../billing/shared-spend.ts';
+import { type MemberSpend, type MonthSpend, readMemberSpend } from '../../billing/reads/shared-spend.ts';
 import { abilitiesOn, accountsWith, actorOf } from '../../people/principal.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { decodeId, encodeId, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { badInput, InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
+import { badInput, InputError, NotAllowedError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { AccountType } from './accounts.ts';
 
 /** Who spent what: the monthly budgets of members, and what the keys that they made have spent. */

@@ -3,8 +3,8 @@ import {
   attributedCursor,
   readAttributedUsage,
   readAttributions,
-} from '../../billing/attributed-usage.ts';
-import { RangeTooWide } from '../../billing/usage.ts';
+} from '../../billing/reads/attributed-usage.ts';
+import { RangeTooWide } from '../../billing/reads/usage.ts';
 import {
   type Attribution,
   type AttributionKind,
@@ -17,30 +17,35 @@ import { accountFor } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther } from '../enums.ts';
-import { badInput, InputError, NotAllowedError, NotFoundError } from '../errors.ts';
-import { listLength } from '../paging.ts';
-import { checkRange } from '../ranges.ts';
-import { type Report, reportEdge, reportFields } from '../reports.ts';
+import { pageFields, type Report, reportEdge } from '../reports.ts';
+import { answeredAndSent } from '../types/enums.ts';
+import { badInput, InputError, NotAllowedError, NotFoundError } from '../types/errors.ts';
+import { listLength } from '../types/paging.ts';
+import { checkRange } from '../types/ranges.ts';
 import { LedgerEntryType, TokensType } from './ledger.ts';
 import { checkedUsage, hoursFrom, hoursTo } from './usage.ts';
 
 /** Whom requests are for: what an account has stored of it, usage by it, and what is noted of one request. */
 
-const AttributionModeType = builder.enumType('AttributionMode', {
+const [AttributionModeType, AttributionModeInput] = answeredAndSent('AttributionMode', 'AttributionModeInput', {
   description: 'What an account has stored of whom its requests are for.',
-  values: orOther({
+  values: {
     OFF: { value: 'off', description: 'Nothing.' },
     DIGESTS: {
       value: 'digests',
       description: 'Keyed digests: equal ids can be told from others, and cannot be read. Names of tags are readable.',
+    },
+    TAGS: {
+      value: 'tags',
+      description:
+        'Tags of the header `x-steyg-tags` as they are sent; sessions, users and metadata of request bodies as keyed digests. What new accounts have.',
     },
     PLAIN: {
       value: 'plain',
       description:
         'Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account.',
     },
-  } satisfies Record<string, { value: AttributionMode; description: string }>),
+  } satisfies Record<string, { value: AttributionMode; description: string }>,
 });
 
 const AttributionKindType = builder.enumType('AttributionKind', {
@@ -77,13 +82,13 @@ const AttributedUsageType = builder.objectRef<AttributedUsage>('AttributedUsage'
   }),
 });
 
-const AttributedPageType = builder.objectRef<Report<AttributedUsage>>('AttributedUsagePage').implement({
+const AttributedPageType = builder.objectRef<Report<AttributedUsage>>('AttributedUsageConnection').implement({
   description: 'Usage by session, end user or tag.',
   authScopes: { public: true },
   fields: (t) =>
-    reportFields(t, {
+    pageFields(t, {
       row: AttributedUsageType,
-      edge: reportEdge('AttributedUsagePageEdge', AttributedUsageType),
+      edge: reportEdge('AttributedUsageEdge', AttributedUsageType),
       order: 'In the order that was asked for.',
     }),
 });
@@ -137,7 +142,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
         after: args.after ?? null,
       };
       return checkedUsage(async () => {
-        const { items, next } = await reports.run(accountId, () => readAttributedUsage(history, query));
+        const { items, next } = await reports(accountId, () => readAttributedUsage(history, query));
         const cursorOf = (row: AttributedUsage) => attributedCursor(row, query.order);
         return { rows: items, hasMore: next !== null, isLater: args.after != null, cursorOf };
       }).catch((error: unknown) => {
@@ -148,7 +153,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
 }));
 
 const AttributionType = builder.objectRef<Attribution>('RequestAttribution').implement({
-  description: 'Whom a request was for: digests (`~…`), or the values where the account asks for them.',
+  description: 'Whom a request was for: digests (`~…`), or the values where the account has them stored.',
   authScopes: { public: true },
   fields: (t) => ({
     session: t.exposeString('session', { nullable: true, description: 'The session of the client program.' }),
@@ -183,7 +188,7 @@ const SetAttributionModeInput = builder.inputType('SetAttributionModeInput', {
   description: 'What is to be stored of whom requests are for.',
   fields: (t) => ({
     accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
-    mode: t.field({ type: AttributionModeType, required: true, description: 'What is to be stored.' }),
+    mode: t.field({ type: AttributionModeInput, required: true, description: 'What is to be stored.' }),
   }),
 });
 

@@ -1,17 +1,24 @@
-import { MonthArchived } from '../../billing/archived-months.ts';
-import type { VendorBills } from '../../billing/vendor-bills.ts';
-import type { UsageSide } from '../../billing/vendor-csv.ts';
-import { maxComparedDays, type VendorComparison } from '../../billing/vendor-usage.ts';
+import { MonthArchived } from '../../billing/archive/archived-months.ts';
+import type { VendorBills } from '../../books/vendor-bills.ts';
+import type { UsageSide } from '../../books/vendor-csv.ts';
+import type { VendorFileVersion, VendorImported } from '../../books/vendor-files.ts';
+import { type ComparisonTotal, maxComparedDays, type VendorComparison } from '../../books/vendor-usage.ts';
 import { actorOf } from '../../people/principal.ts';
-import type { ClosedMonth, MonthPreview } from '../../plans/month-close.ts';
-import { isMonth } from '../../plans/statements.ts';
 import { builder } from '../builder.ts';
-import { BusyError, badInput, ConflictError, InputError, NotFoundError } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { offsetReport, type Report, reportEdge, reportFields, reportLength, reportOffset } from '../reports.ts';
-import { DownloadType } from './ledger.ts';
+import {
+  offsetReport,
+  pageFields,
+  pageFromStart,
+  pageTexts,
+  type Report,
+  reportEdge,
+  reportLength,
+  reportOffset,
+} from '../reports.ts';
+import { badInput, InputError, NotFoundError } from '../types/errors.ts';
 
-/** The books for operators: vendors' bills beside the ledger, and closed months. */
+/** Vendors' bills beside the ledger, for operators. */
 
 const ComparedUsageType = builder.objectRef<UsageSide>('ComparedUsage').implement({
   description: 'What one side says of a day and a model.',
@@ -27,6 +34,19 @@ const ComparedUsageType = builder.objectRef<UsageSide>('ComparedUsage').implemen
     output: t.expose('output', { type: 'BigInt', description: 'Tokens of answers.' }),
     cost: t.expose('cost', { type: 'UsdAmount', nullable: true, description: 'Null: the side does not say.' }),
   }),
+});
+
+const BillCauseType = builder.enumType('BillCause', {
+  description: 'Why a vendor’s bill may differ from the ledger.',
+  values: {
+    COST_UNKNOWN: { value: 'cost_unknown', description: 'The route does not say what requests cost.' },
+    MISSING_MODEL: { value: 'missing_model', description: 'One side has nothing of the model.' },
+    COUNTED_TWICE: { value: 'counted_twice', description: 'One side has a multiple of the other.' },
+    PRICE: { value: 'price', description: 'Equal tokens at another price.' },
+    TIME_ZONE: { value: 'time_zone', description: 'The day beside it makes up for it.' },
+    UNPAID: { value: 'unpaid', description: 'Requests without usage are billed.' },
+    ESTIMATED: { value: 'estimated', description: 'Tokens of the ledger are estimates.' },
+  } as const,
 });
 
 const VendorComparisonType = builder.objectRef<VendorComparison>('VendorComparison').implement({
@@ -53,31 +73,74 @@ const VendorComparisonType = builder.objectRef<VendorComparison>('VendorComparis
       description: 'Requests of the ledger whose tokens are estimates, because the vendor’s answer did not say.',
     }),
     apart: t.exposeFloat('apart', {
-      description:
-        'How far the figures are apart that are furthest: 0.5 is half of the larger one. Up to a thousand tokens and one cent count as nothing.',
+      description: 'How far the figures are apart that are furthest: 0.5 is half of the larger one.',
     }),
     differs: t.exposeBoolean('differs', {
-      description: 'Further apart than the `billPercent` of the settings of operators’ notices.',
+      description:
+        'Further apart than the `billPercent` of the settings of operators’ notices, and than 20 tokens or a ten-thousandth of a USD.',
+    }),
+    unknown: t.expose('unknown', {
+      type: 'BigInt',
+      description: 'Requests of the ledger whose cost is not known; `ledger.cost` is that of the others.',
+    }),
+    unpaid: t.expose('unpaid', {
+      type: 'BigInt',
+      description: 'Requests that reached the vendor and brought no usage: nobody paid for them.',
+    }),
+    causes: t.field({
+      type: [BillCauseType],
+      description: 'Why it may differ, the likeliest first.',
+      resolve: ({ causes }) => causes,
+    }),
+    requests: t.stringList({
+      description: 'Ids of the requests behind a cause, the newest first, at most 100.',
+      complexity: 50,
+      args: { cause: t.arg({ type: BillCauseType, required: true, description: 'Which cause.' }) },
+      resolve: async ({ upstream, day, model }, { cause }, { domains }) =>
+        (await domains.books.requestsBehind({ upstream, day, model, cause })).map(({ requestId }) => requestId),
     }),
   }),
 });
 
 interface ComparisonPage extends Report<VendorComparison> {
+  totals: ComparisonTotal[];
   compared: number;
   differing: number;
 }
 
-const ComparisonPageType = builder.objectRef<ComparisonPage>('VendorComparisonPage').implement({
+const ComparisonTotalType = builder.objectRef<ComparisonTotal>('VendorComparisonTotal').implement({
+  description: 'The sums of a vendor over the period, on the days that its bills have.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    upstream: t.exposeString('upstream', { description: 'Id of the upstream.' }),
+    vendor: t.field({ type: ComparedUsageType, description: 'Its bills.', resolve: ({ vendor }) => vendor }),
+    ledger: t.field({ type: ComparedUsageType, description: 'The ledger.', resolve: ({ ledger }) => ledger }),
+    credits: t.expose('credits', { type: 'UsdAmount', description: 'What it credited: zero or below.' }),
+    unknown: t.expose('unknown', {
+      type: 'BigInt',
+      description: 'Requests of the ledger whose cost is not known; `ledger.cost` is that of the others.',
+    }),
+    apart: t.exposeFloat('apart', { description: 'As that of a row.' }),
+    differs: t.exposeBoolean('differs', { description: 'As that of a row.' }),
+  }),
+});
+
+const ComparisonPageType = builder.objectRef<ComparisonPage>('VendorComparisonConnection').implement({
   description: 'Rows of the comparison.',
   authScopes: { operator: true },
   fields: (t) => ({
-    ...reportFields<VendorComparison>(t as never, {
+    ...pageFields<VendorComparison>(t as never, {
       row: VendorComparisonType,
-      edge: reportEdge('VendorComparisonPageEdge', VendorComparisonType),
+      edge: reportEdge('VendorComparisonEdge', VendorComparisonType),
       order: 'Newest day first, then by upstream and model.',
     }),
     compared: t.exposeInt('compared', { description: 'Days and models that were compared.' }),
     differing: t.exposeInt('differing', { description: 'How many of them differ.' }),
+    totals: t.field({
+      type: [ComparisonTotalType],
+      description: 'The sums by upstream.',
+      resolve: ({ totals }) => totals,
+    }),
   }),
 });
 
@@ -98,73 +161,6 @@ const VendorBillsType = builder.objectRef<VendorBills>('VendorBills').implement(
     }),
   }),
 });
-
-type MonthFigures = Omit<MonthPreview, 'isOver'>;
-
-const MonthFiguresType = builder.interfaceRef<MonthFigures>('MonthFigures').implement({
-  description: 'The figures of a month.',
-  fields: (t) => ({
-    month: t.exposeString('month', { description: 'Such as `2026-10`.' }),
-    timeZone: t.exposeString('timeZone', { description: 'Where it begins and ends.' }),
-    revenueVnd: t.expose('revenueVnd', {
-      type: 'VndAmount',
-      description: 'Booked by the bank for orders. Can be negative: a match of an earlier month was undone.',
-    }),
-    used: t.expose('charged', { type: 'UsdAmount', description: 'What customers were charged.' }),
-    usedOfPurchases: t.expose('chargedPaid', { type: 'UsdAmount', description: 'Of `used`: from bought budget.' }),
-    usedOfTrials: t.expose('trialCost', { type: 'UsdAmount', description: 'Of `used`: from the budget of trials.' }),
-    usedOfGiven: t.expose('chargedGiven', {
-      type: 'UsdAmount',
-      description: 'Of `used`: from what was given otherwise: by operators, as a bonus, for a code, as a refund.',
-    }),
-    unused: t.expose('unused', { type: 'UsdAmount', description: 'Bought budget that was left at the month’s end.' }),
-    expired: t.expose('expired', { type: 'UsdAmount', description: 'Bought budget whose time was over.' }),
-    shortfall: t.expose('shortfall', { type: 'UsdAmount', description: 'What budgets did not pay for.' }),
-    upstreamCost: t.expose('upstreamCost', {
-      type: 'UsdAmount',
-      description: 'What the upstreams cost, over the requests whose cost is known.',
-    }),
-    unknownCharged: t.expose('unknownCharged', {
-      type: 'UsdAmount',
-      description: 'Of `used`: for requests whose cost is not known.',
-    }),
-    margin: t.expose('margin', {
-      type: 'UsdAmount',
-      description: 'used - unknownCharged - upstreamCost. Can be negative.',
-    }),
-  }),
-});
-
-const ClosedMonthType = builder.objectRef<ClosedMonth>('ClosedMonth').implement({
-  description: 'A month whose figures never change again. What became known later is part of the month after it.',
-  authScopes: { operator: true },
-  interfaces: [MonthFiguresType],
-  fields: (t) => ({
-    closedBy: t.exposeString('closedBy', { description: 'Who closed it, as in the audit log.' }),
-    closedAt: t.expose('closedAt', { type: 'DateTime', description: 'When.' }),
-  }),
-});
-
-const MonthPreviewType = builder.objectRef<MonthPreview>('MonthPreview').implement({
-  description: 'What a close of the next month would freeze, as known now.',
-  authScopes: { operator: true },
-  interfaces: [MonthFiguresType],
-  fields: (t) => ({
-    isOver: t.exposeBoolean('isOver', { description: 'Only a month that is over can be closed.' }),
-  }),
-});
-
-/** A month such as `2026-10`, or an `InputError`. */
-function checkMonth(month: string): string {
-  if (!isMonth(month)) throw badInput('month', 'month is a month such as 2026-10.');
-  return month;
-}
-
-const defaultZone = 'Asia/Ho_Chi_Minh';
-
-function refuseZone(): never {
-  throw badInput('timeZone', `timeZone is the IANA name of a time zone, such as ${defaultZone}.`);
-}
 
 /** A day such as `2026-10-31`, or an `InputError`. */
 function checkDay(name: string, text: string): string {
@@ -195,9 +191,11 @@ builder.objectFields(OperatorType, (t) => ({
         throw badInput('to', `to is not before from, and at most ${maxComparedDays - 1} days later.`);
       const limit = reportLength(args.first);
       const offset = reportOffset(args.after);
-      const all = await domains.books.compare({ from, to, upstream: upstream ?? null }).catch((error: Error) => {
-        throw error instanceof MonthArchived ? badInput('from', error.message) : error;
-      });
+      const { rows: all, totals } = await domains.books
+        .compare({ from, to, upstream: upstream ?? null })
+        .catch((error: Error) => {
+          throw error instanceof MonthArchived ? badInput('from', error.message) : error;
+        });
       const differ = all.filter((row) => row.differs);
       const rows = differing === true ? differ : all;
       const end = offset + limit;
@@ -205,6 +203,7 @@ builder.objectFields(OperatorType, (t) => ({
         ...offsetReport(rows.slice(offset, end), offset, end < rows.length),
         compared: all.length,
         differing: differ.length,
+        totals,
       };
     },
   }),
@@ -213,30 +212,6 @@ builder.objectFields(OperatorType, (t) => ({
     description: 'Upstreams in use, with the bills that were imported of each and the days without one.',
     complexity: { field: 20, multiplier: 20 },
     resolve: (_operator, _args, { domains }) => domains.books.bills(),
-  }),
-  nextMonthToClose: t.field({
-    type: MonthPreviewType,
-    description: 'What the next close would freeze: the month after the latest close.',
-    complexity: { field: 50, multiplier: 1 },
-    args: {
-      month: t.arg.string({
-        description: 'Before the first close, the month to begin with; left out: the last one that is over.',
-      }),
-      timeZone: t.arg.string({ defaultValue: defaultZone, description: 'As that of `closeMonth`.' }),
-    },
-    resolve: async (_operator, { month, timeZone }, { domains }) => {
-      const asked = { month: month == null ? null : checkMonth(month), timeZone: timeZone ?? defaultZone };
-      const preview = await domains.books.previewMonth(asked).catch((error: Error) => {
-        throw error instanceof MonthArchived ? badInput('month', error.message) : error;
-      });
-      return preview ?? refuseZone();
-    },
-  }),
-  closedMonths: t.field({
-    type: [ClosedMonthType],
-    description: 'Every closed month, the newest first.',
-    complexity: { field: 1, multiplier: 36 },
-    resolve: async (_operator, _args, { domains }) => (await domains.books.closedMonths()).reverse(),
   }),
 }));
 
@@ -251,11 +226,13 @@ const ImportVendorUsageInput = builder.inputType('ImportVendorUsageInput', {
       required: true,
       description: `The text of the CSV file: OpenAI’s export of completions grouped by model, that of Anthropic’s console, or the columns \`day,model,requests,input,cache_hit,cache_write,output,cost_usd\`. At most ${maxFileLength} characters.`,
     }),
+    add: t.boolean({ description: 'Only its own days and models are replaced, instead of its whole period.' }),
+    confirmed: t.boolean({ description: 'What earlier files had of the period, and this one has not, may go.' }),
   }),
 });
 
 const VendorUsageImportedType = builder
-  .objectRef<{ upstream: string; rows: number; from: string; to: string }>('VendorUsageImported')
+  .objectRef<VendorImported & { upstream: string }>('VendorUsageImported')
   .implement({
     description: 'What was taken in of a vendor’s file.',
     authScopes: { operator: true },
@@ -264,77 +241,118 @@ const VendorUsageImportedType = builder
       rows: t.exposeInt('rows', { description: 'Days and models.' }),
       from: t.exposeString('from', { description: 'The first day.' }),
       to: t.exposeString('to', { description: 'The last day.' }),
+      version: t.exposeInt('version', { description: 'Counts the files of the upstream.' }),
+      fileId: t.exposeString('id', { description: 'With which it is taken back.' }),
+      replaced: t.int({
+        description: 'Days and models of earlier files that it changes.',
+        resolve: ({ replaced }) => replaced.length,
+      }),
+      emptyDays: t.exposeStringList('emptyDays', { description: 'Days of its period without a line.' }),
     }),
   });
+
+const VendorFileType = builder.objectRef<VendorFileVersion>('VendorFile').implement({
+  description: 'A file of a vendor that was imported.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    fileId: t.exposeString('id', { description: 'With which it is taken back.' }),
+    upstream: t.exposeString('upstream', { description: 'Id of the upstream.' }),
+    version: t.exposeInt('version', { description: 'Counts the files of the upstream.' }),
+    from: t.exposeString('from', { description: 'The first day.' }),
+    to: t.exposeString('to', { description: 'The last day.' }),
+    rows: t.exposeInt('rows', { description: 'Days and models.' }),
+    importedBy: t.exposeString('importedBy', { description: 'Who imported it, as in the audit log.' }),
+    importedAt: t.expose('importedAt', { type: 'DateTime', description: 'When.' }),
+    undoneAt: t.expose('undoneAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was taken back; null: it counts.',
+    }),
+  }),
+});
+
+const vendorFileEdge = reportEdge('VendorFileEdge', VendorFileType);
+const VendorFilePageType = builder.objectRef<Report<VendorFileVersion>>('VendorFileConnection').implement({
+  description: 'Files of vendors that were imported.',
+  authScopes: { operator: true },
+  fields: (t) => pageFields(t, { row: VendorFileType, edge: vendorFileEdge, order: 'The newest first.' }),
+});
+
+builder.objectField(OperatorType, 'vendorFiles', (t) =>
+  t.field({
+    type: VendorFilePageType,
+    description: 'Files of vendors that were imported, the newest first.',
+    args: {
+      upstream: t.arg.string({ description: 'Only this upstream.' }),
+      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
+      after: t.arg.string({ description: pageTexts.after }),
+    },
+    resolve: (_operator, { upstream, ...page }, { domains }) =>
+      pageFromStart(page, (limit) => domains.books.files({ upstream: upstream ?? null, limit })),
+  }),
+);
+
+const UndoVendorImportInput = builder.inputType('UndoVendorImportInput', {
+  description: 'What `undoVendorImport` takes.',
+  fields: (t) => ({
+    fileId: t.string({ required: true, description: 'Which file.' }),
+  }),
+});
+
+builder.mutationField('undoVendorImport', (t) =>
+  t.field({
+    type: VendorFileType,
+    description: 'Takes an imported file back: what counts is what the other files say.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [NotFoundError] },
+    args: {
+      input: t.arg({ type: UndoVendorImportInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: { fileId } }, { domains, principal }) => {
+      const undone = await domains.books.undoImport({ fileId, actor: actorOf(principal) });
+      const files = undone === null ? [] : await domains.books.files({ upstream: undone.upstream, limit: 1_000 });
+      const file = files.find(({ id }) => id === fileId);
+      if (file === undefined) throw new NotFoundError('file');
+      return file;
+    },
+  }),
+);
 
 builder.mutationField('importVendorUsage', (t) =>
   t.field({
     type: VendorUsageImportedType,
     description:
-      'Takes in what a vendor says it billed; days that an earlier file had are replaced. A file that cannot be read as a whole is refused.',
+      'Takes in what a vendor says it billed; a file stands for its whole period, or (`add`) for its own days and models alone. What earlier files had and would be gone has to be `confirmed`. A file that cannot be read as a whole is refused.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
     args: { input: t.arg({ type: ImportVendorUsageInput, required: true, description: 'Of whom, and what.' }) },
-    resolve: async (_root, { input: { upstream, csv } }, { domains, principal }) => {
+    resolve: async (_root, { input: { upstream, csv, add, confirmed } }, { domains, principal }) => {
       if (csv.length > maxFileLength)
         throw badInput(
           'input.csv',
           `A file has at most ${maxFileLength} characters here; \`admin books import\` takes in a larger one.`,
         );
-      const outcome = await domains.books.importUsage({ upstream, text: csv, actor: actorOf(principal) });
+      const outcome = await domains.books.importUsage({
+        upstream,
+        text: csv,
+        actor: actorOf(principal),
+        add: add ?? false,
+        confirmed: confirmed ?? false,
+      });
       if (outcome.kind === 'unknown_upstream') throw new NotFoundError('upstream');
       if (outcome.kind === 'empty') throw badInput('input.csv', 'The file has no usage.');
       if (outcome.kind === 'unreadable') throw badInput('input.csv', outcome.message);
+      if (outcome.kind === 'known')
+        throw badInput('input.csv', `This file was imported before, as version ${outcome.version}.`);
+      if (outcome.kind === 'would_remove')
+        throw badInput(
+          'input.confirmed',
+          `Earlier files have what this one has not: ${outcome.removed
+            .slice(0, 10)
+            .map(({ day, model }) => `${day} ${model}`)
+            .join(', ')}.`,
+        );
       return { upstream, ...outcome.imported };
     },
   }),
 );
-
-builder.mutationField('closeMonth', (t) =>
-  t.field({
-    type: ClosedMonthType,
-    description:
-      'Freezes the figures of a month that is over. Months are closed one after the other; this cannot be undone.',
-    authScopes: { trustedOperator: true },
-    errors: { types: [InputError, ConflictError] },
-    args: {
-      month: t.arg.string({ required: true, description: 'Such as `2026-10`.' }),
-      timeZone: t.arg.string({
-        defaultValue: defaultZone,
-        description: 'Where the month begins and ends; after the first close, that of the close before is kept.',
-      }),
-    },
-    resolve: async (_root, { month, timeZone }, { domains, principal }) => {
-      const outcome = await domains.books.close({
-        month: checkMonth(month),
-        timeZone: timeZone ?? defaultZone,
-        actor: actorOf(principal),
-      });
-      if (outcome.kind === 'bad_zone') return refuseZone();
-      if (outcome.kind === 'archived') throw new ConflictError(outcome.message);
-      if (outcome.kind === 'not_over') throw new ConflictError(`${month} is not over yet.`);
-      if (outcome.kind === 'out_of_order')
-        throw new ConflictError(`Months are closed one after the other; the next is ${outcome.next}.`);
-      if (outcome.kind === 'closed_before')
-        throw new ConflictError(`${month} was closed on ${outcome.month.closedAt.toISOString()}.`);
-      return outcome.month;
-    },
-  }),
-);
-
-builder.mutationFields((t) => ({
-  createClosedMonthsDownload: t.field({
-    type: DownloadType,
-    description: 'Makes a link to the closed months as CSV for an accountant.',
-    authScopes: { operator: true },
-    errors: { types: [BusyError] },
-    resolve: (_root, _args, { domains }) => domains.booksLinks.link('closed_months'),
-  }),
-  createBooksDownload: t.field({
-    type: DownloadType,
-    description: 'Makes a link to the closed months as CSV for an accountant.',
-    deprecationReason: 'Use `createClosedMonthsDownload`, which answers with a union like every other mutation.',
-    authScopes: { operator: true },
-    resolve: (_root, _args, { domains }) => domains.booksLinks.link('closed_months'),
-  }),
-}));

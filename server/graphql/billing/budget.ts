@@ -1,11 +1,11 @@
+import { listGrants, readBalance, readCacheSavings } from '../../billing/reads/usage.ts';
 import type { Balance } from '../../billing/types.ts';
-import { listGrants, readBalance, readCacheSavings } from '../../billing/usage.ts';
 import { accountFor } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { badInput } from '../errors.ts';
 import { pause } from '../notices/watching.ts';
+import { badInput } from '../types/errors.ts';
 import { GrantType } from './grants.ts';
 
 /** The prepaid budget of an account and the grants that make it up. */
@@ -48,14 +48,14 @@ builder.prismaObjectFields(AccountType, (t) => ({
     type: 'UsdAmount',
     nullable: true,
     description:
-      'What caching saved since a moment, by the prices of each request: context read from a cache at the price of new context, less what writing to caches cost beyond it. Null: too many requests to add up at once.',
+      'What caching saved since a moment, by the prices of each request: context read from a cache at the price of new context, less what writing to caches cost beyond it. Requests that a budget did not cover in full saved nothing and are left out. Null: too many requests to add up at once.',
     select: { id: true },
     complexity: 500,
     args: { from: t.arg({ type: 'DateTime', required: true, description: 'Since when; at most 92 days ago.' }) },
     resolve: ({ id }, { from }, { db, reports }) => {
       if (Date.now() - from.getTime() > maxSavingsMs)
         throw badInput('from', 'Savings are kept for 92 days: give a later `from`.');
-      return reports.run(id, () => readCacheSavings(db, id, from));
+      return reports(id, () => readCacheSavings(db, id, from));
     },
   }),
 }));

@@ -1,4 +1,4 @@
-import { readTakings, type Takings } from '../../plans/takings.ts';
+import { readTakings, type Takings } from '../../books/takings.ts';
 import { builder } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { checkZone, zoneOf } from './usage.ts';

@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
 import { GrantConflict, type GrantKind } from '../../billing/grants.ts';
-import { type GrantRecord, listGrants } from '../../billing/usage.ts';
+import { type GrantRecord, listGrants } from '../../billing/reads/usage.ts';
 import { actorOf } from '../../people/principal.ts';
 import { checkIdempotencyKey, decodeUuid, encodeId } from '../access.ts';
 import { builder, type ObjectFields } from '../builder.ts';
-import { orOther } from '../enums.ts';
-import { ConflictError, InputError, idempotencyConflict, NotFoundError, refuseInput } from '../errors.ts';
+import { orOther } from '../types/enums.ts';
+import { ConflictError, InputError, idempotencyConflict, NotFoundError, refuseInput } from '../types/errors.ts';
 
 /** Grants: budget of an account, and the operators' changes of it. */
 

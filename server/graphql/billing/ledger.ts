@@ -3,7 +3,7 @@ import {
   archivedMonthOf,
   archivedSentence,
   listArchivedMonths,
-} from '../../billing/archived-months.ts';
+} from '../../billing/archive/archived-months.ts';
 import {
   BadCursor,
   type LedgerRecord,
@@ -13,12 +13,21 @@ import {
   RangeTooWide,
   readEntry,
   readLedger,
-} from '../../billing/usage.ts';
+} from '../../billing/reads/usage.ts';
 import { storedLabels } from '../../core/attribution.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { ChargedUnit, ClockChoice, TierRange, UnitLine, UnitPrices, Weekday } from '../../core/price.ts';
+import {
+  type ChargedUnit,
+  type ClockChoice,
+  cost,
+  type RunLine,
+  type TierRange,
+  type UnitLine,
+  type UnitPrices,
+  type Weekday,
+} from '../../core/price.ts';
 import type { TokenPools, UsageSource } from '../../core/tokens.ts';
-import { abilitiesOn, isOperator } from '../../people/principal.ts';
+import { abilitiesOn, actorOf, isOperator } from '../../people/principal.ts';
 import { isRequestId } from '../../runtime/http.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { accountFor, decodeUuid } from '../access.ts';
@@ -28,18 +37,18 @@ import { ModelType } from '../catalog/catalog.ts';
 import { ProtocolType, WeekdayType } from '../catalog/protocol.ts';
 import type { GraphqlContext } from '../context.ts';
 import type { Domains } from '../domains.ts';
-import { orOther, wordValues } from '../enums.ts';
-import { badInput, InputError, NotAllowedError, NotFoundError } from '../errors.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { pause } from '../notices/watching.ts';
-import { checkForward, pageSize } from '../paging.ts';
-import { checkRange } from '../ranges.ts';
+import { answeredAndSent, orOther, wordValues } from '../types/enums.ts';
+import { badInput, InputError, NotAllowedError, NotFoundError } from '../types/errors.ts';
+import { pageSize } from '../types/paging.ts';
+import { checkRange } from '../types/ranges.ts';
 
 /** The ledger: one entry for every finished request, from which its charge can be computed again. */
 
-export const OutcomeType = builder.enumType('RequestOutcome', {
+export const [OutcomeType, RequestOutcomeInput] = answeredAndSent('RequestOutcome', 'RequestOutcomeInput', {
   description: 'How a request ended.',
-  values: orOther({
+  values: {
     COMPLETED: { value: 'completed', description: 'Answered to the end.' },
     BUDGET_STOPPED: { value: 'budget_stopped', description: 'Ended because the budget ran out.' },
     CLIENT_CLOSED: { value: 'client_closed', description: 'The client left before the end.' },
@@ -50,7 +59,7 @@ export const OutcomeType = builder.enumType('RequestOutcome', {
       value: 'shutdown',
       description: 'The service ended it: the server was stopped, or could not check the budget.',
     },
-  } satisfies Record<string, { value: Outcome; description: string }>),
+  } satisfies Record<string, { value: Outcome; description: string }>,
 });
 
 export const UsageSourceType = builder.enumType('UsageSource', {
@@ -128,10 +137,6 @@ const ReceiptLineType = builder.objectRef<ReceiptLine>('ReceiptLine').implement(
   authScopes: { public: true },
   fields: (t) => ({
     tokenPool: t.field({ type: TokenPoolType, description: 'Which tokens.', resolve: ({ pool }) => pool }),
-    pool: t.exposeString('pool', {
-      description: '`input`, `cacheHit`, `cacheWrite5m`, `cacheWrite1h` or `output`.',
-      deprecationReason: 'Use `tokenPool`.',
-    }),
     tokens: t.expose('tokens', { type: 'BigInt', description: 'How many tokens.' }),
     pricePerMillion: t.field({
       type: 'UsdAmount',
@@ -151,10 +156,6 @@ const UnitLineType = builder.objectRef<UnitLine>('UnitLine').implement({
   authScopes: { public: true },
   fields: (t) => ({
     chargedUnit: t.field({ type: ChargedUnitType, description: 'What.', resolve: ({ unit }) => unit }),
-    unit: t.exposeString('unit', {
-      description: '`search`, `image` or `minute`.',
-      deprecationReason: 'Use `chargedUnit`.',
-    }),
     count: t.exposeInt('count', { description: 'How many.' }),
     price: t.expose('price', {
       type: 'UsdAmount',
@@ -164,6 +165,27 @@ const UnitLineType = builder.objectRef<UnitLine>('UnitLine').implement({
       type: 'UsdAmount',
       description: 'count x price.',
       resolve: ({ count, price }) => BigInt(count) * price,
+    }),
+  }),
+});
+
+const RunLineType = builder.objectRef<RunLine>('RunLine').implement({
+  description:
+    'What another model did for a request, such as the one that served it after a refusal, at its own prices.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    model: t.exposeString('model', {
+      description: 'Catalog id; the name that was reported where the catalog has no price of the model.',
+    }),
+    receipt: t.field({
+      type: [ReceiptLineType],
+      description: 'How its amount comes about.',
+      resolve: ({ usage, price }) => receiptOf(usage, price),
+    }),
+    amount: t.field({
+      type: 'UsdAmount',
+      description: 'The sum of its receipt.',
+      resolve: ({ usage, price }) => cost(usage, price),
     }),
   }),
 });
@@ -185,11 +207,6 @@ const PriceHoursType = builder.objectRef<NonNullable<ClockChoice['window']>>('Pr
       type: [WeekdayType],
       description: 'In the time zone; hours over midnight belong to the day on which they begin.',
       resolve: ({ days }) => days as Weekday[],
-    }),
-    days: t.stringList({
-      description: '`mon` to `sun`, in the time zone; hours over midnight belong to the day on which they begin.',
-      deprecationReason: 'Use `weekdays`.',
-      resolve: ({ days }) => [...days],
     }),
     period: t.exposeString('period', { description: '`HH:MM-HH:MM`, the end excluded.' }),
     timeZone: t.exposeString('timeZone', { description: 'IANA name.' }),
@@ -284,13 +301,19 @@ builder.node(LedgerEntryType, {
     usageSource: t.expose('usageSource', { type: UsageSourceType, description: 'Where the token counts come from.' }),
     receipt: t.field({
       type: [ReceiptLineType],
-      description: 'How the cost comes about: the amounts add up to `cost`, together with those of `units`.',
+      description:
+        'How the cost comes about: the amounts add up to `cost`, together with those of `units` and `lines`.',
       resolve: ({ usage, prices }) => receiptOf(usage, prices),
     }),
     units: t.field({
       type: [UnitLineType],
       description: 'What was charged by the piece, beside the tokens.',
       resolve: ({ units }) => [...units],
+    }),
+    lines: t.field({
+      type: [RunLineType],
+      description: 'What other models did for the request, beside the tokens of `usage`.',
+      resolve: ({ lines }) => [...lines],
     }),
     clock: t.field({
       type: PriceMomentType,
@@ -304,7 +327,7 @@ builder.node(LedgerEntryType, {
       description: 'Which of the prices by prompt length counted; null: the model had one set of prices.',
       resolve: ({ tier }) => tier,
     }),
-    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
+    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices, with `units` and `lines`.' }),
     charged: t.expose('charged', {
       type: 'UsdAmount',
       description:
@@ -327,30 +350,6 @@ builder.node(LedgerEntryType, {
       description: 'What operators see of it; null for everybody else.',
       resolve: (entry, _args, { principal }) => (isOperator(principal) ? entry : null),
     }),
-    upstream: t.exposeString('upstream', {
-      nullable: true,
-      description: 'Where it ran; only operators see that.',
-      deprecationReason: 'Use `operator { upstream }`.',
-      authScopes: { operator: true },
-      unauthorizedResolver: () => null,
-    }),
-    upstreamCost: t.expose('upstreamCost', {
-      type: 'UsdAmount',
-      nullable: true,
-      description: 'What the operator paid for it; only operators see that.',
-      deprecationReason: 'Use `operator { upstreamCost }`.',
-      authScopes: { operator: true },
-      unauthorizedResolver: () => null,
-    }),
-    margin: t.field({
-      type: 'UsdAmount',
-      nullable: true,
-      description: 'charged - upstreamCost; null: the cost is unknown. Only operators see that.',
-      deprecationReason: 'Use `operator { margin }`.',
-      authScopes: { operator: true },
-      unauthorizedResolver: () => null,
-      resolve: marginOf,
-    }),
   }),
 });
 
@@ -361,7 +360,7 @@ export const LedgerFilter = builder.inputType('LedgerFilter', {
     to: t.field({ type: 'DateTime', description: 'Requests before this moment.' }),
     keyId: t.id({ description: 'Requests of this key.' }),
     model: t.string({ description: 'Requests for this catalog id.' }),
-    outcome: t.field({ type: OutcomeType, description: 'Requests that ended so.' }),
+    outcome: t.field({ type: RequestOutcomeInput, description: 'Requests that ended so.' }),
     session: t.string({
       description: 'Requests of this session: as the client names it, or as `attribution` has it.',
     }),
@@ -370,14 +369,15 @@ export const LedgerFilter = builder.inputType('LedgerFilter', {
 
 type FilterInput = typeof LedgerFilter.$inferInput;
 
-/** A filter in the form of the ledger's queries. An invalid key id matches nothing; an inverted range is refused. */
+/** A filter in the form of the ledger's queries. An invalid key id matches nothing; an inverted range is refused. `below`: what carries the filter. */
 export function ledgerFilter(
   filter: FilterInput | null | undefined,
   accountId: string,
   { attributionDigest }: Pick<Domains, 'attributionDigest'>,
+  below: readonly string[] = [],
 ) {
   const { from, to, keyId, model, outcome, session } = filter ?? {};
-  checkRange({ from, to }, ['filter', 'to']);
+  checkRange({ from, to }, [...below, 'filter', 'to']);
   const missing = '00000000-0000-0000-0000-000000000000';
   return {
     from: from ?? null,
@@ -416,49 +416,54 @@ const LedgerOrderInput = builder.inputType('LedgerOrder', {
 });
 
 builder.prismaObjectFields(AccountType, (t) => ({
-  ledger: t.connection({
-    type: LedgerEntryType,
-    description: `Finished requests. Forward only: \`last\` and \`before\` are refused. Sorted by anything but time, a list covers at most ${maxSorted} requests: narrow the filter’s range where there are more.`,
-    select: { id: true },
-    args: {
-      filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
-      orderBy: t.arg({ type: LedgerOrderInput, description: 'How they are sorted; left out: the newest first.' }),
+  ledger: t.connection(
+    {
+      type: LedgerEntryType,
+      description: `Finished requests. Sorted by anything but time, a list covers at most ${maxSorted} requests: narrow the filter’s range where there are more.`,
+      select: { id: true },
+      // Whole rows are read, whatever is selected of them.
+      complexity: (args) => ({ field: 20 + pageSize(args), multiplier: pageSize(args) }),
+      args: {
+        filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
+        orderBy: t.arg({ type: LedgerOrderInput, description: 'How they are sorted; left out: the newest first.' }),
+      },
+      resolve: async ({ id: accountId }, args, { history, domains }) => {
+        const order: Order = { by: args.orderBy?.field ?? 'time', ascending: args.orderBy?.direction === 'asc' };
+        try {
+          const page = await readLedger(history, {
+            accountId,
+            ...ledgerFilter(args.filter, accountId, domains),
+            order,
+            limit: pageSize(args),
+            after: args.after ?? null,
+          });
+          const edges = page.items.map((entry) => ({
+            cursor: ledgerCursor(entry, order),
+            node: { ...entry, accountId },
+          }));
+          return {
+            edges,
+            pageInfo: {
+              hasNextPage: page.next !== null,
+              hasPreviousPage: args.after != null,
+              startCursor: edges[0]?.cursor ?? null,
+              endCursor: edges.at(-1)?.cursor ?? null,
+            },
+          };
+        } catch (error) {
+          if (error instanceof BadCursor) throw badInput('after', 'This is not a cursor of this list.');
+          if (error instanceof RangeTooWide)
+            throw badInput(
+              'filter',
+              `There are more than ${maxSorted} requests to sort: choose a shorter range, or sort by time.`,
+            );
+          throw error;
+        }
+      },
     },
-    resolve: async ({ id: accountId }, args, { history, domains }) => {
-      checkForward(args);
-      const order: Order = { by: args.orderBy?.field ?? 'time', ascending: args.orderBy?.direction === 'asc' };
-      try {
-        const page = await readLedger(history, {
-          accountId,
-          ...ledgerFilter(args.filter, accountId, domains),
-          order,
-          limit: pageSize(args),
-          after: args.after ?? null,
-        });
-        const edges = page.items.map((entry) => ({
-          cursor: ledgerCursor(entry, order),
-          node: { ...entry, accountId },
-        }));
-        return {
-          edges,
-          pageInfo: {
-            hasNextPage: page.next !== null,
-            hasPreviousPage: args.after != null,
-            startCursor: edges[0]?.cursor ?? null,
-            endCursor: edges.at(-1)?.cursor ?? null,
-          },
-        };
-      } catch (error) {
-        if (error instanceof BadCursor) throw badInput('after', 'This is not a cursor of this list.');
-        if (error instanceof RangeTooWide)
-          throw badInput(
-            'filter',
-            `There are more than ${maxSorted} requests to sort: choose a shorter range, or sort by time.`,
-          );
-        throw error;
-      }
-    },
-  }),
+    { name: 'LedgerEntryConnection' },
+    { name: 'LedgerEntryEdge' },
+  ),
 }));
 
 const ArchivedMonthType = builder.objectRef<ArchivedMonth>('ArchivedMonth').implement({
@@ -518,6 +523,14 @@ export const DownloadType = builder.objectRef<Download>('Download').implement({
   }),
 });
 
+const CreateLedgerDownloadInput = builder.inputType('CreateLedgerDownloadInput', {
+  description: 'What `createLedgerDownload` takes.',
+  fields: (t) => ({
+    accountId: t.id({ description: 'Whose ledger; left out: your only or oldest account.' }),
+    filter: t.field({ type: LedgerFilter, description: 'Which entries.' }),
+  }),
+});
+
 builder.mutationField('createLedgerDownload', (t) =>
   t.field({
     type: DownloadType,
@@ -525,12 +538,14 @@ builder.mutationField('createLedgerDownload', (t) =>
     authScopes: { reader: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
     args: {
-      accountId: t.arg.id({ description: 'Whose ledger; left out: your only or oldest account.' }),
-      filter: t.arg({ type: LedgerFilter, description: 'Which entries.' }),
+      input: t.arg({ type: CreateLedgerDownloadInput, required: true, description: 'Everything that it is given.' }),
     },
-    resolve: (_root, { accountId: given, filter }, context) => {
+    resolve: (_root, { input: { accountId: given, filter } }, context) => {
       const accountId = accountFor(context, given, 'read');
-      return context.domains.downloads.link({ accountId, ...ledgerFilter(filter, accountId, context.domains) });
+      return context.domains.downloads.link(
+        { accountId, ...ledgerFilter(filter, accountId, context.domains, ['input']) },
+        actorOf(context.principal),
+      );
     },
   }),
 );

@@ -1,18 +1,49 @@
-import { isCostUnknown, type MarginRecord, marginOf, readMargins } from '../../billing/margins.ts';
-import { readUsage, type UsageRecord, usageCursor } from '../../billing/usage.ts';
+import { readUsage, type UsageRecord } from '../../billing/reads/usage.ts';
+import { isCostUnknown, type MarginRecord, marginOf, readMargins } from '../../books/margins.ts';
+import type { TokenPools } from '../../core/tokens.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { AccountType, loadAccounts } from '../accounts/accounts.ts';
-import { builder } from '../builder.ts';
-import type { GraphqlContext } from '../context.ts';
+import { builder, type ObjectFields } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { offsetReport, type Report, reportEdge, reportFields, reportOffset } from '../reports.ts';
+import { offsetReport, pageFields, type Report, reportEdge, reportOffset } from '../reports.ts';
 import { TokensType } from './ledger.ts';
 import { checkedUsage, hoursFrom, hoursTo, UsagePeriod, usageQuery, zoneOf } from './usage.ts';
 
 /** Revenue and margins for operators: customers' charges and upstreams' costs. */
 
-/** A row of usage with what is known of its margin; null: the hours have no margins. */
-type RevenueRecord = UsageRecord & { margin: MarginRecord | null };
+function boughtFields(t: ObjectFields<MarginRecord>) {
+  return {
+    bought: t.expose('bought', {
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'Of `charged`: from bought budget, which alone is income; null: a month of it is in an archive.',
+    }),
+    unknownBought: t.expose('unknownBought', {
+      type: 'UsdAmount',
+      nullable: true,
+      description: 'Of `bought`: for requests at unknown cost, which are in no margin; null as `bought` is.',
+    }),
+  };
+}
+
+function unknownFields(t: ObjectFields<MarginRecord>) {
+  return {
+    unknownRequests: t.expose('unknownRequests', {
+      type: 'BigInt',
+      description: 'Of `requests`: those on routes that do not say what they cost. They are in no margin.',
+    }),
+    unknownCharged: t.expose('unknownCharged', {
+      type: 'UsdAmount',
+      description: 'Of `charged`: what accounts were charged for them.',
+    }),
+  };
+}
+
+/**
+ * A row of the margins, the one source of every sum of money and requests, with what only the hourly usage has: tokens, and
+ * how many requests failed.
+ */
+type RevenueRecord = MarginRecord & { usage: Pick<UsageRecord, 'failures' | keyof TokenPools> };
 
 export const RevenueRowType = builder.objectRef<RevenueRecord>('RevenueRow').implement({
   description: 'What came in and went out in a period, by model.',
@@ -20,18 +51,19 @@ export const RevenueRowType = builder.objectRef<RevenueRecord>('RevenueRow').imp
   fields: (t) => ({
     start: t.expose('start', { type: 'DateTime', nullable: true, description: 'When the period begins.' }),
     model: t.exposeString('model', { nullable: true, description: 'Catalog id.' }),
-    requests: t.field({ type: 'BigInt', description: 'Finished requests.', resolve: (row) => BigInt(row.requests) }),
+    requests: t.expose('requests', { type: 'BigInt', description: 'Finished requests.' }),
     failures: t.field({
       type: 'BigInt',
       description: 'How many of them did not end well.',
-      resolve: (row) => BigInt(row.failures),
+      resolve: ({ usage }) => BigInt(usage.failures),
     }),
     tokens: t.field({
       type: TokensType,
       description: 'Tokens by pool: what other prices would have brought in follows from them.',
-      resolve: (row) => row,
+      resolve: ({ usage }) => usage,
     }),
     charged: t.expose('charged', { type: 'UsdAmount', description: 'What accounts were charged.' }),
+    ...boughtFields(t),
     cost: t.expose('cost', { type: 'UsdAmount', description: 'What they would have been charged with enough budget.' }),
     shortfall: t.field({
       type: 'UsdAmount',
@@ -44,38 +76,23 @@ export const RevenueRowType = builder.objectRef<RevenueRecord>('RevenueRow').imp
     }),
     margin: t.field({
       type: 'UsdAmount',
-      description: 'As `knownMargin`, and 0 where nothing is known.',
-      deprecationReason: 'Use `knownMargin`, which is null where it is unknown.',
-      resolve: ({ margin }) => (margin === null ? 0n : (marginOf(margin) ?? 0n)),
-    }),
-    knownMargin: t.field({
-      type: 'UsdAmount',
       nullable: true,
       description:
-        'What is left of what accounts were charged, over the requests whose cost is known: charged - unknownCharged - upstreamCost. Can be negative; null: the cost of none is known.',
-      resolve: ({ margin }) => (margin === null ? null : marginOf(margin)),
+        'bought - unknownBought - upstreamCost: trials, gifts and bonuses are no income. Can be negative; null: not known.',
+      resolve: marginOf,
     }),
-    unknownRequests: t.field({
-      type: 'BigInt',
-      description: 'Requests on routes that do not say what they cost: they have no margin.',
-      resolve: ({ margin, requests }) => margin?.unknownRequests ?? BigInt(requests),
-    }),
-    unknownCharged: t.field({
-      type: 'UsdAmount',
-      description: 'What accounts were charged for them.',
-      resolve: ({ margin, charged }) => margin?.unknownCharged ?? charged,
-    }),
+    ...unknownFields(t),
   }),
 });
 
-const RevenuePageType = builder.objectRef<Report<RevenueRecord>>('RevenuePage').implement({
+const RevenuePageType = builder.objectRef<Report<RevenueRecord>>('RevenueRowConnection').implement({
   description: 'Rows of the revenue table.',
   authScopes: { operator: true },
   fields: (t) =>
-    reportFields(t, {
+    pageFields(t, {
       row: RevenueRowType,
-      edge: reportEdge('RevenuePageEdge', RevenueRowType),
-      order: 'Newest period first, then by model.',
+      edge: reportEdge('RevenueRowEdge', RevenueRowType),
+      order: 'Newest period first, then by what was charged.',
     }),
 });
 
@@ -97,51 +114,30 @@ builder.objectFields(OperatorType, (t) => ({
     resolve: (_operator, { probes, ...args }, { history }) =>
       checkedUsage(async () => {
         const kind = probes === true ? ('probe' as const) : ('customer' as const);
-        const query = usageQuery({ ...args, by: ['model'] });
-        const [{ items, next }, margins] = await Promise.all([
-          readUsage(history, { accountId: null, kind, ...query }),
-          marginsOf(history, { kind, ...query }),
+        const query = { kind, ...usageQuery({ ...args, by: ['model'], after: null }) };
+        const offset = reportOffset(args.after);
+        const [{ items, more }, usage] = await Promise.all([
+          readMargins(history, { ...query, ...everything, byModel: true, offset }),
+          readUsage(history, { accountId: null, ...query, limit: maxUsageRows }),
         ]);
-        return {
-          rows: withMargins(items, margins),
-          hasMore: next !== null,
-          isLater: args.after != null,
-          cursorOf: usageCursor,
-        };
+        return offsetReport(withUsage(items, usage.items), offset, more);
       }),
   }),
 }));
 
-/** The margins of all periods and models that rows of the query can have. */
-async function marginsOf(
-  db: GraphqlContext['history'],
-  query: ReturnType<typeof usageQuery> & { kind: 'customer' | 'probe' },
-): Promise<MarginRecord[]> {
-  const { kind, from, to, period, model, timeZone } = query;
-  const { items } = await readMargins(db, {
-    kind,
-    from,
-    to,
-    period,
-    model,
-    timeZone,
-    byModel: true,
-    byUpstream: false,
-    byAccount: false,
-    upstream: null,
-    accountId: null,
-    limit: 100_000,
-    offset: 0,
-  });
-  return items;
-}
+const everything = { byModel: false, byUpstream: false, byAccount: false, upstream: null, accountId: null };
 
-/** Adds the margins of the same periods and models. */
-function withMargins(rows: readonly UsageRecord[], items: readonly MarginRecord[]): RevenueRecord[] {
+/** Rows of usage that are read beside a page of revenue, whose order is another. */
+const maxUsageRows = 100_000;
+
+const noUsage = { failures: 0, input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite1h: 0, output: 0 };
+
+/** Adds the usage of the same periods and models. */
+function withUsage(rows: readonly MarginRecord[], items: readonly UsageRecord[]): RevenueRecord[] {
   const keyOf = (row: Pick<UsageRecord, 'start' | 'model'>): string =>
     `${row.start?.toISOString() ?? ''} ${row.model ?? ''}`;
-  const margins = new Map(items.map((item) => [keyOf(item), item]));
-  return rows.map((row) => ({ ...row, margin: margins.get(keyOf(row)) ?? null }));
+  const usage = new Map(items.map((item) => [keyOf(item), item]));
+  return rows.map((row) => ({ ...row, usage: usage.get(keyOf(row)) ?? noUsage }));
 }
 
 const MarginGroup = builder.enumType('MarginGroup', {
@@ -176,6 +172,7 @@ const MarginRowType = builder.objectRef<MarginRecord>('MarginRow').implement({
     }),
     requests: t.expose('requests', { type: 'BigInt', description: 'Finished requests.' }),
     charged: t.expose('charged', { type: 'UsdAmount', description: 'What accounts were charged.' }),
+    ...boughtFields(t),
     shortfall: t.field({
       type: 'UsdAmount',
       description: 'What budgets did not pay for: it is no income.',
@@ -187,31 +184,24 @@ const MarginRowType = builder.objectRef<MarginRecord>('MarginRow').implement({
       description: 'What the upstreams cost, over the requests whose cost is known; null: it is known of none.',
       resolve: (row) => (isCostUnknown(row) ? null : row.upstreamCost),
     }),
-    unknownRequests: t.expose('unknownRequests', {
-      type: 'BigInt',
-      description: 'Requests on routes that do not say what they cost: they have no margin.',
-    }),
-    unknownCharged: t.expose('unknownCharged', {
-      type: 'UsdAmount',
-      description: 'What accounts were charged for them.',
-    }),
+    ...unknownFields(t),
     margin: t.field({
       type: 'UsdAmount',
       nullable: true,
       description:
-        'charged - unknownCharged - upstreamCost: what is left, over the requests whose cost is known. Can be negative; null: it is known of none.',
+        'bought - unknownBought - upstreamCost: trials, gifts and bonuses are no income. Can be negative; null: not known.',
       resolve: marginOf,
     }),
   }),
 });
 
-const MarginPageType = builder.objectRef<Report<MarginRecord>>('MarginPage').implement({
+const MarginPageType = builder.objectRef<Report<MarginRecord>>('MarginRowConnection').implement({
   description: 'Rows of the margins.',
   authScopes: { operator: true },
   fields: (t) =>
-    reportFields(t, {
+    pageFields(t, {
       row: MarginRowType,
-      edge: reportEdge('MarginPageEdge', MarginRowType),
+      edge: reportEdge('MarginRowEdge', MarginRowType),
       order: 'Newest period first, then by what was charged.',
     }),
 });

@@ -1,14 +1,14 @@
-import { BadCursor, readUsage, type UsageRecord, usageCursor } from '../../billing/usage.ts';
+import { BadCursor, readUsage, type UsageRecord, usageCursor } from '../../billing/reads/usage.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import { decodeUuid, encodeId } from '../access.ts';
+import { decodeUuid } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { loadProjects, ProjectType } from '../accounts/projects.ts';
 import { builder } from '../builder.ts';
-import { badInput } from '../errors.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
-import { checkRange } from '../ranges.ts';
-import { maxReportRows, type Report, reportEdge, reportFields, reportLength } from '../reports.ts';
-import { OutcomeType, TokensType } from './ledger.ts';
+import { maxReportRows, pageFields, type Report, reportEdge, reportLength } from '../reports.ts';
+import { badInput } from '../types/errors.ts';
+import { checkRange } from '../types/ranges.ts';
+import { OutcomeType, RequestOutcomeInput, TokensType } from './ledger.ts';
 
 /** Usage totals, from the hourly rows that are exact to the ledger at every commit. One query a chart. */
 
@@ -31,6 +31,14 @@ export const UsageGroup = builder.enumType('UsageGroup', {
   } as const,
 });
 
+const UsageOrderType = builder.enumType('UsageOrder', {
+  description: 'Which rows of usage come first.',
+  values: {
+    TIME: { value: 'time', description: 'Those of the newest period.' },
+    COST: { value: 'cost', description: 'Those that were charged most. Only without periods.' },
+  } as const,
+});
+
 export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement({
   description: 'Usage of one period, model, key and outcome.',
   authScopes: { public: true },
@@ -48,12 +56,6 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
       load: loadKeys,
       resolve: ({ keyId }) => keyId,
     }),
-    keyId: t.id({
-      nullable: true,
-      description: 'Id of the key; null when not split by key.',
-      deprecationReason: 'Use `key { id }`.',
-      resolve: ({ keyId }) => (keyId === null ? null : encodeId('ApiKey', keyId)),
-    }),
     project: t.loadable({
       type: ProjectType,
       nullable: true,
@@ -65,6 +67,10 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
       type: OutcomeType,
       nullable: true,
       description: 'How the requests ended; null when not split by outcome.',
+    }),
+    isRest: t.exposeBoolean('isRest', {
+      description:
+        'Whether it is what is left beside the groups of `most`, added up: of no model, key, project and outcome.',
     }),
     requests: t.field({ type: 'BigInt', description: 'Finished requests.', resolve: (row) => BigInt(row.requests) }),
     failures: t.field({
@@ -78,13 +84,13 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
   }),
 });
 
-export const UsagePageType = builder.objectRef<Report<UsageRecord>>('UsagePage').implement({
+export const UsagePageType = builder.objectRef<Report<UsageRecord>>('UsageRowConnection').implement({
   description: 'Rows of a chart.',
   authScopes: { public: true },
   fields: (t) =>
-    reportFields(t, {
+    pageFields(t, {
       row: UsageRowType,
-      edge: reportEdge('UsagePageEdge', UsageRowType),
+      edge: reportEdge('UsageRowEdge', UsageRowType),
       order: 'Newest period first, then by model, key and outcome.',
     }),
 });
@@ -96,6 +102,9 @@ export const zoneOf = 'Where days and months begin. An hour belongs to the day i
 
 const maxHourlyRange = 92 * 86_400_000;
 
+/** Groups of a chart at most: more lines than anybody tells apart. */
+const maxGroups = 50;
+
 export interface UsageArguments {
   from?: Date | null | undefined;
   to?: Date | null | undefined;
@@ -105,20 +114,28 @@ export interface UsageArguments {
   keyId?: string | null | undefined;
   outcomes?: Outcome[] | null | undefined;
   timeZone?: string | null | undefined;
+  most?: number | null | undefined;
+  order?: 'time' | 'cost' | null | undefined;
   first?: number | null | undefined;
   after?: string | null | undefined;
 }
 
 /** Arguments of a chart in the form of the usage query; throws an `InputError` for unusable ones. */
 export function usageQuery(args: UsageArguments) {
-  const { from, to, period, by, model, keyId, outcomes, timeZone, first, after } = args;
+  const { from, to, period, by, model, keyId, outcomes, timeZone, most, order, first, after } = args;
   const limit = reportLength(first);
   const zone = checkZone(timeZone ?? 'UTC');
   checkRange({ from, to }, 'to');
   const span = (to ?? new Date()).getTime() - (from ?? new Date(0)).getTime();
   if (period === 'hour' && span > maxHourlyRange)
     throw badInput('from', 'Hours can be asked for 92 days at once: give a `from` that is closer to `to`.');
+  if (typeof most === 'number' && (most < 1 || most > maxGroups)) throw badInput('most', `most is 1 to ${maxGroups}.`);
+  const isDearestFirst = order === 'cost';
+  if (isDearestFirst && period != null)
+    throw badInput('order', 'Rows of periods are sorted by time: leave out `period`.');
   return {
+    most: most ?? null,
+    dearestFirst: isDearestFirst,
     from: from ?? null,
     to: to ?? null,
     period: period ?? null,
@@ -175,6 +192,8 @@ builder.prismaObjectFields(AccountType, (t) => ({
     type: UsagePageType,
     description: 'Usage added up for a chart.',
     select: { id: true },
+    // Hours are added up, however few rows come of them.
+    complexity: { field: 200, multiplier: 1 },
     args: {
       from: t.arg({ type: 'DateTime', description: hoursFrom }),
       to: t.arg({ type: 'DateTime', description: hoursTo }),
@@ -183,17 +202,23 @@ builder.prismaObjectFields(AccountType, (t) => ({
       model: t.arg.string({ description: 'Only this catalog id.' }),
       keyId: t.arg.id({ description: 'Only this key.' }),
       outcomes: t.arg({
-        type: [OutcomeType],
+        type: [RequestOutcomeInput],
         description: 'Only requests that ended in one of these ways; left out: all.',
       }),
       timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),
+      most: t.arg.int({
+        description: `Split into at most so many groups, those that were charged most over the whole time; the rest of each period is one row. 1 to ${maxGroups}; left out: every group.`,
+      }),
+      order: t.arg({ type: UsageOrderType, defaultValue: 'time', description: 'Which rows come first.' }),
       first: t.arg.int({ description: `At most so many rows, and never more than ${maxReportRows}.` }),
       after: t.arg.string({ description: 'Rows after this cursor.' }),
     },
     resolve: ({ id }, args, { history }) =>
       checkedUsage(async () => {
-        const { items, next } = await readUsage(history, { accountId: id, ...usageQuery(args) });
-        return { rows: items, hasMore: next !== null, isLater: args.after != null, cursorOf: usageCursor };
+        const query = usageQuery(args);
+        const { items, next } = await readUsage(history, { accountId: id, ...query });
+        const cursorOf = (row: UsageRecord) => usageCursor(row, { isDearestFirst: query.dearestFirst });
+        return { rows: items, hasMore: next !== null, isLater: args.after != null, cursorOf };
       }),
   }),
 }));

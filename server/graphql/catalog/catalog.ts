@@ -146,11 +146,6 @@ const ModelPriceWindowType = builder.objectRef<PriceWindow>('ModelPriceWindow').
       description: 'The days on which the hours begin.',
       resolve: ({ days }) => [...days],
     }),
-    days: t.stringList({
-      description: '`mon` to `sun`: the days on which the hours begin.',
-      deprecationReason: 'Use `weekdays`.',
-      resolve: ({ days }) => [...days],
-    }),
     hours: t.stringList({
       description:
         'Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day.',
@@ -260,11 +255,6 @@ builder.node(ModelType, {
     reasoningEfforts: t.field({
       type: [ReasoningEffortType],
       description: 'Reasoning efforts that it knows; `NONE` alone: it takes no effort; empty: not said.',
-      resolve: ({ efforts }) => [...efforts],
-    }),
-    efforts: t.stringList({
-      description: 'Reasoning efforts that it knows; empty: not said.',
-      deprecationReason: 'Use `reasoningEfforts`.',
       resolve: ({ efforts }) => [...efforts],
     }),
     protocols: t.field({

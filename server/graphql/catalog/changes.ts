@@ -2,7 +2,7 @@ import type { CatalogOutcome } from '../../catalog/changes.ts';
 import type { PerUnit, PriceWindow, UnitPrices } from '../../core/price.ts';
 import { decodeId } from '../access.ts';
 import { builder, type ObjectFields } from '../builder.ts';
-import { InputError, NotFoundError } from '../errors.ts';
+import { InputError, NotFoundError } from '../types/errors.ts';
 import { WeekdayType } from './protocol.ts';
 
 /** Shared by the catalog's mutations: refusals, names in inputs, prices per million. */
@@ -67,24 +67,6 @@ export const UnitPricesType = builder.objectRef<PerUnit>('UnitPrices').implement
   }),
 });
 
-const UnitPricesInput = builder.inputType('UnitPricesInput', {
-  description: 'What is charged by the piece, in USD for one as decimal strings; what is left out has no price.',
-  fields: (t) => ({
-    search: t.string({ description: 'One search that the vendor makes.' }),
-    image: t.string({ description: 'One image.' }),
-    minute: t.string({ description: 'One minute; begun ones count whole.' }),
-  }),
-});
-
-/** The five prices of tokens in an input, as decimal strings. */
-const priceInputs = (t: PothosSchemaTypes.InputFieldBuilder<typeof builder.$inferSchemaTypes, 'InputObject'>) => ({
-  input: t.string({ required: true, description: 'New context.' }),
-  cacheHit: t.string({ required: true, description: 'Context from the cache; lower than `input`.' }),
-  cacheWrite5m: t.string({ description: 'Written to the five-minute cache; left out: as new context.' }),
-  cacheWrite1h: t.string({ description: 'Written to the one-hour cache; left out: as new context.' }),
-  output: t.string({ required: true, description: 'What the model writes.' }),
-});
-
 /** Prices of tokens that every set of prices has, in USD per 1M. */
 const basePrices = <Shape extends Pick<UnitPrices, 'input' | 'cacheHit' | 'output'>>(
   t: Pick<ObjectFields<Shape>, 'field'>,
@@ -139,17 +121,6 @@ const countingPrices = <Shape extends UnitPrices>(t: Pick<ObjectFields<Shape>, '
   }),
 });
 
-const PriceTierInput = builder.inputType('PriceTierInput', {
-  description: 'Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them.',
-  fields: (t) => ({
-    abovePromptTokens: t.int({
-      required: true,
-      description: 'For prompts of more tokens than this, all pools together.',
-    }),
-    ...priceInputs(t),
-  }),
-});
-
 interface TierView extends UnitPrices {
   abovePromptTokens: number;
 }
@@ -186,25 +157,6 @@ export const clockTexts = {
   tiers: 'Prices of the window for longer prompts, with the bounds of the ordinary ones.',
 };
 
-const PriceWindowInput = builder.inputType('PriceWindowInput', {
-  description: clockTexts.window,
-  fields: (t) => ({
-    days: t.stringList({ required: true, description: clockTexts.days }),
-    hours: t.stringList({ required: true, description: clockTexts.hours }),
-    ...priceInputs(t),
-    tiers: t.field({ type: [PriceTierInput], description: clockTexts.tiers }),
-  }),
-});
-
-const PriceClockInput = builder.inputType('PriceClockInput', {
-  description: clockTexts.clock,
-  fields: (t) => ({
-    timeZone: t.string({ required: true, description: clockTexts.timeZone }),
-    exceptDates: t.stringList({ description: clockTexts.exceptDates }),
-    windows: t.field({ type: [PriceWindowInput], required: true, description: clockTexts.windows }),
-  }),
-});
-
 const PriceWindowType = builder.objectRef<PriceWindow>('PriceWindow').implement({
   description: clockTexts.window,
   authScopes: { operator: true },
@@ -212,11 +164,6 @@ const PriceWindowType = builder.objectRef<PriceWindow>('PriceWindow').implement(
     weekdays: t.field({
       type: [WeekdayType],
       description: clockTexts.weekdays,
-      resolve: ({ days }) => [...days],
-    }),
-    days: t.stringList({
-      description: clockTexts.days,
-      deprecationReason: 'Use `weekdays`.',
       resolve: ({ days }) => [...days],
     }),
     hours: t.stringList({ description: clockTexts.hours, resolve: ({ hours }) => [...hours] }),
@@ -245,20 +192,6 @@ export const PriceClockType = builder.objectRef<ClockView<PriceWindow>>('PriceCl
       description: clockTexts.windows,
       complexity: { field: 1, multiplier: 2 },
       resolve: ({ windows }) => [...windows],
-    }),
-  }),
-});
-
-export const PricesInput = builder.inputType('PricesInput', {
-  description: 'Prices in USD per 1M tokens, as decimal strings with at most 6 decimals.',
-  fields: (t) => ({
-    ...priceInputs(t),
-    tiers: t.field({ type: [PriceTierInput], description: 'Other prices for longer prompts; left out: none.' }),
-    clock: t.field({ type: PriceClockInput, description: 'Other prices for hours of the week; left out: none.' }),
-    perUnit: t.field({ type: UnitPricesInput, description: 'What is charged by the piece; left out: nothing.' }),
-    maxPromptTokens: t.int({
-      description:
-        'The longest prompt that these prices are for. A request whose prompt may be longer, by its bytes, is refused; left out: whatever the upstream takes. Not for what a route costs.',
     }),
   }),
 });

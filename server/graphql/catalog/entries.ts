@@ -6,42 +6,41 @@ import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { orOther, wordValues } from '../enums.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { replacing } from '../replacing.ts';
+import { answeredAndSent, wordValues } from '../types/enums.ts';
 import {
   changeErrors,
   enteredPrices,
   given,
   named,
   PriceClockType,
-  PricesInput,
   PriceTierType,
   throwCatalogRefusal,
   UnitPricesType,
 } from './changes.ts';
 import { decimalPrices, ModelPricesInput } from './price-inputs.ts';
-import { knownCapabilities, ModelCapabilityType, ModelKindType, ReasoningEffortType } from './protocol.ts';
+import {
+  knownCapabilities,
+  ModelCapabilityType,
+  ModelKindInput,
+  ModelKindType,
+  ReasoningEffortInput,
+  ReasoningEffortType,
+} from './protocol.ts';
 
 /** Models as operators see and change them, on or off, with all their prices. */
 
 const reasoningSpeed =
   'Tokens a second that its hidden reasoning never falls below: silence of a stream counts so, and a stream that was left is charged so. Zero: it shows all its reasoning. Null: not said; silence of a model that reasons then counts as 80 tokens a second while it streams, and nobody is charged for it.';
 
-const effortsKnown =
-  'Reasoning efforts that it knows, of `none`, `minimal`, `low`, `medium`, `high`, `xhigh`, `max`; `none` alone: it takes no effort; empty: not said.';
-
 const effortsTaken = 'Reasoning efforts that it knows; `NONE` alone: it takes no effort; empty: not said.';
-
-const unknownMembersKnown =
-  'What becomes of a request with a top-level member that the gateway does not know: `pass` or `refuse`. Translation refuses it in any case.';
 
 const onUnknownMembers =
   'What becomes of a request with a top-level member that the gateway does not know. Translation refuses it in any case.';
 
-const UnknownMembersType = builder.enumType('UnknownMembers', {
+const [UnknownMembersType, UnknownMembersInput] = answeredAndSent('UnknownMembers', 'UnknownMembersInput', {
   description: 'What becomes of members that the gateway does not know.',
-  values: orOther(wordValues<UnknownMembers>({ pass: 'They are passed on.', refuse: 'The request is refused.' })),
+  values: wordValues<UnknownMembers>({ pass: 'They are passed on.', refuse: 'The request is refused.' }),
 });
 
 export const CatalogEntryType = builder.prismaNode('Model', {
@@ -77,19 +76,11 @@ export const CatalogEntryType = builder.prismaNode('Model', {
       select: { efforts: true },
       resolve: ({ efforts }) => efforts as ReasoningEffort[],
     }),
-    efforts: t.exposeStringList('efforts', {
-      description: effortsKnown,
-      deprecationReason: 'Use `reasoningEfforts`.',
-    }),
     onUnknownMembers: t.field({
       type: UnknownMembersType,
       description: onUnknownMembers,
       select: { unknownMembers: true },
       resolve: ({ unknownMembers }) => unknownMembers as UnknownMembers,
-    }),
-    unknownMembers: t.exposeString('unknownMembers', {
-      description: unknownMembersKnown,
-      deprecationReason: 'Use `onUnknownMembers`.',
     }),
     reasoningTokensPerSecond: t.exposeInt('reasoningTokensPerSecond', {
       nullable: true,
@@ -160,7 +151,7 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
     displayName: t.string({ required: true, description: 'What people read.' }),
     family: t.string({ required: true, description: 'Which models it belongs with.' }),
     kind: t.field({
-      type: ModelKindType,
+      type: ModelKindInput,
       description: 'What it makes of its input. Left out: what it is known for, `TEXT` of a new one.',
     }),
     contextWindow: t.int({ required: true, description: 'Most tokens of a request and its answer.' }),
@@ -170,19 +161,9 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
       defaultValue: [],
       description: 'What it can do: `tools`, `vision`, `thinking`, `caching`, and whatever people are to read.',
     }),
-    reasoningEfforts: t.field({ type: [ReasoningEffortType], description: effortsTaken }),
-    efforts: t.stringList({
-      defaultValue: [],
-      description: effortsKnown,
-      deprecationReason: 'Use `reasoningEfforts`.',
-    }),
+    reasoningEfforts: t.field({ type: [ReasoningEffortInput], description: effortsTaken }),
     reasoningTokensPerSecond: t.int({ description: reasoningSpeed }),
-    onUnknownMembers: t.field({ type: UnknownMembersType, description: `${onUnknownMembers} Left out: \`PASS\`.` }),
-    unknownMembers: t.string({
-      defaultValue: 'pass',
-      description: unknownMembersKnown,
-      deprecationReason: 'Use `onUnknownMembers`.',
-    }),
+    onUnknownMembers: t.field({ type: UnknownMembersInput, description: `${onUnknownMembers} Left out: \`PASS\`.` }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it can be called.' }),
   }),
 });
@@ -196,6 +177,14 @@ const SavePricesInput = builder.inputType('SavePricesInput', {
   }),
 });
 
+const SetModelEnabledInput = builder.inputType('SetModelEnabledInput', {
+  description: 'What `setModelEnabled` takes.',
+  fields: (t) => ({
+    modelId: t.string({ required: true, description: 'Which model.' }),
+    enabled: t.boolean({ required: true, description: 'On or off.' }),
+  }),
+});
+
 builder.mutationFields((t) => ({
   saveModel: t.prismaField({
     type: CatalogEntryType,
@@ -204,13 +193,14 @@ builder.mutationFields((t) => ({
     errors: { types: changeErrors },
     args: { input: t.arg({ type: SaveModelInput, required: true, description: 'The model.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const { modelId, ...rest } = replacing(input, {
-        reasoningEfforts: 'efforts',
-        onUnknownMembers: 'unknownMembers',
-      });
+      const { modelId, reasoningEfforts: efforts, onUnknownMembers: unknownMembers, ...rest } = input;
       const known = await context.prisma.model.findUnique({ where: { id: modelId }, select: { kind: true } });
       const outcome = await context.domains.catalogChanges.saveModel(
-        { id: modelId, ...(known === null ? {} : { kind: known.kind }), ...given(rest) },
+        {
+          id: modelId,
+          ...(known === null ? {} : { kind: known.kind }),
+          ...given({ ...rest, efforts, unknownMembers }),
+        },
         actorOf(context.principal),
       );
       throwCatalogRefusal(outcome, ['input'], { id: ['input', 'modelId'] });
@@ -222,11 +212,8 @@ builder.mutationFields((t) => ({
     description: 'Switches a model on or off. Running requests finish.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: {
-      modelId: t.arg.string({ required: true, description: 'Which model.' }),
-      enabled: t.arg.boolean({ required: true, description: 'On or off.' }),
-    },
-    resolve: async (query, _root, args, context) => {
+    args: { input: t.arg({ type: SetModelEnabledInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: args }, context) => {
       const modelId = named('CatalogEntry', args.modelId);
       const ask = { modelId, enabled: args.enabled };
       throwCatalogRefusal(await context.domains.catalogChanges.switchModel(ask, actorOf(context.principal)));
@@ -244,25 +231,6 @@ builder.mutationFields((t) => ({
       const ask = { modelId, prices: decimalPrices(input.prices), validFrom: input.validFrom ?? null };
       const outcome = await context.domains.catalogChanges.setPrices(ask, actorOf(context.principal));
       throwCatalogRefusal(outcome, ['input', 'prices'], { validFrom: ['input', 'validFrom'] });
-      return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
-    },
-  }),
-  setPrices: t.prismaField({
-    type: CatalogEntryType,
-    description: 'Adds a price version. Requests that run are charged at the prices they were admitted with.',
-    deprecationReason: 'Use `savePrices`, whose prices are `UsdAmount`.',
-    authScopes: { trustedOperator: true },
-    errors: { types: changeErrors },
-    args: {
-      modelId: t.arg.string({ required: true, description: 'Which model.' }),
-      input: t.arg({ type: PricesInput, required: true, description: 'The prices.' }),
-      validFrom: t.arg({ type: 'DateTime', description: 'From when they count; left out: at once.' }),
-    },
-    resolve: async (query, _root, args, context) => {
-      const modelId = named('CatalogEntry', args.modelId);
-      const ask = { modelId, prices: given(args.input), validFrom: args.validFrom ?? null };
-      const outcome = await context.domains.catalogChanges.setPrices(ask, actorOf(context.principal));
-      throwCatalogRefusal(outcome, ['input'], { validFrom: ['validFrom'] });
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),

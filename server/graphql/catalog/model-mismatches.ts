@@ -2,10 +2,9 @@ import type { ModelMismatch } from '../../catalog/model-mismatches.ts';
 import { actorOf } from '../../people/principal.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { ConflictError, NotFoundError } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { listLength } from '../paging.ts';
 import { pageFields, pageFromStart, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { ConflictError, NotFoundError } from '../types/errors.ts';
 
 /** Upstreams that answered with another model than the requested one, as operators see and close them. */
 
@@ -34,8 +33,8 @@ const ModelMismatchType = builder.objectRef<ModelMismatch>('ModelMismatch').impl
   }),
 });
 
-const mismatchEdge = reportEdge('ModelMismatchPageEdge', ModelMismatchType);
-const ModelMismatchPageType = builder.objectRef<Report<ModelMismatch>>('ModelMismatchPage').implement({
+const mismatchEdge = reportEdge('ModelMismatchEdge', ModelMismatchType);
+const ModelMismatchPageType = builder.objectRef<Report<ModelMismatch>>('ModelMismatchConnection').implement({
   description: 'Upstreams that answered with another model.',
   authScopes: { operator: true },
   fields: (t) =>
@@ -49,7 +48,7 @@ const ModelMismatchPageType = builder.objectRef<Report<ModelMismatch>>('ModelMis
 const openText = 'Only those that are open, or only those that are closed.';
 
 builder.objectFields(OperatorType, (t) => ({
-  modelMismatchPage: t.field({
+  modelMismatches: t.field({
     type: ModelMismatchPageType,
     description: 'Upstreams that answered with another model: open ones first, then those that were seen last.',
     args: {
@@ -60,19 +59,12 @@ builder.objectFields(OperatorType, (t) => ({
     resolve: (_operator, { open, ...page }, { domains }) =>
       pageFromStart(page, (limit) => domains.modelMismatches.list({ open: open ?? null, limit })),
   }),
-  modelMismatches: t.field({
-    type: [ModelMismatchType],
-    description: 'Upstreams that answered with another model: open ones first, then those that were seen last.',
-    deprecationReason: 'Use `modelMismatchPage`.',
-    complexity: { field: 1, multiplier: 50 },
-    args: {
-      open: t.arg.boolean({ description: openText }),
-      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
-    },
-    resolve: (_operator, { open, first }, { domains }) =>
-      domains.modelMismatches.list({ open: open ?? null, limit: listLength(first) }),
-  }),
 }));
+
+const CloseModelMismatchInput = builder.inputType('CloseModelMismatchInput', {
+  description: 'What `closeModelMismatch` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which one.' }) }),
+});
 
 builder.mutationField('closeModelMismatch', (t) =>
   t.field({
@@ -80,8 +72,10 @@ builder.mutationField('closeModelMismatch', (t) =>
     description: 'Says that a mismatch is dealt with. When it is seen again, it is open again and operators are told.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { id: t.arg.id({ required: true, description: 'Which one.' }) },
-    resolve: async (_root, args, { domains, principal }) => {
+    args: {
+      input: t.arg({ type: CloseModelMismatchInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: args }, { domains, principal }) => {
       const id = decodeUuid('ModelMismatch', args.id);
       if (id === null) throw new NotFoundError('mismatch');
       const outcome = await domains.modelMismatches.closeMismatch({ id, actor: actorOf(principal) });

@@ -1,6 +1,5 @@
 import { formatUsd } from '../../core/money.ts';
 import { builder } from '../builder.ts';
-import { replacing } from '../replacing.ts';
 import { clockTexts, given } from './changes.ts';
 import { WeekdayType } from './protocol.ts';
 
@@ -50,8 +49,7 @@ const TierPricesInput = builder.inputType('TierPricesInput', {
 const WindowPricesInput = builder.inputType('WindowPricesInput', {
   description: clockTexts.window,
   fields: (t) => ({
-    weekdays: t.field({ type: [WeekdayType], description: `${clockTexts.weekdays} They are needed.` }),
-    days: t.stringList({ description: clockTexts.days, deprecationReason: 'Use `weekdays`.' }),
+    weekdays: t.field({ type: [WeekdayType], required: true, description: clockTexts.weekdays }),
     hours: t.stringList({ required: true, description: clockTexts.hours }),
     ...tokenPrices(t),
     tiers: t.field({ type: [TierPricesInput], description: clockTexts.tiers }),
@@ -92,9 +90,12 @@ export const VendorPricesInput = builder.inputType('VendorPricesInput', {
 });
 
 /** Prices in the form of the catalog's own checks, which take decimal strings and name the member that is wrong. */
-export function decimalPrices({ ...prices }: object & { weekdays?: unknown; days?: unknown }): Record<string, unknown> {
-  if ('weekdays' in prices || 'days' in prices) prices = replacing(prices, { weekdays: 'days' });
-  const members = Object.entries(given(prices)).map(([name, value]) => [name, decimals(value)]);
+export function decimalPrices(prices: object): Record<string, unknown> {
+  // The catalog stores the days of a window as `days`.
+  const members = Object.entries(given(prices)).map(([name, value]) => [
+    name === 'weekdays' ? 'days' : name,
+    decimals(value),
+  ]);
   return Object.fromEntries(members) as Record<string, unknown>;
 }
 

@@ -3,40 +3,38 @@ import type { ModelKind } from '../../core/kind.ts';
 import type { Weekday } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { builder } from '../builder.ts';
-import { orOther, wordValues } from '../enums.ts';
+import { answeredAndSent, wordValues } from '../types/enums.ts';
 
 /** The wire protocols, and the words of the catalog: kinds of models, efforts, capabilities, days. */
 
-export const ProtocolType = builder.enumType('Protocol', {
+export const [ProtocolType, ProtocolInput] = answeredAndSent('Protocol', 'ProtocolInput', {
   description: 'A wire protocol.',
-  values: orOther({
+  values: {
     MESSAGES: { value: 'messages', description: 'POST /api/v1/messages' },
     CHAT_COMPLETIONS: { value: 'chat-completions', description: 'POST /api/v1/chat/completions' },
     RESPONSES: { value: 'responses', description: 'POST /api/v1/responses' },
-  } satisfies Record<string, { value: Protocol; description: string }>),
+  } satisfies Record<string, { value: Protocol; description: string }>,
 });
 
-export const ModelKindType = builder.enumType('ModelKind', {
+export const [ModelKindType, ModelKindInput] = answeredAndSent('ModelKind', 'ModelKindInput', {
   description: 'What a model makes of its input. Further kinds may follow.',
-  values: orOther({
+  values: {
     TEXT: { value: 'text', description: 'Text and calls of tools: messages, chat completions and responses.' },
     EMBEDDING: { value: 'embedding', description: 'Vectors: POST /api/v1/embeddings' },
-  } satisfies Record<string, { value: ModelKind; description: string }>),
+  } satisfies Record<string, { value: ModelKind; description: string }>,
 });
 
-export const ReasoningEffortType = builder.enumType('ReasoningEffort', {
+export const [ReasoningEffortType, ReasoningEffortInput] = answeredAndSent('ReasoningEffort', 'ReasoningEffortInput', {
   description: 'How much a request asks a model to reason.',
-  values: orOther(
-    wordValues<ReasoningEffort>({
-      none: 'Not at all.',
-      minimal: 'As little as it can.',
-      low: 'Little.',
-      medium: 'As much as is usual.',
-      high: 'Much.',
-      xhigh: 'Very much.',
-      max: 'As much as it can.',
-    }),
-  ),
+  values: wordValues<ReasoningEffort>({
+    none: 'Not at all.',
+    minimal: 'As little as it can.',
+    low: 'Little.',
+    medium: 'As much as is usual.',
+    high: 'Much.',
+    xhigh: 'Very much.',
+    max: 'As much as it can.',
+  }),
 });
 
 /** Capabilities that the service itself gives to models. Operators may name others, which only people read. */

@@ -1,4 +1,3 @@
-import type { CatalogOutcome } from '../../catalog/changes.ts';
 import type { RouteTest } from '../../catalog/test-route.ts';
 import {
   fromStoredTiers,
@@ -12,14 +11,13 @@ import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { InputError, NotFoundError } from '../errors.ts';
+import { NotFoundError } from '../types/errors.ts';
 import {
   changeErrors,
   enteredPrices,
   given,
   named,
   PriceClockType,
-  PricesInput,
   PriceTierType,
   throwCatalogRefusal,
   UnitPricesType,
@@ -127,37 +125,25 @@ const RouteInput = builder.inputType('RouteInput', {
     priority: t.int({ defaultValue: 0, description: 'Lower is tried first.' }),
     weight: t.int({ defaultValue: 1, description: 'Share among routes of one priority.' }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it is used.' }),
-    vendorPrices: t.field({
+    costs: t.field({
       type: VendorPricesInput,
       description: 'What the operator pays there; left out: unknown.',
-    }),
-    costs: t.field({
-      type: PricesInput,
-      description: 'What the operator pays there; left out: unknown.',
-      deprecationReason: 'Use `vendorPrices`, whose prices are `UsdAmount`.',
     }),
   }),
 });
 
-/** The costs of a route in the form of the catalog's own checks; null: unknown. */
-function costsOf({
-  vendorPrices,
-  costs,
-}: Pick<typeof RouteInput.$inferInput, 'costs' | 'vendorPrices'>): Record<string, unknown> | null {
-  if (vendorPrices) return decimalPrices(vendorPrices);
-  return costs ? given(costs) : null;
-}
+const SetRoutesInput = builder.inputType('SetRoutesInput', {
+  description: 'What `setRoutes` takes.',
+  fields: (t) => ({
+    modelId: t.string({ required: true, description: 'Which model.' }),
+    routes: t.field({ type: [RouteInput], required: true, description: 'All its routes.' }),
+  }),
+});
 
-/** Throws the refusal of routes; its paths name the members that were given. */
-function throwRouteRefusal(routes: readonly (typeof RouteInput.$inferInput)[], outcome: CatalogOutcome): void {
-  if (outcome.kind !== 'invalid') return throwCatalogRefusal(outcome, ['routes']);
-  const problems = outcome.problems.map(({ path, message }) => {
-    const [index, member, ...below] = path;
-    const named = member === 'costs' && routes[Number(index)]?.vendorPrices ? 'vendorPrices' : member;
-    return { path: [index, named, ...below].filter((part) => part !== undefined), message };
-  });
-  throwCatalogRefusal({ ...outcome, problems }, ['routes']);
-}
+const TestRouteInput = builder.inputType('TestRouteInput', {
+  description: 'What `testRoute` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which route.' }) }),
+});
 
 builder.mutationFields((t) => ({
   setRoutes: t.prismaField({
@@ -165,22 +151,16 @@ builder.mutationFields((t) => ({
     description: 'Says where a model runs. Routes that are not named are switched off.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: {
-      modelId: t.arg.string({ required: true, description: 'Which model.' }),
-      routes: t.arg({ type: [RouteInput], required: true, description: 'All its routes.' }),
-    },
-    resolve: async (query, _root, args, context) => {
+    args: { input: t.arg({ type: SetRoutesInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: args }, context) => {
       const modelId = named('CatalogEntry', args.modelId);
-      const twice = args.routes.findIndex(({ costs, vendorPrices }) => costs && vendorPrices);
-      if (twice >= 0)
-        throw new InputError([{ path: ['routes', String(twice), 'costs'], message: 'Give `vendorPrices` alone.' }]);
-      const routes = args.routes.map(({ vendorPrices, costs, ...route }) => ({
+      const routes = args.routes.map(({ costs, ...route }) => ({
         ...given(route),
         upstreamId: named('Upstream', route.upstreamId),
-        costs: costsOf({ vendorPrices, costs }),
+        costs: costs ? decimalPrices(costs) : null,
       }));
       const outcome = await context.domains.catalogChanges.saveRoutes({ modelId, routes }, actorOf(context.principal));
-      throwRouteRefusal(args.routes, outcome);
+      throwCatalogRefusal(outcome, ['input', 'routes']);
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),
@@ -189,8 +169,8 @@ builder.mutationFields((t) => ({
     description: 'Sends the smallest request through a route, switched on or not. The operator pays for it.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
-    args: { id: t.arg.id({ required: true, description: 'Which route.' }) },
-    resolve: async (_root, { id }, { domains }) => {
+    args: { input: t.arg({ type: TestRouteInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { id } }, { domains }) => {
       const routeId = decodeUuid('Route', id);
       const result = routeId === null ? null : await domains.routeTester.test(routeId);
       if (result === null) throw new NotFoundError('route');

@@ -6,11 +6,10 @@ import type { Protocol } from '../../core/protocol.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { orOther } from '../enums.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { replacing } from '../replacing.ts';
+import { answeredAndSent } from '../types/enums.ts';
 import { changeErrors, given, named, throwCatalogRefusal } from './changes.ts';
-import { ProtocolType } from './protocol.ts';
+import { ProtocolInput, ProtocolType } from './protocol.ts';
 
 /** Upstreams and their keys, as operators see and change them. */
 
@@ -22,42 +21,42 @@ const OnDisconnect = builder.enumType('OnDisconnect', {
   } as const,
 });
 
-const MaxTokensFieldType = builder.enumType('MaxTokensField', {
+const [MaxTokensFieldType, MaxTokensFieldInput] = answeredAndSent('MaxTokensField', 'MaxTokensFieldInput', {
   description: 'The name of the cap on the output that an upstream takes.',
-  values: orOther({
+  values: {
     MAX_TOKENS: { value: 'max_tokens', description: '`max_tokens`.' },
     MAX_COMPLETION_TOKENS: { value: 'max_completion_tokens', description: '`max_completion_tokens`.' },
-  } as const),
+  } as const,
 });
 
-const SystemRoleType = builder.enumType('SystemRole', {
+const [SystemRoleType, SystemRoleInput] = answeredAndSent('SystemRole', 'SystemRoleInput', {
   description: 'How a system message in mid-conversation is sent.',
-  values: orOther({
+  values: {
     KEEP: { value: 'keep', description: 'Where it stands.' },
     USER: { value: 'user', description: 'As a message of the user.' },
     HOIST: { value: 'hoist', description: 'Ahead of the conversation.' },
-  } as const),
+  } as const,
 });
 
-const ToolChoiceSupportType = builder.enumType('ToolChoiceSupport', {
+const [ToolChoiceSupportType, ToolChoiceSupportInput] = answeredAndSent('ToolChoiceSupport', 'ToolChoiceSupportInput', {
   description: 'The strongest tool choice that binds.',
-  values: orOther({
+  values: {
     NAMED: { value: 'named', description: 'A named tool.' },
     REQUIRED: { value: 'required', description: 'Any tool.' },
     AUTO: { value: 'auto', description: 'None that binds.' },
-  } as const),
+  } as const,
 });
 
-const CachedTokensPlaceType = builder.enumType('CachedTokensPlace', {
+const [CachedTokensPlaceType, CachedTokensPlaceInput] = answeredAndSent('CachedTokensPlace', 'CachedTokensPlaceInput', {
   description: 'Where cached tokens are counted.',
-  values: orOther({
+  values: {
     WITHIN: { value: 'within', description: 'Within the prompt’s count.' },
     BESIDE: { value: 'beside', description: 'Beside it.' },
     OVERLAPPING: {
       value: 'overlapping',
       description: 'Read and written within, even where the same tokens are in both.',
     },
-  } as const),
+  } as const,
 });
 
 const EffortSupportType = builder.enumType('EffortSupport', {
@@ -111,7 +110,8 @@ const UpstreamFeaturesType = builder.objectRef<Partial<UpstreamFeatures>>('Upstr
     }),
     store: t.boolean({
       nullable: true,
-      description: 'Keeps questions and answers unless it is told not to; it is told then.',
+      description:
+        'The vendor stores questions and answers unless a request says `store: false`; requests then say so.',
       resolve: ({ store }) => store ?? null,
     }),
     stop: t.boolean({ nullable: true, description: 'Takes stop sequences.', resolve: ({ stop }) => stop ?? null }),
@@ -214,18 +214,11 @@ export const UpstreamType = builder.prismaNode('Upstream', {
       nullable: true,
       description: 'The vendor whose features and wordings are known; null: none of `vendorProfiles`.',
     }),
-    ownFeatures: t.field({
+    features: t.field({
       type: UpstreamFeaturesType,
       description: 'What translation may use there, where it differs from the vendor’s or the protocol’s defaults.',
       select: { features: true },
       resolve: ({ features }) => (features ?? {}) as Partial<UpstreamFeatures>,
-    }),
-    features: t.field({
-      type: 'Json',
-      description: 'What translation may use there, where it differs from the vendor’s or the protocol’s defaults.',
-      deprecationReason: 'Use `ownFeatures`.',
-      select: { features: true },
-      resolve: ({ features }) => features,
     }),
     simulated: t.exposeBoolean('simulated', { description: 'Whether it is the built-in simulator.' }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether it is used.' }),
@@ -262,16 +255,10 @@ const VendorEndpointType = builder.objectRef<VendorEndpoint & { protocol: Protoc
   fields: (t) => ({
     protocol: t.expose('protocol', { type: ProtocolType, description: 'What it speaks there.' }),
     baseUrl: t.exposeString('baseUrl', { nullable: true, description: 'Its address; null: everybody has another.' }),
-    ownFeatures: t.field({
+    features: t.field({
       type: UpstreamFeaturesType,
       description: 'What differs from the protocol’s defaults.',
       resolve: ({ features }) => features ?? {},
-    }),
-    features: t.field({
-      type: 'Json',
-      description: 'What differs from the protocol’s defaults.',
-      deprecationReason: 'Use `ownFeatures`.',
-      resolve: ({ features }) => features,
     }),
   }),
 });
@@ -315,7 +302,9 @@ const plainFeatures = (t: InputFields) => ({
   sampling: t.boolean({ description: 'Takes temperature and the like.' }),
   reasoningHistory: t.boolean({ description: 'Takes earlier reasoning back.' }),
   effort: t.boolean({ description: 'Takes an effort.' }),
-  store: t.boolean({ description: 'Keeps questions and answers unless it is told not to; it is told then.' }),
+  store: t.boolean({
+    description: 'The vendor stores questions and answers unless a request says `store: false`; requests then say so.',
+  }),
   stop: t.boolean({ description: 'Takes stop sequences.' }),
   jsonSchema: t.boolean({ description: 'Takes a schema of the answer.' }),
   parallelCalls: t.boolean({ description: 'Takes `parallel_tool_calls`.' }),
@@ -329,27 +318,16 @@ const plainFeatures = (t: InputFields) => ({
   minOutputTokens: t.int({ description: 'The smallest cap on the output that it takes.' }),
 });
 
-const FeaturesInput = builder.inputType('UpstreamFeaturesInput', {
-  description: 'What translation may use at an upstream; what is left out has the protocol’s default.',
-  fields: (t) => ({
-    maxTokensField: t.string({ description: '`max_tokens` or `max_completion_tokens`.' }),
-    systemRole: t.string({ description: '`keep`, `user` or `hoist`.' }),
-    toolChoice: t.string({ description: 'The strongest tool choice that binds: `named`, `required` or `auto`.' }),
-    cachedTokens: t.string({ description: 'Where cached tokens are counted: `within`, `beside` or `overlapping`.' }),
-    ...plainFeatures(t),
-  }),
-});
-
-const OwnFeaturesInput = builder.inputType('OwnFeaturesInput', {
+const UpstreamFeaturesInput = builder.inputType('UpstreamFeaturesInput', {
   description: 'What translation may use at an upstream; what is left out has the vendor’s or the protocol’s default.',
   fields: (t) => ({
     maxTokensField: t.field({
-      type: MaxTokensFieldType,
+      type: MaxTokensFieldInput,
       description: 'The one name of the output cap that it takes.',
     }),
-    systemRole: t.field({ type: SystemRoleType, description: 'How a system message in mid-conversation is sent.' }),
-    toolChoice: t.field({ type: ToolChoiceSupportType, description: 'The strongest tool choice that binds.' }),
-    cachedTokens: t.field({ type: CachedTokensPlaceType, description: 'Where cached tokens are counted.' }),
+    systemRole: t.field({ type: SystemRoleInput, description: 'How a system message in mid-conversation is sent.' }),
+    toolChoice: t.field({ type: ToolChoiceSupportInput, description: 'The strongest tool choice that binds.' }),
+    cachedTokens: t.field({ type: CachedTokensPlaceInput, description: 'Where cached tokens are counted.' }),
     ...plainFeatures(t),
   }),
 });
@@ -358,23 +336,42 @@ const SaveUpstreamInput = builder.inputType('SaveUpstreamInput', {
   description: 'An upstream, new or known.',
   fields: (t) => ({
     upstreamId: t.string({ required: true, description: 'What operators call it.' }),
-    protocol: t.field({ type: ProtocolType, required: true, description: 'What it speaks.' }),
+    protocol: t.field({ type: ProtocolInput, required: true, description: 'What it speaks.' }),
     baseUrl: t.string({
       required: true,
       description: 'https; without `/v1` for messages, with it for the others. A private address is refused.',
     }),
     onDisconnect: t.field({ type: OnDisconnect, defaultValue: 'abort', description: 'When the client leaves.' }),
     profile: t.string({ description: 'The vendor, one of `vendorProfiles`; null: none of them; left out: as it was.' }),
-    ownFeatures: t.field({ type: OwnFeaturesInput, description: 'What differs from the vendor.' }),
-    features: t.field({
-      type: FeaturesInput,
-      description: 'What differs from the vendor.',
-      deprecationReason: 'Use `ownFeatures`, whose members are enums where they are words.',
-    }),
+    features: t.field({ type: UpstreamFeaturesInput, description: 'What differs from the vendor.' }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it is used.' }),
     secret: t.string({
       description: 'Its key, in place of those it has: write-only. Needed again when the address moves elsewhere.',
     }),
+  }),
+});
+
+const SetUpstreamEnabledInput = builder.inputType('SetUpstreamEnabledInput', {
+  description: 'What `setUpstreamEnabled` takes.',
+  fields: (t) => ({
+    upstreamId: t.string({ required: true, description: 'Which upstream.' }),
+    enabled: t.boolean({ required: true, description: 'On or off.' }),
+  }),
+});
+
+const AddUpstreamKeyInput = builder.inputType('AddUpstreamKeyInput', {
+  description: 'What `addUpstreamKey` takes.',
+  fields: (t) => ({
+    upstreamId: t.string({ required: true, description: 'Which upstream.' }),
+    secret: t.string({ required: true, description: 'The key.' }),
+  }),
+});
+
+const DeleteUpstreamKeyInput = builder.inputType('DeleteUpstreamKeyInput', {
+  description: 'What `deleteUpstreamKey` takes.',
+  fields: (t) => ({
+    upstreamId: t.string({ required: true, description: 'Which upstream.' }),
+    keyId: t.id({ required: true, description: 'Which key.' }),
   }),
 });
 
@@ -386,7 +383,7 @@ builder.mutationFields((t) => ({
     errors: { types: changeErrors },
     args: { input: t.arg({ type: SaveUpstreamInput, required: true, description: 'The upstream.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const { upstreamId, secret, profile, features, ...rest } = replacing(input, { ownFeatures: 'features' });
+      const { upstreamId, secret, profile, features, ...rest } = input;
       const outcome = await context.domains.catalogChanges.saveUpstream(
         {
           id: upstreamId,
@@ -408,10 +405,9 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
     args: {
-      upstreamId: t.arg.string({ required: true, description: 'Which upstream.' }),
-      enabled: t.arg.boolean({ required: true, description: 'On or off.' }),
+      input: t.arg({ type: SetUpstreamEnabledInput, required: true, description: 'Everything that it is given.' }),
     },
-    resolve: async (query, _root, args, context) => {
+    resolve: async (query, _root, { input: args }, context) => {
       const upstreamId = named('Upstream', args.upstreamId);
       const ask = { upstreamId, enabled: args.enabled };
       throwCatalogRefusal(await context.domains.catalogChanges.switchUpstream(ask, actorOf(context.principal)));
@@ -423,14 +419,11 @@ builder.mutationFields((t) => ({
     description: 'Adds a key beside those that an upstream has: the load is spread over them. Write-only.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: {
-      upstreamId: t.arg.string({ required: true, description: 'Which upstream.' }),
-      secret: t.arg.string({ required: true, description: 'The key.' }),
-    },
-    resolve: async (query, _root, args, context) => {
+    args: { input: t.arg({ type: AddUpstreamKeyInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: args }, context) => {
       const upstreamId = named('Upstream', args.upstreamId);
       const ask = { upstreamId, secret: args.secret };
-      throwCatalogRefusal(await context.domains.catalogChanges.addKey(ask, actorOf(context.principal)), []);
+      throwCatalogRefusal(await context.domains.catalogChanges.addKey(ask, actorOf(context.principal)));
       return context.prisma.upstream.findUniqueOrThrow({ ...query, where: { id: upstreamId } });
     },
   }),
@@ -440,13 +433,12 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
     args: {
-      upstreamId: t.arg.string({ required: true, description: 'Which upstream.' }),
-      keyId: t.arg.id({ required: true, description: 'Which key.' }),
+      input: t.arg({ type: DeleteUpstreamKeyInput, required: true, description: 'Everything that it is given.' }),
     },
-    resolve: async (query, _root, args, context) => {
+    resolve: async (query, _root, { input: args }, context) => {
       const upstreamId = named('Upstream', args.upstreamId);
       const ask = { upstreamId, keyId: args.keyId };
-      throwCatalogRefusal(await context.domains.catalogChanges.deleteKey(ask, actorOf(context.principal)), []);
+      throwCatalogRefusal(await context.domains.catalogChanges.deleteKey(ask, actorOf(context.principal)));
       return context.prisma.upstream.findUniqueOrThrow({ ...query, where: { id: upstreamId } });
     },
   }),

@@ -3,8 +3,8 @@ import { actorOf } from '../../people/principal.ts';
 import { encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { NotFoundError } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { NotFoundError } from '../types/errors.ts';
 import { changeErrors, throwCatalogRefusal } from './changes.ts';
 import { RouteCostsType, RouteTestType } from './routes.ts';
 
@@ -66,7 +66,10 @@ const AddVendorInput = builder.inputType('AddVendorInput', {
   description: 'A vendor, its key and the models to sell.',
   fields: (t) => ({
     vendorId: t.string({ required: true, description: 'Which vendor.' }),
-    secret: t.string({ description: 'Its key, in place of those it has: write-only. Left out: it has one.' }),
+    secret: t.string({
+      description:
+        'Its key, in place of those it has: write-only, tried at the vendor before it is stored. Left out: it has one.',
+    }),
     models: t.stringList({ required: true, description: 'Their `modelId`s.' }),
     markup: t.string({
       required: true,
@@ -105,17 +108,22 @@ builder.objectFields(OperatorType, (t) => ({
   }),
 }));
 
+const TestVendorKeyInput = builder.inputType('TestVendorKeyInput', {
+  description: 'What `testVendorKey` takes.',
+  fields: (t) => ({
+    vendorId: t.string({ required: true, description: 'Which vendor.' }),
+    secret: t.string({ required: true, description: 'The key: write-only.' }),
+  }),
+});
+
 builder.mutationFields((t) => ({
   testVendorKey: t.field({
     type: RouteTestType,
     description: 'Tries a key at a vendor, free of charge. It is stored nowhere.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
-    args: {
-      vendorId: t.arg.string({ required: true, description: 'Which vendor.' }),
-      secret: t.arg.string({ required: true, description: 'The key: write-only.' }),
-    },
-    resolve: async (_root, ask, { domains }) => {
+    args: { input: t.arg({ type: TestVendorKeyInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: ask }, { domains }) => {
       const result = await domains.vendorSetup.testKey(ask);
       if (result === null) throw new NotFoundError('vendor');
       return result;

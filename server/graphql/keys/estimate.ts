@@ -3,10 +3,12 @@
 import type { ModelKind } from '../../core/kind.ts';
 import { parseUsd } from '../../core/money.ts';
 import type { Protocol } from '../../core/protocol.ts';
+import type { MediaKind } from '../../core/request.ts';
 import { accountsWith } from '../../people/principal.ts';
 import { decodeUuid, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
-import { ConflictError, NotAllowedError, NotFoundError, RequestRefusedError } from '../errors.ts';
+import { orOther, wordValues } from '../types/enums.ts';
+import { ConflictError, NotAllowedError, NotFoundError, RequestRefusedError } from '../types/errors.ts';
 
 interface Format {
   protocol: Protocol;
@@ -37,6 +39,14 @@ interface Estimated {
   hold_usd: string;
   least_usd: string;
   most_usd: string;
+  bound: BoundPart[];
+}
+
+interface BoundPart {
+  kind: string;
+  count: number | null;
+  tokens: number;
+  is_window: boolean;
 }
 
 /** An amount of the gateway's answer. */
@@ -45,6 +55,42 @@ function usd(amount: string): bigint {
   if (pico === null) throw new Error('an estimate without an amount');
   return pico;
 }
+
+/** Every kind of content, in words. */
+const boundKinds = {
+  text: 'Text: a token a byte.',
+  template: 'What the vendor writes around messages and tools.',
+  vendor_tools: 'Tools that run at the vendor, which read the context again.',
+  image: 'Images in the request.',
+  image_by_address: 'Images by address.',
+  document: 'Documents in the request.',
+  pdf_pages: 'Pages of PDFs in the request: their text and a picture of each.',
+  document_by_address: 'Documents by address.',
+  file_by_id: 'Files that are kept at the vendor.',
+  audio: 'Audio.',
+  video: 'Video.',
+  unknown_part: 'Parts that no table knows.',
+  unknown_member: 'Members that no table knows.',
+  stored_context: 'A conversation, a prompt or a container at the vendor.',
+} as const satisfies Record<MediaKind | 'text' | 'template' | 'vendor_tools', string>;
+type BoundKind = keyof typeof boundKinds;
+const BoundKindType = builder.enumType('EstimateBoundKind', {
+  description: 'A kind of content of a request, by which its bound is found.',
+  values: orOther(wordValues<BoundKind>(boundKinds)),
+});
+
+const BoundPartType = builder.objectRef<BoundPart>('EstimateBoundPart').implement({
+  description: 'One kind of content of a request, with the most tokens that it can come to.',
+  authScopes: { reader: true },
+  fields: (t) => ({
+    kind: t.field({ type: BoundKindType, description: 'What it is.', resolve: ({ kind }) => kind as BoundKind }),
+    count: t.exposeInt('count', { nullable: true, description: 'How many there are; null: it is not counted.' }),
+    tokens: t.exposeInt('tokens', { description: 'Its tokens at most.' }),
+    isWindow: t.exposeBoolean('is_window', {
+      description: 'It counts as the whole window of the model, because only the vendor can measure it.',
+    }),
+  }),
+});
 
 const EstimateType = builder.objectRef<Estimated>('Estimate').implement({
   description: 'What a request would hold at this moment and may cost, as `POST …/estimate` answers it.',
@@ -66,6 +112,11 @@ const EstimateType = builder.objectRef<Estimated>('Estimate').implement({
       type: 'UsdAmount',
       description: 'What it costs at most.',
       resolve: ({ most_usd: amount }) => usd(amount),
+    }),
+    bound: t.field({
+      type: [BoundPartType],
+      description: 'What the prompt of the most rests on. A window is counted once.',
+      resolve: ({ bound }) => bound,
     }),
   }),
 });

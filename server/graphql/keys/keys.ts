@@ -1,12 +1,13 @@
-import { type KeySpendRecord, readKeySpend } from '../../billing/usage.ts';
+import { type KeySpendRecord, readKeySpend } from '../../billing/reads/usage.ts';
 import type { BurnLimit, SpendLimits } from '../../core/spend-limits.ts';
 import { abilitiesOn, accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther } from '../enums.ts';
-import { ErrorInterface } from '../error-types.ts';
+import { containing } from '../types/containing.ts';
+import { answeredAndSent } from '../types/enums.ts';
+import { ErrorInterface } from '../types/error-types.ts';
 import {
   badInput,
   ConflictError,
@@ -16,8 +17,8 @@ import {
   NotAllowedError,
   NotFoundError,
   refuseInput,
-} from '../errors.ts';
-import { besideCursor, cursorRow, totalCountText } from '../paging.ts';
+} from '../types/errors.ts';
+import { besideCursor, cursorRow, totalCountText } from '../types/paging.ts';
 import { paceFields, paceInputs, paceOf } from './pace.ts';
 
 /** API keys: the credentials of the model endpoints. */
@@ -31,12 +32,12 @@ const KeyStatus = builder.enumType('KeyStatus', {
   } as const,
 });
 
-const KeyOwnerType = builder.enumType('KeyOwner', {
+const [KeyOwnerType, KeyOwnerInput] = answeredAndSent('KeyOwner', 'KeyOwnerInput', {
   description: 'Whom a key belongs to.',
-  values: orOther({
+  values: {
     ACCOUNT: { value: 'account', description: 'The account: it goes on when the person who made it leaves.' },
     MEMBER: { value: 'member', description: 'The person who made it: it ends when that person leaves the account.' },
-  } as const),
+  } as const,
 });
 
 interface KeyMaker {
@@ -182,7 +183,11 @@ export async function loadKeys(ids: string[], { prisma }: GraphqlContext) {
 
 async function loadSpend(refs: readonly string[], context: GraphqlContext) {
   const accountIds = [...new Set(refs.map((ref) => ref.split('/')[0] ?? ''))];
-  const records = await Promise.all(accountIds.map((accountId) => readKeySpend(context.db, accountId)));
+  const idsOf = (accountId: string) =>
+    refs.filter((ref) => ref.startsWith(`${accountId}/`)).map((ref) => ref.split('/')[1] ?? '');
+  const records = await Promise.all(
+    accountIds.map((accountId) => readKeySpend(context.db, accountId, idsOf(accountId))),
+  );
   const byKey = new Map(records.flat().map((record) => [record.keyId, record]));
   return refs.map((ref) => byKey.get(ref.split('/')[1] ?? '') ?? unused);
 }
@@ -204,6 +209,29 @@ async function loadMakers(refs: readonly string[], { prisma }: GraphqlContext): 
   });
 }
 
+interface KeysArguments {
+  deleted?: boolean | null | undefined;
+  active?: boolean | null | undefined;
+  search?: string | null | undefined;
+}
+
+/** Which keys of an account a list has. */
+function keysOf({ deleted, active, search }: KeysArguments) {
+  const text = search?.trim().slice(0, 100) ?? '';
+  const contains = containing(text);
+  const conditions = [
+    ...(active === true ? [{ OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] }] : []),
+    // What people have of a secret is how it ends, often with something before it.
+    ...(text === ''
+      ? []
+      : [{ OR: [{ name: contains }, { last4: { endsWith: text.slice(-4) } }, { project: { name: contains } }] }]),
+  ];
+  return {
+    ...(deleted === true && active !== true ? {} : { deletedAt: null }),
+    ...(conditions.length === 0 ? {} : { AND: conditions }),
+  };
+}
+
 builder.prismaObjectFields(AccountType, (t) => ({
   keys: t.relatedConnection(
     'keys',
@@ -212,12 +240,16 @@ builder.prismaObjectFields(AccountType, (t) => ({
       description: 'Keys of the account, newest first.',
       args: {
         deleted: t.arg.boolean({ defaultValue: false, description: 'Deleted keys as well.' }),
+        active: t.arg.boolean({ defaultValue: false, description: 'Only those that open something at this moment.' }),
+        search: t.arg.string({
+          description: 'Part of the name or of that of the project, or the last characters of the secret.',
+        }),
       },
-      query: ({ deleted, ...page }) => {
+      query: ({ deleted, active, search, ...page }) => {
         const row = cursorRow(page);
         return {
           where: {
-            ...besideCursor(deleted === true ? {} : { deletedAt: null }, row),
+            ...besideCursor(keysOf({ deleted, active, search }), row),
             // A key of another account is as invalid a cursor of this list as an unknown one.
             ...(row === null ? {} : { account: { keys: { some: { id: row } } } }),
           },
@@ -226,16 +258,16 @@ builder.prismaObjectFields(AccountType, (t) => ({
       },
     },
     {
+      name: 'ApiKeyConnection',
       fields: (page) => ({
         totalCount: page.int({
           description: totalCountText,
           resolve: ({ parent, args }, _args, { prisma }) =>
-            prisma.apiKey.count({
-              where: { accountId: parent.id, ...(args.deleted === true ? {} : { deletedAt: null }) },
-            }),
+            prisma.apiKey.count({ where: { accountId: parent.id, ...keysOf(args) } }),
         }),
       }),
     },
+    { name: 'ApiKeyEdge' },
   ),
 }));
 
@@ -274,7 +306,7 @@ const CreateKeyInput = builder.inputType('CreateKeyInput', {
     ),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
     owner: t.field({
-      type: KeyOwnerType,
+      type: KeyOwnerInput,
       description:
         'Whom it belongs to; left out: the account. Keys of people with the role `MEMBER` always belong to themselves.',
     }),
@@ -295,7 +327,7 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
     burnLimit: t.field({ type: BurnLimitInput, description: 'What stops it when it spends too fast; null: nothing.' }),
     ...paceInputs(t, 'Requests that it may make in a minute, 1 to 1000000; null: the limit of the service.'),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; null: never.' }),
-    owner: t.field({ type: KeyOwnerType, description: 'Whom it belongs to: the account, or who made it.' }),
+    owner: t.field({ type: KeyOwnerInput, description: 'Whom it belongs to: the account, or who made it.' }),
     projectId: t.id({ description: 'The project that it lies in; null: none.' }),
   }),
 });
@@ -332,19 +364,6 @@ builder.objectType(KeyCreatedBeforeError, {
   authScopes: { keys: true },
   interfaces: [ErrorInterface],
   fields: (t) => ({ key: keyOf(t) }),
-});
-
-/** As `NewApiKey`, for mutations of before. */
-const MadeKeyType = builder.objectRef<MadeKey>('CreatedKey').implement({
-  description: 'A key that was just made.',
-  authScopes: { keys: true },
-  fields: (t) => ({
-    secret: t.exposeString('secret', {
-      nullable: true,
-      description: 'The secret: shown this once. Null when the idempotency key was used before.',
-    }),
-    key: keyOf(t),
-  }),
 });
 
 const writes = [InputError, NotFoundError, NotAllowedError, ConflictError];
@@ -432,7 +451,7 @@ async function checkModels(
 }
 
 /** Makes a key, or finds the one that this idempotency key made before: its secret is null. */
-async function createKey(context: GraphqlContext, input: typeof CreateKeyInput.$inferInput): Promise<MadeKey> {
+async function makeKey(context: GraphqlContext, input: typeof CreateKeyInput.$inferInput): Promise<MadeKey> {
   const accountId = accountFor(context, input.accountId, 'keys');
   const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
   const { name, models, limits, burnLimit, requestsPerMinute, expiresAt } = input;
@@ -465,26 +484,17 @@ async function createKey(context: GraphqlContext, input: typeof CreateKeyInput.$
 }
 
 builder.mutationFields((t) => ({
-  createApiKey: t.field({
+  createKey: t.field({
     type: NewKeyType,
     description: 'Makes a key. It works from the very next request on.',
     authScopes: { keys: true },
     errors: { types: [...writes, KeyCreatedBeforeError] },
     args: { input: t.arg({ type: CreateKeyInput, required: true, description: 'What the key is to be.' }) },
     resolve: async (_root, { input }, context): Promise<NewKey> => {
-      const { keyId, secret } = await createKey(context, input);
+      const { keyId, secret } = await makeKey(context, input);
       if (secret === null) throw new KeyCreatedBeforeError(keyId);
       return { keyId, secret };
     },
-  }),
-  createKey: t.field({
-    type: MadeKeyType,
-    description: 'Makes a key. It works from the very next request on.',
-    deprecationReason: 'Use `createApiKey`, whose key always has its secret.',
-    authScopes: { keys: true },
-    errors: { types: writes },
-    args: { input: t.arg({ type: CreateKeyInput, required: true, description: 'What the key is to be.' }) },
-    resolve: (_root, { input }, context) => createKey(context, input),
   }),
 }));
 
@@ -523,47 +533,44 @@ builder.mutationField('updateKey', (t) =>
 
 const maxGraceS = 30 * 86_400;
 
-interface RotateKey {
-  id: string;
-  graceSeconds?: number | null | undefined;
-}
+const RotateKeyInput = builder.inputType('RotateKeyInput', {
+  description: 'The key to replace, and its grace period.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'The key to replace.' }),
+    graceSeconds: t.int({ defaultValue: 86_400, description: 'How long the old key goes on; at most 30 days.' }),
+  }),
+});
 
-/** Makes a key of the same name and terms. */
-async function rotateKey(context: GraphqlContext, { id, graceSeconds }: RotateKey): Promise<NewKey> {
-  const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
-  const grace = graceSeconds ?? 86_400;
-  if (grace < 0 || grace > maxGraceS) throw badInput('graceSeconds', `graceSeconds is 0 to ${maxGraceS}.`);
-  const actor = actorOf(context.principal);
-  const outcome = await context.domains.keys.rotate({ ...ref, actor, graceMs: grace * 1_000 });
-  if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
-  if (outcome.kind === 'key_expired')
-    throw new ConflictError('The time of this key is over; make a new one.', 'KEY_EXPIRED');
-  if (outcome.kind === 'replaced_before')
-    throw new ConflictError('This key was replaced before; replace its successor, or make a new one.', 'KEY_REPLACED');
-  if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
-  if (outcome.kind === 'not_allowed') return refusePlace(outcome);
-  return { keyId: outcome.key.id, secret: outcome.secret };
-}
-
-builder.mutationFields((t) => {
-  const rotation = {
+builder.mutationField('rotateKey', (t) =>
+  t.field({
+    type: NewKeyType,
     description: 'Makes a key of the same name and terms; the old one goes on for a grace period.',
     authScopes: { keys: true },
     errors: { types: writes },
-    args: {
-      id: t.arg.id({ required: true, description: 'The key to replace.' }),
-      graceSeconds: t.arg.int({ defaultValue: 86_400, description: 'How long the old key goes on; at most 30 days.' }),
+    args: { input: t.arg({ type: RotateKeyInput, required: true, description: 'Which key, and its grace period.' }) },
+    resolve: async (_root, { input: { id, graceSeconds } }, context): Promise<NewKey> => {
+      const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
+      const grace = graceSeconds ?? 86_400;
+      if (grace < 0 || grace > maxGraceS) throw badInput('input.graceSeconds', `graceSeconds is 0 to ${maxGraceS}.`);
+      const actor = actorOf(context.principal);
+      const outcome = await context.domains.keys.rotate({ ...ref, actor, graceMs: grace * 1_000 });
+      if (outcome.kind === 'unknown_key') throw new NotFoundError('key');
+      if (outcome.kind === 'key_expired')
+        throw new ConflictError('The time of this key is over; make a new one.', 'KEY_EXPIRED');
+      if (outcome.kind === 'replaced_before')
+        throw new ConflictError(
+          'This key was replaced before; replace its successor, or make a new one.',
+          'KEY_REPLACED',
+        );
+      if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
+      if (outcome.kind === 'not_allowed') return refusePlace(outcome);
+      return { keyId: outcome.key.id, secret: outcome.secret };
     },
-    resolve: (_root: unknown, args: RotateKey, context: GraphqlContext) => rotateKey(context, args),
-  };
-  return {
-    rotateApiKey: t.field({ type: NewKeyType, ...rotation }),
-    rotateKey: t.field({
-      type: MadeKeyType,
-      deprecationReason: 'Use `rotateApiKey`, whose key always has its secret.',
-      ...rotation,
-    }),
-  };
+  }),
+);
+const DeleteKeyInput = builder.inputType('DeleteKeyInput', {
+  description: 'What `deleteKey` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which key.' }) }),
 });
 
 builder.mutationField('deleteKey', (t) =>
@@ -572,8 +579,8 @@ builder.mutationField('deleteKey', (t) =>
     description: 'Deletes a key: from the very next request on it opens nothing. Running requests finish.',
     authScopes: { keys: true },
     errors: { types: writes },
-    args: { id: t.arg.id({ required: true, description: 'Which key.' }) },
-    resolve: async (query, _root, { id }, context) => {
+    args: { input: t.arg({ type: DeleteKeyInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: { id } }, context) => {
       const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
       const outcome = await context.domains.keys.delete({ ...ref, actor: actorOf(context.principal) });
       if (outcome.kind === 'unknown_key') throw new NotFoundError('key');

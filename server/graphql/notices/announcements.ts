@@ -2,19 +2,19 @@ import { actorOf } from '../../people/principal.ts';
 import type { Announcement } from '../../uptime/announcements.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { orOther } from '../enums.ts';
-import { InputError, NotFoundError, refuseInput } from '../errors.ts';
+import { answeredAndSent } from '../types/enums.ts';
+import { InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { StatusUpdateType } from '../uptime/status-updates.ts';
 
 /** Announcements: the operator's messages on the status page. */
 
-const AnnouncementKindType = builder.enumType('AnnouncementKind', {
+const [AnnouncementKindType, AnnouncementKindInput] = answeredAndSent('AnnouncementKind', 'AnnouncementKindInput', {
   description: 'What an announcement is about.',
-  values: orOther({
+  values: {
     INFO: { value: 'info', description: 'Something to know.' },
     MAINTENANCE: { value: 'maintenance', description: 'Planned work.' },
     INCIDENT: { value: 'incident', description: 'Something that is wrong.' },
-  } satisfies Record<string, { value: Announcement['kind']; description: string }>),
+  } satisfies Record<string, { value: Announcement['kind']; description: string }>,
 });
 
 export const AnnouncementType = builder.objectRef<Announcement>('Announcement').implement({
@@ -37,7 +37,7 @@ export const AnnouncementType = builder.objectRef<Announcement>('Announcement').
 const AnnounceInput = builder.inputType('AnnounceInput', {
   description: 'What to tell everybody. Texts are plain: they are shown as they are.',
   fields: (t) => ({
-    kind: t.field({ type: AnnouncementKindType, required: true, description: 'What it is about.' }),
+    kind: t.field({ type: AnnouncementKindInput, required: true, description: 'What it is about.' }),
     title: t.string({ required: true, description: 'In one line, in English.' }),
     titleVi: t.string({ description: 'In one line, in Vietnamese.' }),
     body: t.string({ required: true, description: 'In English; line breaks make paragraphs.' }),
@@ -45,6 +45,14 @@ const AnnounceInput = builder.inputType('AnnounceInput', {
     modelIds: t.stringList({ description: 'Catalog ids that it is about; left out: the whole service.' }),
     startsAt: t.field({ type: 'DateTime', description: 'When it begins; left out: now.' }),
     endsAt: t.field({ type: 'DateTime', description: 'When it ends; left out: not known yet.' }),
+  }),
+});
+
+const EndAnnouncementInput = builder.inputType('EndAnnouncementInput', {
+  description: 'What `endAnnouncement` takes.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Which announcement.' }),
+    endsAt: t.field({ type: 'DateTime', description: 'When it ends; left out: now.' }),
   }),
 });
 
@@ -77,13 +85,10 @@ builder.mutationFields((t) => ({
       'Ends an announcement now, or says when it ends: maintenance that takes longer, or less time, than announced.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: {
-      id: t.arg.id({ required: true, description: 'Which announcement.' }),
-      endsAt: t.arg({ type: 'DateTime', description: 'When it ends; left out: now.' }),
-    },
-    resolve: async (_root, { id, endsAt }, { domains, principal }) => {
+    args: { input: t.arg({ type: EndAnnouncementInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { id, endsAt } }, { domains, principal }) => {
       if (endsAt && endsAt <= new Date())
-        throw new InputError([{ path: ['endsAt'], message: 'must be in the future' }]);
+        throw new InputError([{ path: ['input', 'endsAt'], message: 'must be in the future' }]);
       const announcementId = decodeUuid('Announcement', id);
       const ended =
         announcementId === null

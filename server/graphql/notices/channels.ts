@@ -4,12 +4,13 @@ import type { CreateChannelOutcome, NoticeChannel } from '../../notices/channels
 import type { ChannelKind } from '../../notices/messengers.ts';
 import { accountNotices, businessNotices, type NoticeKind } from '../../notices/rules.ts';
 import { accountsWith, actorOf } from '../../people/principal.ts';
-import type { Locale } from '../../shared/page.ts';
 import { accountFor, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther } from '../enums.ts';
+import { OperatorType } from '../operator/operator.ts';
+import { LanguageInput, LanguageType } from '../people/enums.ts';
+import { answeredAndSent } from '../types/enums.ts';
 import {
   ConflictError,
   InputError,
@@ -17,15 +18,12 @@ import {
   NotFoundError,
   refuseInput,
   TooManyAttemptsError,
-} from '../errors.ts';
-import { OperatorType } from '../operator/operator.ts';
-import { LanguageType } from '../people/enums.ts';
-import { replacing } from '../replacing.ts';
-import { NoticeKindType } from './notices.ts';
+} from '../types/errors.ts';
+import { NoticeKindInput, NoticeKindType } from './notices.ts';
 
-const ChannelKindType = builder.enumType('NoticeChannelKind', {
+const [ChannelKindType, NoticeChannelKindInput] = answeredAndSent('NoticeChannelKind', 'NoticeChannelKindInput', {
   description: 'What a channel leads to.',
-  values: orOther({
+  values: {
     TELEGRAM: { value: 'telegram', description: 'A chat, by a bot of your own.' },
     SLACK: { value: 'slack', description: 'A channel, by an incoming webhook.' },
     DISCORD: { value: 'discord', description: 'A channel, by a webhook.' },
@@ -34,7 +32,7 @@ const ChannelKindType = builder.enumType('NoticeChannelKind', {
       value: 'webhook',
       description: 'A program of the operator’s: signed POST requests (Standard Webhooks).',
     },
-  } satisfies Record<string, { value: ChannelKind; description: string }>),
+  } satisfies Record<string, { value: ChannelKind; description: string }>,
 });
 
 const secretText =
@@ -54,10 +52,6 @@ const ChannelType = builder.objectRef<NoticeChannel>('NoticeChannel').implement(
       type: LanguageType,
       description: 'Language of the messages.',
       resolve: ({ locale }) => locale,
-    }),
-    locale: t.exposeString('locale', {
-      description: 'Language of the messages: `en` or `vi`.',
-      deprecationReason: 'Use `language`.',
     }),
     kinds: t.field({
       type: [NoticeKindType],
@@ -102,16 +96,12 @@ const CreateChannelInput = builder.inputType('CreateNoticeChannelInput', {
   description: 'A new channel.',
   fields: (t) => ({
     accountId: t.id({ description: 'Whose; left out: your only or oldest account. Not for the business.' }),
-    kind: t.field({ type: ChannelKindType, required: true, description: 'What it leads to.' }),
+    kind: t.field({ type: NoticeChannelKindInput, required: true, description: 'What it leads to.' }),
     name: t.string({ required: true, description: 'What people call it.' }),
     secret: t.string({ required: true, description: secretText }),
     target: t.string({ description: targetText }),
-    language: t.field({ type: LanguageType, description: 'Language of the messages; left out: `EN`.' }),
-    locale: t.string({
-      description: 'Language of the messages: `en` (default) or `vi`.',
-      deprecationReason: 'Use `language`.',
-    }),
-    kinds: t.field({ type: [NoticeKindType], description: kindsText }),
+    language: t.field({ type: LanguageInput, description: 'Language of the messages; left out: `EN`.' }),
+    kinds: t.field({ type: [NoticeKindInput], description: kindsText }),
     zaloAppId: t.string({ description: 'Zalo: id of the application that the Official Account permitted.' }),
     zaloAppSecret: t.string({ description: 'Zalo: secret of that application. Write-only.' }),
   }),
@@ -124,12 +114,8 @@ const UpdateChannelInput = builder.inputType('UpdateNoticeChannelInput', {
     name: t.string({ description: 'What people call it.' }),
     secret: t.string({ description: secretText }),
     target: t.string({ description: targetText }),
-    language: t.field({ type: LanguageType, description: 'Language of the messages.' }),
-    locale: t.string({
-      description: 'Language of the messages: `en` or `vi`.',
-      deprecationReason: 'Use `language`.',
-    }),
-    kinds: t.field({ type: [NoticeKindType], description: kindsText }),
+    language: t.field({ type: LanguageInput, description: 'Language of the messages.' }),
+    kinds: t.field({ type: [NoticeKindInput], description: kindsText }),
     enabled: t.boolean({ description: 'Whether anything is sent there.' }),
     zaloAppId: t.string({ description: 'Zalo: id of the application.' }),
     zaloAppSecret: t.string({ description: 'Zalo: secret of the application. Write-only.' }),
@@ -186,7 +172,7 @@ async function create(context: GraphqlContext, accountId: string | null, input: 
     name: input.name,
     secret: input.secret.trim(),
     target: input.target?.trim() ?? '',
-    locale: (input.language ?? input.locale ?? 'en') as Locale,
+    locale: input.language ?? 'en',
     kinds: input.kinds ?? [],
     zaloAppId: input.zaloAppId?.trim() ?? '',
     zaloAppSecret: input.zaloAppSecret?.trim() ?? '',
@@ -200,10 +186,9 @@ async function create(context: GraphqlContext, accountId: string | null, input: 
 async function update(
   context: GraphqlContext,
   owned: Owned,
-  { id: _id, ...input }: UpdateInput,
+  { id: _id, language: locale, ...input }: UpdateInput,
 ): Promise<NoticeChannel> {
-  const terms = replacing(input, { language: 'locale' });
-  const given = Object.fromEntries(Object.entries(terms).filter(([, value]) => value != null));
+  const given = Object.fromEntries(Object.entries({ ...input, locale }).filter(([, value]) => value != null));
   const outcome = await context.domains.notices.channels.change({ ...owned, ...given });
   if (outcome.kind === 'invalid') return refuseInput(outcome);
   if (outcome.kind === 'unknown_channel') throw new NotFoundError('channel');
@@ -230,72 +215,81 @@ const writes = [InputError, NotFoundError, NotAllowedError, ConflictError];
 const tries = [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError];
 const tryText = 'Sends a message to a channel now. `problem` says why it did not arrive. At most one in five seconds.';
 
-builder.mutationFields((t) => {
-  const which = { id: t.arg.id({ required: true, description: 'Which channel.' }) };
-  return {
-    createNoticeChannel: t.field({
-      type: CreatedChannelType,
-      description: 'Adds a channel for the notices of an account. Its secret is sealed and never shown.',
-      authScopes: { billing: true },
-      errors: { types: writes },
-      args: { input: t.arg({ type: CreateChannelInput, required: true, description: 'The channel.' }) },
-      resolve: (_root, { input }, context) => create(context, accountFor(context, input.accountId, 'billing'), input),
-    }),
-    updateNoticeChannel: t.field({
-      type: ChannelType,
-      description: 'Changes a channel of an account, or switches it on or off.',
-      authScopes: { billing: true },
-      errors: { types: writes },
-      args: { input: t.arg({ type: UpdateChannelInput, required: true, description: 'What is to change.' }) },
-      resolve: async (_root, { input }, context) => update(context, await ownedChannel(context, input.id), input),
-    }),
-    deleteNoticeChannel: t.field({
-      type: ChannelType,
-      description: 'Removes a channel of an account with its secret.',
-      authScopes: { billing: true },
-      errors: { types: [NotFoundError, NotAllowedError] },
-      args: which,
-      resolve: async (_root, { id }, context) => remove(context, await ownedChannel(context, id)),
-    }),
-    testNoticeChannel: t.field({
-      type: ChannelType,
-      description: tryText,
-      authScopes: { billing: true },
-      errors: { types: tries },
-      args: which,
-      resolve: async (_root, { id }, context) => tryOut(context, await ownedChannel(context, id)),
-    }),
-    createBusinessChannel: t.field({
-      type: CreatedChannelType,
-      description: 'Adds a channel for the notices of the business. Its secret is sealed and never shown.',
-      authScopes: { trustedOperator: true },
-      errors: { types: writes },
-      args: { input: t.arg({ type: CreateChannelInput, required: true, description: 'The channel.' }) },
-      resolve: (_root, { input }, context) => create(context, null, input),
-    }),
-    updateBusinessChannel: t.field({
-      type: ChannelType,
-      description: 'Changes a channel of the business, or switches it on or off.',
-      authScopes: { trustedOperator: true },
-      errors: { types: writes },
-      args: { input: t.arg({ type: UpdateChannelInput, required: true, description: 'What is to change.' }) },
-      resolve: async (_root, { input }, context) => update(context, await businessChannel(context, input.id), input),
-    }),
-    deleteBusinessChannel: t.field({
-      type: ChannelType,
-      description: 'Removes a channel of the business with its secret.',
-      authScopes: { trustedOperator: true },
-      errors: { types: [NotFoundError, NotAllowedError] },
-      args: which,
-      resolve: async (_root, { id }, context) => remove(context, await businessChannel(context, id)),
-    }),
-    testBusinessChannel: t.field({
-      type: ChannelType,
-      description: tryText,
-      authScopes: { trustedOperator: true },
-      errors: { types: tries },
-      args: which,
-      resolve: async (_root, { id }, context) => tryOut(context, await businessChannel(context, id)),
-    }),
-  };
-});
+/** The input of a mutation that takes a channel alone. */
+const whichChannel = (name: string, description: string) =>
+  builder.inputType(name, {
+    description,
+    fields: (t) => ({ id: t.id({ required: true, description: 'Which channel.' }) }),
+  });
+
+const DeleteNoticeChannelInput = whichChannel('DeleteNoticeChannelInput', 'The channel to remove.');
+const TestNoticeChannelInput = whichChannel('TestNoticeChannelInput', 'The channel to try.');
+const DeleteBusinessChannelInput = whichChannel('DeleteBusinessChannelInput', 'The channel to remove.');
+const TestBusinessChannelInput = whichChannel('TestBusinessChannelInput', 'The channel to try.');
+
+builder.mutationFields((t) => ({
+  createNoticeChannel: t.field({
+    type: CreatedChannelType,
+    description: 'Adds a channel for the notices of an account. Its secret is sealed and never shown.',
+    authScopes: { billing: true },
+    errors: { types: writes },
+    args: { input: t.arg({ type: CreateChannelInput, required: true, description: 'The channel.' }) },
+    resolve: (_root, { input }, context) => create(context, accountFor(context, input.accountId, 'billing'), input),
+  }),
+  updateNoticeChannel: t.field({
+    type: ChannelType,
+    description: 'Changes a channel of an account, or switches it on or off.',
+    authScopes: { billing: true },
+    errors: { types: writes },
+    args: { input: t.arg({ type: UpdateChannelInput, required: true, description: 'What is to change.' }) },
+    resolve: async (_root, { input }, context) => update(context, await ownedChannel(context, input.id), input),
+  }),
+  deleteNoticeChannel: t.field({
+    type: ChannelType,
+    description: 'Removes a channel of an account with its secret.',
+    authScopes: { billing: true },
+    errors: { types: [NotFoundError, NotAllowedError] },
+    args: { input: t.arg({ type: DeleteNoticeChannelInput, required: true, description: 'The channel.' }) },
+    resolve: async (_root, { input: { id } }, context) => remove(context, await ownedChannel(context, id)),
+  }),
+  testNoticeChannel: t.field({
+    type: ChannelType,
+    description: tryText,
+    authScopes: { billing: true },
+    errors: { types: tries },
+    args: { input: t.arg({ type: TestNoticeChannelInput, required: true, description: 'The channel.' }) },
+    resolve: async (_root, { input: { id } }, context) => tryOut(context, await ownedChannel(context, id)),
+  }),
+  createBusinessChannel: t.field({
+    type: CreatedChannelType,
+    description: 'Adds a channel for the notices of the business. Its secret is sealed and never shown.',
+    authScopes: { trustedOperator: true },
+    errors: { types: writes },
+    args: { input: t.arg({ type: CreateChannelInput, required: true, description: 'The channel.' }) },
+    resolve: (_root, { input }, context) => create(context, null, input),
+  }),
+  updateBusinessChannel: t.field({
+    type: ChannelType,
+    description: 'Changes a channel of the business, or switches it on or off.',
+    authScopes: { trustedOperator: true },
+    errors: { types: writes },
+    args: { input: t.arg({ type: UpdateChannelInput, required: true, description: 'What is to change.' }) },
+    resolve: async (_root, { input }, context) => update(context, await businessChannel(context, input.id), input),
+  }),
+  deleteBusinessChannel: t.field({
+    type: ChannelType,
+    description: 'Removes a channel of the business with its secret.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [NotFoundError, NotAllowedError] },
+    args: { input: t.arg({ type: DeleteBusinessChannelInput, required: true, description: 'The channel.' }) },
+    resolve: async (_root, { input: { id } }, context) => remove(context, await businessChannel(context, id)),
+  }),
+  testBusinessChannel: t.field({
+    type: ChannelType,
+    description: tryText,
+    authScopes: { trustedOperator: true },
+    errors: { types: tries },
+    args: { input: t.arg({ type: TestBusinessChannelInput, required: true, description: 'The channel.' }) },
+    resolve: async (_root, { input: { id } }, context) => tryOut(context, await businessChannel(context, id)),
+  }),
+}));

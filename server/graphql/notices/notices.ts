@@ -6,14 +6,14 @@ import { actorOf } from '../../people/principal.ts';
 import { accountFor, encodeId } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
-import { orOther } from '../enums.ts';
-import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { besideCursor, cursorRow } from '../paging.ts';
+import { answeredAndSent, orOther } from '../types/enums.ts';
+import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../types/errors.ts';
+import { besideCursor, cursorRow } from '../types/paging.ts';
 
-export const NoticeKindType = builder.enumType('NoticeKind', {
+export const [NoticeKindType, NoticeKindInput] = answeredAndSent('NoticeKind', 'NoticeKindInput', {
   description: 'What an account, a person or the operators are told.',
-  values: orOther({
+  values: {
     BALANCE_LOW: { value: 'balance_low', description: 'The balance is below the chosen figure.' },
     BALANCE_EXHAUSTED: { value: 'balance_exhausted', description: 'Nothing is left.' },
     GRANT_EXPIRING: { value: 'grant_expiring', description: 'Part of the budget expires soon.' },
@@ -33,7 +33,7 @@ export const NoticeKindType = builder.enumType('NoticeKind', {
     MARGIN_LOW: { value: 'margin_low', description: 'Operators: the margin of 24 hours is below the chosen one.' },
     BILL_DIFFERS: { value: 'bill_differs', description: 'Operators: a vendor’s bill differs from the ledger.' },
     BILL_MISSING: { value: 'bill_missing', description: 'Operators: a vendor’s bill was not imported.' },
-  } satisfies Record<string, { value: NoticeKind; description: string }>),
+  } satisfies Record<string, { value: NoticeKind; description: string }>,
 });
 
 const deliveryStates = {
@@ -119,7 +119,7 @@ const quiet = {
 const mutedText = 'Kinds that are not wanted.';
 
 const NoticeSettingsType = builder.objectRef<NoticeSettings>('NoticeSettings').implement({
-  description: 'When an account is told.',
+  description: 'What an account gets notices of.',
   authScopes: { public: true },
   fields: (t) => ({
     lowBalance: t.expose('lowBalance', {
@@ -131,12 +131,12 @@ const NoticeSettingsType = builder.objectRef<NoticeSettings>('NoticeSettings').i
     }),
     burnAmount: t.expose('burnAmount', {
       type: 'UsdAmount',
-      description: 'More than this spent within `burnMinutes` is told; zero: never.',
+      description: 'Sends a notice when more than this is spent within `burnMinutes`; zero: never.',
     }),
     burnMinutes: t.exposeInt('burnMinutes', { description: 'The time of the burn rate, in minutes.' }),
     keyPercent: t.exposeInt('keyPercent', {
       description:
-        'A limit of a key, a member, a project or the account that is used to this percentage is told; zero: never.',
+        'Sends a notice when a limit of a key, a member, a project or the account is used to this percentage; zero: never.',
     }),
     muted: t.field({
       type: [NoticeKindType],
@@ -150,8 +150,8 @@ const NoticeSettingsType = builder.objectRef<NoticeSettings>('NoticeSettings').i
 });
 
 const billTexts = {
-  billPercent: 'A vendor’s bill that is further apart from the ledger is told: 1 to 100 percent.',
-  billDays: 'A day with usage whose vendor’s bill is not imported after so many days is told: 1 to 45.',
+  billPercent: 'Sends a notice when a vendor’s bill differs from the ledger by more than this: 1 to 100 percent.',
+  billDays: 'Sends a notice when a vendor’s bill is still missing this many days after a day with usage: 1 to 45.',
 };
 
 const BusinessNoticeSettingsType = builder.objectRef<BusinessSettings>('BusinessNoticeSettings').implement({
@@ -164,10 +164,13 @@ const BusinessNoticeSettingsType = builder.objectRef<BusinessSettings>('Business
       description: mutedText,
       resolve: ({ muted }) => businessNotices.filter((kind) => muted.includes(kind)),
     }),
-    shortfall: t.expose('shortfall', { type: 'UsdAmount', description: 'A shortfall of an hour above it is told.' }),
+    shortfall: t.expose('shortfall', {
+      type: 'UsdAmount',
+      description: 'Sends a notice when the shortfall of an hour is larger.',
+    }),
     marginPercent: t.exposeInt('marginPercent', {
       nullable: true,
-      description: 'A margin of 24 hours below it is told; null: never.',
+      description: 'Sends a notice when the margin of 24 hours is lower; null: never.',
     }),
     billPercent: t.exposeInt('billPercent', { description: billTexts.billPercent }),
     billDays: t.exposeInt('billDays', { description: billTexts.billDays }),
@@ -183,51 +186,46 @@ const newestFirst = { orderBy: [{ createdAt: 'desc' as const }, { id: 'desc' as 
 
 const toldToOperators = { accountId: null, userId: null, ...known };
 
+const noticeEdge = builder.edgeObject({ type: NoticeType, name: 'NoticeEdge' });
+const noticePage = [
+  builder.connectionObject({ type: NoticeType, name: 'NoticeConnection' }, noticeEdge),
+  noticeEdge,
+] as const;
+
 builder.prismaObjectFields(AccountType, (t) => ({
   noticeSettings: t.field({
     type: NoticeSettingsType,
-    description: 'When and of what the account is told.',
+    description: 'What the account gets notices of, and when.',
     select: { id: true },
     resolve: ({ id }, _args, { domains }) => domains.notices.settings(id),
   }),
-  noticePage: t.prismaConnection({
-    type: NoticeType,
-    cursor: 'id',
-    description: 'What the account was told, newest first.',
-    resolve: (query, { id: accountId }, page, { prisma }) =>
-      prisma.notice.findMany({
-        ...query,
-        where: besideCursor({ accountId, ...known }, cursorRow(page)),
-        ...newestFirst,
-      }),
-  }),
-  notices: t.prismaField({
-    type: [NoticeType],
-    description: 'What the account was told, the newest first; at most 50.',
-    deprecationReason: 'Use `noticePage`.',
-    select: { id: true },
-    complexity: { field: 1, multiplier: 50 },
-    resolve: (query, { id: accountId }, _args, { prisma }) =>
-      prisma.notice.findMany({ ...query, where: { accountId, ...known }, ...newestFirst, take: 50 }),
-  }),
+  notices: t.prismaConnection(
+    {
+      type: NoticeType,
+      cursor: 'id',
+      description: 'What the account was told, newest first.',
+      resolve: (query, { id: accountId }, page, { prisma }) =>
+        prisma.notice.findMany({
+          ...query,
+          where: besideCursor({ accountId, ...known }, cursorRow(page)),
+          ...newestFirst,
+        }),
+    },
+    ...noticePage,
+  ),
 }));
 
 builder.objectFields(OperatorType, (t) => ({
-  noticePage: t.prismaConnection({
-    type: NoticeType,
-    cursor: 'id',
-    description: 'What operators were told of the business, newest first.',
-    resolve: (query, _operator, page, { prisma }) =>
-      prisma.notice.findMany({ ...query, where: besideCursor(toldToOperators, cursorRow(page)), ...newestFirst }),
-  }),
-  notices: t.prismaField({
-    type: [NoticeType],
-    description: 'What operators were told of the business, the newest first; at most 50.',
-    deprecationReason: 'Use `noticePage`.',
-    complexity: { field: 1, multiplier: 50 },
-    resolve: (query, _operator, _args, { prisma }) =>
-      prisma.notice.findMany({ ...query, where: toldToOperators, ...newestFirst, take: 50 }),
-  }),
+  notices: t.prismaConnection(
+    {
+      type: NoticeType,
+      cursor: 'id',
+      description: 'What operators were told of the business, newest first.',
+      resolve: (query, _operator, page, { prisma }) =>
+        prisma.notice.findMany({ ...query, where: besideCursor(toldToOperators, cursorRow(page)), ...newestFirst }),
+    },
+    ...noticePage,
+  ),
   noticeSettings: t.field({
     type: BusinessNoticeSettingsType,
     description: 'What operators want to be told of the business.',
@@ -243,14 +241,14 @@ const NoticeSettingsInput = builder.inputType('NoticeSettingsInput', {
     mail: t.boolean({ required: true, description: 'Whether notices go out by mail.' }),
     burnAmount: t.field({
       type: 'UsdAmount',
-      description: 'More than this spent within `burnMinutes` is told; zero: never.',
+      description: 'Sends a notice when more than this is spent within `burnMinutes`; zero: never.',
     }),
     burnMinutes: t.int({ description: 'The time of the burn rate: 1 to 1440 minutes.' }),
     keyPercent: t.int({
       description:
-        'A limit of a key, a member, a project or the account that is used to this percentage is told; zero: never.',
+        'Sends a notice when a limit of a key, a member, a project or the account is used to this percentage; zero: never.',
     }),
-    muted: t.field({ type: [NoticeKindType], description: mutedText }),
+    muted: t.field({ type: [NoticeKindInput], description: mutedText }),
     quietFrom: t.int({ description: quiet.quietFrom }),
     quietTo: t.int({ description: quiet.quietTo }),
     timeZone: t.string({ description: quiet.timeZone }),
@@ -261,9 +259,9 @@ const BusinessNoticeSettingsInput = builder.inputType('BusinessNoticeSettingsInp
   description: 'What operators want to be told of the business; what is left out stays.',
   fields: (t) => ({
     mail: t.boolean({ description: 'Whether operators get mails.' }),
-    muted: t.field({ type: [NoticeKindType], description: mutedText }),
-    shortfall: t.field({ type: 'UsdAmount', description: 'A shortfall of an hour above it is told.' }),
-    marginPercent: t.int({ description: 'A margin of 24 hours below it is told; null: never.' }),
+    muted: t.field({ type: [NoticeKindInput], description: mutedText }),
+    shortfall: t.field({ type: 'UsdAmount', description: 'Sends a notice when the shortfall of an hour is larger.' }),
+    marginPercent: t.int({ description: 'Sends a notice when the margin of 24 hours is lower; null: never.' }),
     billPercent: t.int({ description: billTexts.billPercent }),
     billDays: t.int({ description: billTexts.billDays }),
     quietFrom: t.int({ description: quiet.quietFrom }),
@@ -288,7 +286,7 @@ function settled<Settings extends object>(outcome: Settings | SettingsProblem): 
 builder.mutationFields((t) => ({
   updateNoticeSettings: t.field({
     type: NoticeSettingsType,
-    description: 'Chooses when and of what an account is told.',
+    description: 'Chooses what an account gets notices of, and when.',
     authScopes: { billing: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
     args: { input: t.arg({ type: NoticeSettingsInput, required: true, description: 'When to tell.' }) },

@@ -5,7 +5,7 @@ import { accountFor, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther, wordValues } from '../enums.ts';
+import { answeredAndSent, orOther, wordValues } from '../types/enums.ts';
 import {
   ConflictError,
   InputError,
@@ -13,9 +13,8 @@ import {
   NotFoundError,
   refuseInput,
   TooManyAttemptsError,
-} from '../errors.ts';
-import { cursorRow } from '../paging.ts';
-import { replacing } from '../replacing.ts';
+} from '../types/errors.ts';
+import { cursorRow } from '../types/paging.ts';
 
 /** Webhooks: signed events for customers' programs, with retries. */
 
@@ -28,24 +27,22 @@ const DeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
   } satisfies Record<string, { value: WebhookDelivery['status']; description: string }>),
 });
 
-const WebhookEventType = builder.enumType('WebhookEvent', {
+const [WebhookEventType, WebhookEventInput] = answeredAndSent('WebhookEvent', 'WebhookEventInput', {
   description: 'What webhooks tell of.',
-  values: orOther(
-    wordValues<WebhookEvent>({
-      'balance.low': 'The budget went below the threshold.',
-      'balance.exhausted': 'Nothing is left of the budget.',
-      'grant.expiring': 'Budget ends soon.',
-      'trial.ending': 'The budget of the trial is nearly used.',
-      'spend.burn_rate': 'More is spent in a while than is wanted.',
-      'key.limit_near': 'A limit of a key, a member, a project or the account is nearly reached.',
-      'price.changed': 'The price of a model that the account uses changes.',
-      'model.incident': 'A model that the account uses fails, or is back.',
-      'sign_in.new': 'Somebody signed in from a new device.',
-      'order.partial': 'A part of an order’s price has arrived.',
-      'order.paid': 'An order was paid.',
-      'webhook.test': 'A test.',
-    }),
-  ),
+  values: wordValues<WebhookEvent>({
+    'balance.low': 'The budget went below the threshold.',
+    'balance.exhausted': 'Nothing is left of the budget.',
+    'grant.expiring': 'Budget ends soon.',
+    'trial.ending': 'The budget of the trial is nearly used.',
+    'spend.burn_rate': 'More is spent in a while than is wanted.',
+    'key.limit_near': 'A limit of a key, a member, a project or the account is nearly reached.',
+    'price.changed': 'The price of a model that the account uses changes.',
+    'model.incident': 'A model that the account uses fails, or is back.',
+    'sign_in.new': 'Somebody signed in from a new device.',
+    'order.partial': 'A part of an order’s price has arrived.',
+    'order.paid': 'An order was paid.',
+    'webhook.test': 'A test.',
+  }),
 });
 
 builder.prismaObject('WebhookAttempt', {
@@ -70,13 +67,13 @@ const DeliveryType = builder.prismaObject('WebhookDelivery', {
     eventId: t.exposeString('eventId', {
       description: 'Id of the event: `webhook-id`, the same for every delivery of it.',
     }),
-    webhookEvent: t.field({
+    event: t.field({
       type: WebhookEventType,
       description: 'What it tells of.',
       select: { event: true },
       resolve: ({ event }) => event as WebhookEvent,
     }),
-    event: t.exposeString('event', { description: 'The same as the body has it in `type`, e.g. `order.paid`.' }),
+    eventName: t.exposeString('event', { description: 'The same as the body has it in `type`, e.g. `order.paid`.' }),
     body: t.exposeString('body', { description: 'Exactly what is signed and sent.' }),
     status: t.field({
       type: DeliveryStatus,
@@ -113,30 +110,31 @@ const EndpointType = builder.prismaNode('WebhookEndpoint', {
   fields: (t) => ({
     url: t.exposeString('url', { description: 'Where to.' }),
     description: t.exposeString('description', { description: 'What people call it.' }),
-    webhookEvents: t.field({
+    events: t.field({
       type: [WebhookEventType],
       description: 'What it hears of; empty: everything.',
       select: { events: true },
       resolve: ({ events }) => events as WebhookEvent[],
     }),
-    events: t.exposeStringList('events', {
-      description: 'Names of the events that it hears of; empty: all.',
-      deprecationReason: 'Use `webhookEvents`.',
-    }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether anything is sent there.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    deliveries: t.relatedConnection('deliveries', {
-      cursor: 'id',
-      description: 'What was, is and will be sent there, newest first.',
-      query: (page) => {
-        const row = cursorRow(page);
-        return {
-          // A delivery to another endpoint is as invalid a cursor of this list as an unknown one.
-          ...(row === null ? {} : { where: { endpoint: { deliveries: { some: { id: row } } } } }),
-          orderBy: { id: 'desc' as const },
-        };
+    deliveries: t.relatedConnection(
+      'deliveries',
+      {
+        cursor: 'id',
+        description: 'What was, is and will be sent there, newest first.',
+        query: (page) => {
+          const row = cursorRow(page);
+          return {
+            // A delivery to another endpoint is as invalid a cursor of this list as an unknown one.
+            ...(row === null ? {} : { where: { endpoint: { deliveries: { some: { id: row } } } } }),
+            orderBy: { id: 'desc' as const },
+          };
+        },
       },
-    }),
+      { name: 'WebhookDeliveryConnection' },
+      { name: 'WebhookDeliveryEdge' },
+    ),
   }),
 });
 
@@ -155,23 +153,17 @@ const EventNameType = builder.objectRef<{ name: WebhookEvent }>('WebhookEventNam
   description: 'An event that webhooks can carry.',
   authScopes: { public: true },
   fields: (t) => ({
-    webhookEvent: t.field({ type: WebhookEventType, description: 'The event.', resolve: ({ name }) => name }),
+    event: t.field({ type: WebhookEventType, description: 'The event.', resolve: ({ name }) => name }),
     name: t.exposeString('name', { description: 'How bodies name it in `type`.' }),
   }),
 });
 
 builder.queryFields((t) => ({
-  webhookEventNames: t.field({
+  webhookEvents: t.field({
     type: [EventNameType],
     description: 'The events that webhooks can carry.',
     authScopes: { public: true },
     resolve: () => webhookEvents.map((name) => ({ name })),
-  }),
-  webhookEvents: t.stringList({
-    description: 'Names of the events that webhooks can carry.',
-    deprecationReason: 'Use `webhookEventNames`.',
-    authScopes: { public: true },
-    resolve: () => [...webhookEvents],
   }),
 }));
 
@@ -181,13 +173,9 @@ const CreateWebhookInput = builder.inputType('CreateWebhookEndpointInput', {
     accountId: t.id({ description: 'Whose; left out: your only or oldest account.' }),
     url: t.string({ required: true, description: 'A public https address.' }),
     description: t.string({ description: 'What people call it.' }),
-    webhookEvents: t.field({
-      type: [WebhookEventType],
+    events: t.field({
+      type: [WebhookEventInput],
       description: 'What it is to hear of; left out or empty: everything.',
-    }),
-    events: t.stringList({
-      description: 'Names of events that it is to hear of; left out: all.',
-      deprecationReason: 'Use `webhookEvents`.',
     }),
   }),
 });
@@ -198,11 +186,7 @@ const UpdateWebhookInput = builder.inputType('UpdateWebhookEndpointInput', {
     id: t.id({ required: true, description: 'Which endpoint.' }),
     url: t.string({ description: 'A public https address.' }),
     description: t.string({ description: 'What people call it.' }),
-    webhookEvents: t.field({ type: [WebhookEventType], description: 'What it is to hear of; empty: everything.' }),
-    events: t.stringList({
-      description: 'Names of events that it is to hear of; empty: all.',
-      deprecationReason: 'Use `webhookEvents`.',
-    }),
+    events: t.field({ type: [WebhookEventInput], description: 'What it is to hear of; empty: everything.' }),
     enabled: t.boolean({ description: 'Whether anything is sent there.' }),
   }),
 });
@@ -241,6 +225,26 @@ async function endpointFor(
   return { accountId: endpoint.accountId, id: endpoint.id, actor: actorOf(context.principal) };
 }
 
+const RotateWebhookSecretInput = builder.inputType('RotateWebhookSecretInput', {
+  description: 'What `rotateWebhookSecret` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which endpoint.' }) }),
+});
+
+const DeleteWebhookEndpointInput = builder.inputType('DeleteWebhookEndpointInput', {
+  description: 'What `deleteWebhookEndpoint` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which endpoint.' }) }),
+});
+
+const SendTestWebhookInput = builder.inputType('SendTestWebhookInput', {
+  description: 'What `sendTestWebhook` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which endpoint.' }) }),
+});
+
+const ReplayWebhookDeliveryInput = builder.inputType('ReplayWebhookDeliveryInput', {
+  description: 'What `replayWebhookDelivery` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which delivery.' }) }),
+});
+
 builder.mutationFields((t) => ({
   createWebhookEndpoint: t.field({
     type: EndpointWithSecretType,
@@ -248,8 +252,7 @@ builder.mutationFields((t) => ({
     authScopes: { billing: true },
     errors: { types: writes },
     args: { input: t.arg({ type: CreateWebhookInput, required: true, description: 'The endpoint.' }) },
-    resolve: async (_root, { input: given }, context) => {
-      const input = replacing(given, { webhookEvents: 'events' });
+    resolve: async (_root, { input }, context) => {
       const outcome = await context.domains.webhooks.create({
         accountId: accountFor(context, input.accountId, 'billing'),
         actor: actorOf(context.principal),
@@ -270,7 +273,7 @@ builder.mutationFields((t) => ({
     errors: { types: writes },
     args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'What is to change.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const { url, description, events, enabled } = replacing(input, { webhookEvents: 'events' });
+      const { url, description, events, enabled } = input;
       const outcome = await context.domains.webhooks.change({
         ...(await endpointFor(context, input.id)),
         ...(url == null ? {} : { url }),
@@ -288,8 +291,10 @@ builder.mutationFields((t) => ({
     description: 'Gives an endpoint a new secret, which signs everything from now on.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError] },
-    args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
-    resolve: async (_root, { id }, context) => {
+    args: {
+      input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: { id } }, context) => {
       const outcome = await context.domains.webhooks.rotateSecret(await endpointFor(context, id));
       if (outcome.kind === 'unknown_endpoint') throw new NotFoundError('webhook endpoint');
       return outcome;
@@ -300,8 +305,10 @@ builder.mutationFields((t) => ({
     description: 'Removes an endpoint; what was still to be sent there is not.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError] },
-    args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
-    resolve: async (query, _root, { id }, context) => {
+    args: {
+      input: t.arg({ type: DeleteWebhookEndpointInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (query, _root, { input: { id } }, context) => {
       const removed = await context.domains.webhooks.remove(await endpointFor(context, id));
       if (removed === null) throw new NotFoundError('webhook endpoint');
       return context.prisma.webhookEndpoint.findUniqueOrThrow({ ...query, where: { id: removed.id } });
@@ -312,8 +319,8 @@ builder.mutationFields((t) => ({
     description: 'Sends the event `webhook.test` to an endpoint. At most 10 tests and replays a minute for an account.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
-    args: { id: t.arg.id({ required: true, description: 'Which endpoint.' }) },
-    resolve: async (query, _root, { id }, context) => {
+    args: { input: t.arg({ type: SendTestWebhookInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: { id } }, context) => {
       const delivery = await context.domains.webhooks.sendTest(await endpointFor(context, id));
       if (delivery === null) throw new ConflictError('This endpoint is switched off.', 'ENDPOINT_CLOSED');
       if ('kind' in delivery) throw new TooManyAttemptsError(delivery.retryAfterS);
@@ -326,8 +333,10 @@ builder.mutationFields((t) => ({
       'Sends an event again, with the same id and the same body. At most 10 tests and replays a minute for an account.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
-    args: { id: t.arg.id({ required: true, description: 'Which delivery.' }) },
-    resolve: async (query, _root, { id }, context) => {
+    args: {
+      input: t.arg({ type: ReplayWebhookDeliveryInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (query, _root, { input: { id } }, context) => {
       const deliveryId = decodeUuid('WebhookDelivery', id);
       const accountId = deliveryId === null ? null : await context.domains.webhooks.accountOfDelivery(deliveryId);
       if (deliveryId === null || accountId === null || !accountsWith(context.principal, 'read').includes(accountId))

@@ -2,9 +2,9 @@ import type { AuditAction } from '../../shared/audit.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
-import { orOther, wordValues } from '../enums.ts';
-import { besideCursor, cursorRow } from '../paging.ts';
-import { checkRange } from '../ranges.ts';
+import { orOther, wordValues } from '../types/enums.ts';
+import { besideCursor, cursorRow } from '../types/paging.ts';
+import { checkRange } from '../types/ranges.ts';
 import { loadActorNames } from './actors.ts';
 import { OperatorType } from './operator.ts';
 
@@ -33,6 +33,10 @@ const AuditActionType = builder.enumType('AuditAction', {
       'bonus.save': 'The steps of bonuses were changed.',
       'books.close': 'A month was closed.',
       'books.import': 'A vendor’s bill was imported.',
+      'books.journal_accounts': 'The numbers of accounts of the journal were changed.',
+      'books.undo_import': 'A vendor’s file was taken back.',
+      'books.rate': 'An exchange rate was set.',
+      'books.taxes': 'Tax rates were set.',
       'code.redeem': 'A redemption code was used.',
       'codes.create': 'Redemption codes were made.',
       'codes.revoke': 'Redemption codes were revoked.',
@@ -70,6 +74,9 @@ const AuditActionType = builder.enumType('AuditAction', {
       'project.change': 'A project was changed.',
       'project.create': 'A project was made.',
       'route.change': 'Where a model runs was changed.',
+      'refund.create': 'Money goes back to a customer.',
+      'refund.pay': 'A transfer was matched to a refund.',
+      'refund.undo_payment': 'The match of a transfer to a refund was taken back.',
       'seller.save': 'The seller that receipts name was changed.',
       'status-update.create': 'Something was said about an incident or an announcement.',
       'top_up.save': 'The terms of free amounts were changed.',
@@ -112,13 +119,13 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
       load: loadActorNames,
       resolve: ({ actor }) => actor,
     }),
-    auditAction: t.field({
+    action: t.field({
       type: AuditActionType,
       description: 'What was done.',
       select: { action: true },
       resolve: ({ action }) => action as AuditAction,
     }),
-    action: t.exposeString('action', {
+    actionName: t.exposeString('action', {
       description:
         'The same in the word that is stored, e.g. `price.add`: it tells apart what is `OTHER` to this version.',
     }),
@@ -137,30 +144,34 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
 });
 
 builder.objectFields(OperatorType, (t) => ({
-  auditLog: t.prismaConnection({
-    type: AuditEntryType,
-    cursor: 'id',
-    description: 'What was changed, newest first.',
-    args: {
-      subject: t.arg.string({ description: 'Only changes of this, e.g. `model:big-1`.' }),
-      actor: t.arg.string({ description: 'Only changes by this actor.' }),
-      actions: t.arg({ type: [AuditActionType], description: 'Only these; left out: all.' }),
-      from: t.arg({ type: 'DateTime', description: 'From this moment on.' }),
-      to: t.arg({ type: 'DateTime', description: 'Before this moment.' }),
+  auditLog: t.prismaConnection(
+    {
+      type: AuditEntryType,
+      cursor: 'id',
+      description: 'What was changed, newest first.',
+      args: {
+        subject: t.arg.string({ description: 'Only changes of this, e.g. `model:big-1`.' }),
+        actor: t.arg.string({ description: 'Only changes by this actor.' }),
+        actionNames: t.arg.stringList({ description: 'Only these, e.g. `price.add`; left out: all.' }),
+        from: t.arg({ type: 'DateTime', description: 'From this moment on.' }),
+        to: t.arg({ type: 'DateTime', description: 'Before this moment.' }),
+      },
+      resolve: (query, _operator, { subject, actor, actionNames, from, to, ...page }, { prisma }) => {
+        checkRange({ from, to }, 'to');
+        const where = {
+          ...(typeof subject === 'string' ? { subject } : {}),
+          ...(typeof actor === 'string' ? { actor } : {}),
+          ...(actionNames == null ? {} : { action: { in: actionNames } }),
+          createdAt: { ...(from ? { gte: from } : {}), ...(to ? { lt: to } : {}) },
+        };
+        return prisma.auditEntry.findMany({
+          ...query,
+          where: besideCursor(where, cursorRow(page)),
+          orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+        });
+      },
     },
-    resolve: (query, _operator, { subject, actor, actions, from, to, ...page }, { prisma }) => {
-      checkRange({ from, to }, 'to');
-      const where = {
-        ...(typeof subject === 'string' ? { subject } : {}),
-        ...(typeof actor === 'string' ? { actor } : {}),
-        ...(actions == null ? {} : { action: { in: actions } }),
-        createdAt: { ...(from ? { gte: from } : {}), ...(to ? { lt: to } : {}) },
-      };
-      return prisma.auditEntry.findMany({
-        ...query,
-        where: besideCursor(where, cursorRow(page)),
-        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      });
-    },
-  }),
+    { name: 'AuditEntryConnection' },
+    { name: 'AuditEntryEdge' },
+  ),
 }));

@@ -1,10 +1,10 @@
-import { archivedMonthOf, archivedSentence } from '../../billing/archived-months.ts';
-import { type FoundRequest, findAnywhere, findRecentlySettled } from '../../billing/find-request.ts';
+import { archivedForOperators, archivedMonthOf } from '../../billing/archive/archived-months.ts';
+import { type FoundRequest, findAnywhere, findRecentlySettled } from '../../billing/reads/find-request.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { containing, writtenVnd } from '../containing.ts';
 import type { GraphqlContext } from '../context.ts';
+import { containing, writtenVnd } from '../types/containing.ts';
 import { OperatorType } from './operator.ts';
 
 /** One search over everything that an operator looks for: by name, address, code, amount, key or request id. */
@@ -140,7 +140,7 @@ async function findRequest(db: GraphqlContext['db'], requestId: string): Promise
   if (found !== null) return requestHit(requestId, found);
   const archived = await archivedMonthOf(db, requestId);
   if (archived === null) return null;
-  return { kind: 'request', id: requestId, title: requestId, detail: archivedSentence(archived), accountId: null };
+  return { kind: 'request', id: requestId, title: requestId, detail: archivedForOperators(archived), accountId: null };
 }
 
 function requestHit(requestId: string, { accountId, model }: FoundRequest): Hit {

@@ -1,10 +1,18 @@
 import { builder } from '../builder.ts';
-import { ConflictError, InvalidCredentialsError, wrongCode } from '../errors.ts';
-import { LanguageType } from '../people/enums.ts';
+import { LanguageInput } from '../people/enums.ts';
 import { DoneType, finish, guarded, passwordOrFresh, staleSignIn, throwRefusal } from '../people/outcomes.ts';
 import { me } from '../people/people.ts';
+import { ConflictError, InvalidCredentialsError, wrongCode } from '../types/errors.ts';
 
 /** What signed-in people change about themselves: profile, password, address, second factor. */
+
+const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
+  description: 'What `updateProfile` takes.',
+  fields: (t) => ({
+    name: t.string({ description: 'New name; left out: unchanged.' }),
+    language: t.field({ type: LanguageInput, description: 'Language of mails and pages; left out: unchanged.' }),
+  }),
+});
 
 builder.mutationField('updateProfile', (t) =>
   t.prismaField({
@@ -12,13 +20,9 @@ builder.mutationField('updateProfile', (t) =>
     description: 'Changes name or language of the signed-in person.',
     authScopes: { user: true },
     errors: { types: guarded },
-    args: {
-      name: t.arg.string({ description: 'New name; left out: unchanged.' }),
-      language: t.arg({ type: LanguageType, description: 'Language of mails and pages; left out: unchanged.' }),
-      locale: t.arg.string({ description: '`en` or `vi`; left out: unchanged.', deprecationReason: 'Use `language`.' }),
-    },
-    resolve: async (query, _root, { name, language, locale }, context) => {
-      const input = { name: name ?? null, locale: language ?? locale ?? null };
+    args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: { name, language } }, context) => {
+      const input = { name: name ?? null, locale: language ?? null };
       const outcome = await context.domains.people.settings.updateProfile(me(context), input);
       if (outcome.kind !== 'done') return throwRefusal(outcome);
       return context.prisma.user.findUniqueOrThrow({ ...query, where: { id: me(context).userId } });
@@ -26,23 +30,36 @@ builder.mutationField('updateProfile', (t) =>
   }),
 );
 
+const ChangePasswordInput = builder.inputType('ChangePasswordInput', {
+  description: 'What `changePassword` takes.',
+  fields: (t) => ({
+    currentPassword: t.string({ required: true, description: 'The password until now.' }),
+    newPassword: t.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
+  }),
+});
+
 builder.mutationField('changePassword', (t) =>
   t.field({
     type: DoneType,
     description: 'Changes the password. Every other session ends, and this one gets a new id.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError] },
-    args: {
-      currentPassword: t.arg.string({ required: true, description: 'The password until now.' }),
-      newPassword: t.arg.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
-    },
-    resolve: async (_root, args, context) => {
+    args: { input: t.arg({ type: ChangePasswordInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.changePassword(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
     },
   }),
 );
+
+const ChangeEmailInput = builder.inputType('ChangeEmailInput', {
+  description: 'What `changeEmail` takes.',
+  fields: (t) => ({
+    newEmail: t.string({ required: true, description: 'The new address.' }),
+    password: t.string({ required: true, description: 'The password, once more.' }),
+  }),
+});
 
 builder.mutationField('changeEmail', (t) =>
   t.field({
@@ -51,11 +68,8 @@ builder.mutationField('changeEmail', (t) =>
       'Begins a change of address: a link goes to the old address, and after that one to the new. Answers the same whether or not the new address is taken.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError] },
-    args: {
-      newEmail: t.arg.string({ required: true, description: 'The new address.' }),
-      password: t.arg.string({ required: true, description: 'The password, once more.' }),
-    },
-    resolve: async (_root, args, context) => {
+    args: { input: t.arg({ type: ChangeEmailInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.changeEmail(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
@@ -79,14 +93,21 @@ const SecondFactorSetupType = builder.objectRef<SecondFactorSetup>('SecondFactor
   }),
 });
 
+const BeginSecondFactorInput = builder.inputType('BeginSecondFactorInput', {
+  description: 'What `beginSecondFactor` takes.',
+  fields: (t) => ({ password: t.string({ required: true, description: passwordOrFresh }) }),
+});
+
 builder.mutationField('beginSecondFactor', (t) =>
   t.field({
     type: SecondFactorSetupType,
     description: 'Begins to set up one-time codes. They are asked for once `confirmSecondFactor` has seen one.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
-    args: { password: t.arg.string({ required: true, description: passwordOrFresh }) },
-    resolve: async (_root, args, context) => {
+    args: {
+      input: t.arg({ type: BeginSecondFactorInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.beginSecondFactor(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
       if (outcome.kind === 'stale_sign_in') throw staleSignIn();
@@ -98,20 +119,35 @@ builder.mutationField('beginSecondFactor', (t) =>
   }),
 );
 
+const ConfirmSecondFactorInput = builder.inputType('ConfirmSecondFactorInput', {
+  description: 'What `confirmSecondFactor` takes.',
+  fields: (t) => ({ code: t.string({ required: true, description: 'A code of the authenticator app.' }) }),
+});
+
 builder.mutationField('confirmSecondFactor', (t) =>
   t.field({
     type: DoneType,
     description: 'Switches one-time codes on with a first code. Every other session ends.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError] },
-    args: { code: t.arg.string({ required: true, description: 'A code of the authenticator app.' }) },
-    resolve: async (_root, args, context) => {
+    args: {
+      input: t.arg({ type: ConfirmSecondFactorInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.confirmSecondFactor(me(context), args, context);
       if (outcome.kind === 'wrong_code') throw wrongCode();
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
     },
   }),
 );
+
+const DisableSecondFactorInput = builder.inputType('DisableSecondFactorInput', {
+  description: 'What `disableSecondFactor` takes.',
+  fields: (t) => ({
+    password: t.string({ required: true, description: passwordOrFresh }),
+    code: t.string({ required: true, description: 'A code of the authenticator app, or a backup code.' }),
+  }),
+});
 
 builder.mutationField('disableSecondFactor', (t) =>
   t.field({
@@ -120,10 +156,9 @@ builder.mutationField('disableSecondFactor', (t) =>
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
     args: {
-      password: t.arg.string({ required: true, description: passwordOrFresh }),
-      code: t.arg.string({ required: true, description: 'A code of the authenticator app, or a backup code.' }),
+      input: t.arg({ type: DisableSecondFactorInput, required: true, description: 'Everything that it is given.' }),
     },
-    resolve: async (_root, args, context) => {
+    resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.disableSecondFactor(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
       if (outcome.kind === 'stale_sign_in') throw staleSignIn();
@@ -145,14 +180,21 @@ const BackupCodesType = builder.objectRef<BackupCodes>('BackupCodes').implement(
   }),
 });
 
+const RenewBackupCodesInput = builder.inputType('RenewBackupCodesInput', {
+  description: 'What `renewBackupCodes` takes.',
+  fields: (t) => ({ password: t.string({ required: true, description: passwordOrFresh }) }),
+});
+
 builder.mutationField('renewBackupCodes', (t) =>
   t.field({
     type: BackupCodesType,
     description: 'Makes new backup codes.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
-    args: { password: t.arg.string({ required: true, description: passwordOrFresh }) },
-    resolve: async (_root, args, context) => {
+    args: {
+      input: t.arg({ type: RenewBackupCodesInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.renewBackupCodes(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
       if (outcome.kind === 'stale_sign_in') throw staleSignIn();

@@ -1,16 +1,19 @@
 import { actorOf } from '../../people/principal.ts';
+import type { KeysetRange } from '../../shared/keyset.ts';
 import { decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { badInput, InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { ApiKeyType } from '../keys/keys.ts';
-import { pageFields, pageFromStart, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { badInput, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { loadActorNames } from './actors.ts';
 import { OperatorType } from './operator.ts';
 
 /** What happened to a customer, for operators: orders, grants, keys, alerts, changes and notes in one list. */
 
 interface TimelineEvent {
+  /** Tells it from others of the same moment. */
+  id: string;
   at: Date;
   kind: keyof typeof kinds;
   subject: string;
@@ -64,52 +67,54 @@ const TimelineEventType = builder.objectRef<TimelineEvent>('TimelineEvent').impl
   }),
 });
 
-const maxEvents = 200;
-
 /** Each part is read by an index of its own, newest first, so a long history costs no more than a short one. */
 const eventsSql = [
-  `SELECT created_at AS at, 'opened' AS kind, email AS subject, NULL::text AS text, NULL::text AS actor, NULL::bigint AS usd, NULL::bigint AS vnd FROM account WHERE id = $1`,
-  `SELECT created_at, 'ordered', memo, plan_name, NULL::text, budget, price_vnd FROM purchase_order WHERE account_id = $1`,
-  `SELECT paid_at, 'paid', memo, plan_name, NULL::text, budget, price_vnd FROM purchase_order WHERE account_id = $1 AND paid_at IS NOT NULL`,
-  `SELECT created_at, 'granted', kind, reason, NULL::text, amount, NULL::bigint FROM "grant" WHERE account_id = $1`,
-  `SELECT created_at, 'key_created', name || ' …' || last4, NULL::text, NULL::text, NULL::bigint, NULL::bigint FROM api_key WHERE account_id = $1`,
-  `SELECT deleted_at, 'key_deleted', name || ' …' || last4,
+  `SELECT id, created_at AS at, 'opened' AS kind, email AS subject, NULL::text AS text, NULL::text AS actor, NULL::bigint AS usd, NULL::bigint AS vnd FROM account WHERE id = $1`,
+  `SELECT id, created_at, 'ordered', memo, plan_name, NULL::text, budget, price_vnd FROM purchase_order WHERE account_id = $1`,
+  `SELECT id, paid_at, 'paid', memo, plan_name, NULL::text, budget, price_vnd FROM purchase_order WHERE account_id = $1 AND paid_at IS NOT NULL`,
+  `SELECT id, created_at, 'granted', kind, reason, NULL::text, amount, NULL::bigint FROM "grant" WHERE account_id = $1`,
+  `SELECT id, created_at, 'key_created', name || ' …' || last4, NULL::text, NULL::text, NULL::bigint, NULL::bigint FROM api_key WHERE account_id = $1`,
+  `SELECT id, deleted_at, 'key_deleted', name || ' …' || last4,
      (SELECT after->>'reason' FROM audit_entry WHERE subject = 'key:' || api_key.id AND action = 'key.revoke' LIMIT 1),
      NULL::text, NULL::bigint, NULL::bigint FROM api_key WHERE account_id = $1 AND deleted_at IS NOT NULL`,
-  `SELECT created_at, 'alerted', kind, NULL::text, NULL::text, NULL::bigint, NULL::bigint FROM notice WHERE account_id = $1`,
-  `SELECT created_at, CASE action WHEN 'account.suspend' THEN 'suspended' WHEN 'account.resume' THEN 'resumed'
+  `SELECT id, created_at, 'alerted', kind, NULL::text, NULL::text, NULL::bigint, NULL::bigint FROM notice WHERE account_id = $1`,
+  `SELECT id, created_at, CASE action WHEN 'account.suspend' THEN 'suspended' WHEN 'account.resume' THEN 'resumed'
      WHEN 'account.note' THEN 'noted' ELSE 'changed' END,
      action, coalesce(after->>'text', after->>'reason'), actor, NULL::bigint, NULL::bigint
    FROM audit_entry WHERE subject = 'account:' || $1::text AND action NOT IN ('account.create', 'account.add_owner', 'grant.add')`,
 ]
   .map(
     (part) =>
-      `(SELECT * FROM (${part}) AS part (at, kind, subject, text, actor, usd, vnd) WHERE $2::timestamptz IS NULL OR at < $2 ORDER BY at DESC LIMIT $3)`,
+      // A row can be two events: its id alone does not tell them apart.
+      `(SELECT md5(kind || id)::uuid, at, kind, subject, text, actor, usd, vnd
+        FROM (${part}) AS part (id, at, kind, subject, text, actor, usd, vnd)
+        WHERE $2::timestamptz IS NULL OR (at <= $2 AND (at, md5(kind || id)::uuid) < ($2, $4::uuid))
+        ORDER BY 2 DESC, 1 DESC LIMIT $3)`,
   )
   .join(' UNION ALL ');
 
 async function readTimeline(
   db: GraphqlContext['db'],
   accountId: string,
-  { before, first }: { before: Date | null; first: number },
+  { after, limit }: KeysetRange,
 ): Promise<TimelineEvent[]> {
   const { rows } = await db.query(
-    `SELECT at, kind, subject, text, actor, usd::text, vnd::text FROM (${eventsSql}) AS events (at, kind, subject, text, actor, usd, vnd)
-     ORDER BY at DESC, kind LIMIT $3`,
-    [accountId, before, first],
+    `SELECT id, at, kind, subject, text, actor, usd::text, vnd::text
+     FROM (${eventsSql}) AS events (id, at, kind, subject, text, actor, usd, vnd) ORDER BY at DESC, id DESC LIMIT $3`,
+    [accountId, after?.at ?? null, limit, after?.ids[0] ?? null],
   );
   const amount = (text: string | null) => (text === null ? null : BigInt(text));
   return rows.map((row) => ({ ...row, usd: amount(row.usd), vnd: amount(row.vnd) }));
 }
 
-const timelineEdge = reportEdge('TimelinePageEdge', TimelineEventType);
-const TimelinePageType = builder.objectRef<Report<TimelineEvent>>('TimelinePage').implement({
+const timelineEdge = reportEdge('TimelineEventEdge', TimelineEventType);
+const TimelinePageType = builder.objectRef<Report<TimelineEvent>>('TimelineEventConnection').implement({
   description: 'What happened to an account.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: TimelineEventType, edge: timelineEdge, order: 'Newest first.' }),
 });
 
-builder.objectField(OperatorType, 'timelinePage', (t) =>
+builder.objectField(OperatorType, 'timeline', (t) =>
   t.field({
     type: TimelinePageType,
     description: 'What happened to an account, newest first.',
@@ -121,29 +126,9 @@ builder.objectField(OperatorType, 'timelinePage', (t) =>
     },
     resolve: (_operator, { accountId: globalId, ...page }, { db }) => {
       const accountId = decodeUuid('Account', globalId);
-      return pageFromStart(page, async (limit) =>
-        accountId === null ? [] : readTimeline(db, accountId, { before: null, first: limit }),
+      return keysetPage<TimelineEvent>(page, { ids: 1, keyOf: ({ at, id }) => ({ at, ids: [id] }) }, async (range) =>
+        accountId === null ? [] : readTimeline(db, accountId, range),
       );
-    },
-  }),
-);
-
-builder.objectField(OperatorType, 'timeline', (t) =>
-  t.field({
-    type: [TimelineEventType],
-    description: 'What happened to an account, newest first.',
-    deprecationReason: 'Use `timelinePage`.',
-    complexity: { field: 100, multiplier: 50 },
-    args: {
-      accountId: t.arg.id({ required: true, description: 'Which account.' }),
-      before: t.arg({ type: 'DateTime', description: 'Only what happened before this moment.' }),
-      first: t.arg.int({ defaultValue: 50, description: `How many, at most ${maxEvents}.` }),
-    },
-    resolve: async (_operator, { accountId: globalId, before, first }, { db }) => {
-      const accountId = decodeUuid('Account', globalId);
-      const count = first ?? 50;
-      if (count < 1 || count > maxEvents) throw badInput('first', `first must be between 1 and ${maxEvents}.`);
-      return accountId === null ? [] : readTimeline(db, accountId, { before: before ?? null, first: count });
     },
   }),
 );
@@ -154,17 +139,30 @@ const NoteType = builder.objectRef<{ text: string }>('AccountNote').implement({
   fields: (t) => ({ text: t.exposeString('text', { description: 'What was noted.' }) }),
 });
 
+const AddAccountNoteInput = builder.inputType('AddAccountNoteInput', {
+  description: 'What `addAccountNote` takes.',
+  fields: (t) => ({
+    accountId: t.id({ required: true, description: 'About which account.' }),
+    text: t.string({ required: true, description: 'At most 2,000 characters.' }),
+  }),
+});
+
+const RevokeKeyInput = builder.inputType('RevokeKeyInput', {
+  description: 'What `revokeKey` takes.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Which key.' }),
+    reason: t.string({ required: true, description: 'Why; the audit log and the timeline show it.' }),
+  }),
+});
+
 builder.mutationFields((t) => ({
   addAccountNote: t.field({
     type: NoteType,
     description: 'Writes a note about a customer, which only operators see. It cannot be changed or removed.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: {
-      accountId: t.arg.id({ required: true, description: 'About which account.' }),
-      text: t.arg.string({ required: true, description: 'At most 2,000 characters.' }),
-    },
-    resolve: async (_root, { accountId: globalId, text }, { domains, principal }) => {
+    args: { input: t.arg({ type: AddAccountNoteInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { accountId: globalId, text } }, { domains, principal }) => {
       const accountId = decodeUuid('Account', globalId);
       if (accountId === null) throw new NotFoundError('account');
       const outcome = await domains.accounts.note({ accountId, text, actor: actorOf(principal) });
@@ -178,15 +176,12 @@ builder.mutationFields((t) => ({
     description: 'Deletes a customer’s key, e.g. one that leaked: from the very next request on it opens nothing.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: {
-      id: t.arg.id({ required: true, description: 'Which key.' }),
-      reason: t.arg.string({ required: true, description: 'Why; the audit log and the timeline show it.' }),
-    },
-    resolve: async (query, _root, { id: globalId, reason }, { domains, prisma, principal }) => {
+    args: { input: t.arg({ type: RevokeKeyInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: { id: globalId, reason } }, { domains, prisma, principal }) => {
       const id = decodeUuid('ApiKey', globalId);
       const key = id === null ? null : await prisma.apiKey.findFirst({ where: { id, deletedAt: null } });
       if (key === null) throw new NotFoundError('key');
-      if (reason.trim() === '') throw badInput('reason', 'A reason is needed.');
+      if (reason.trim() === '') throw badInput('input.reason', 'A reason is needed.');
       const ask = {
         accountId: key.accountId,
         id: key.id,

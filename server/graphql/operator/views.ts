@@ -3,9 +3,9 @@ import { decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { NotFoundError } from '../errors.ts';
 import { me, ViewerType } from '../people/people.ts';
 import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { NotFoundError } from '../types/errors.ts';
 
 /** An operator's look at the pages of a customer: read-only, limited in time, and on record. */
 
@@ -30,6 +30,11 @@ const LookType = builder.objectRef<AccountView>('AccountView').implement({
   }),
 });
 
+const BeginAccountViewInput = builder.inputType('BeginAccountViewInput', {
+  description: 'What `beginAccountView` takes.',
+  fields: (t) => ({ accountId: t.id({ required: true, description: 'Which account.' }) }),
+});
+
 builder.mutationField('beginAccountView', (t) =>
   t.field({
     type: BegunType,
@@ -37,8 +42,10 @@ builder.mutationField('beginAccountView', (t) =>
       'Begins a look at the pages of a customer. It is read-only, ends after 15 minutes or with the operator’s session or role, and the owner of the account sees that it was taken. For a signed-in operator with a second factor.',
     authScopes: { $all: { user: true, trustedOperator: true } },
     errors: { types: [NotFoundError] },
-    args: { accountId: t.arg.id({ required: true, description: 'Which account.' }) },
-    resolve: async (_root, { accountId: globalId }, context) => {
+    args: {
+      input: t.arg({ type: BeginAccountViewInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: { accountId: globalId } }, context) => {
       const accountId = decodeUuid('Account', globalId);
       const begun = accountId === null ? null : await context.domains.people.views.begin(me(context), accountId);
       if (begun === null) throw new NotFoundError('account');
@@ -56,8 +63,8 @@ builder.objectField(ViewerType, 'viewUntil', (t) =>
   }),
 );
 
-const lookEdge = reportEdge('OperatorViewPageEdge', LookType);
-const LookPageType = builder.objectRef<Report<AccountView>>('OperatorViewPage').implement({
+const lookEdge = reportEdge('AccountViewEdge', LookType);
+const LookPageType = builder.objectRef<Report<AccountView>>('AccountViewConnection').implement({
   description: 'Looks that operators took at an account.',
   authScopes: { public: true },
   fields: (t) => pageFields(t, { row: LookType, edge: lookEdge, order: 'Newest first.' }),
@@ -69,7 +76,7 @@ function requireLooks(context: GraphqlContext, accountId: string): void {
 }
 
 builder.prismaObjectFields(AccountType, (t) => ({
-  operatorViewPage: t.field({
+  operatorViews: t.field({
     type: LookPageType,
     description: 'The looks that operators took at this account, newest first. For those who manage its members.',
     complexity: { field: 20, multiplier: 1 },
@@ -84,18 +91,6 @@ builder.prismaObjectFields(AccountType, (t) => ({
       return keysetPage<AccountView>(args, { ids: 1, keyOf: ({ at, id }) => ({ at, ids: [id] }) }, (range) =>
         views.list(accountId, range),
       );
-    },
-  }),
-  operatorViews: t.field({
-    type: [LookType],
-    description:
-      'The latest looks that operators took at this account, newest first. For those who manage its members.',
-    deprecationReason: 'Use `operatorViewPage`.',
-    complexity: { field: 20, multiplier: 20 },
-    select: { id: true },
-    resolve: ({ id }, _args, context) => {
-      requireLooks(context, id);
-      return context.domains.people.views.list(id);
     },
   }),
 }));

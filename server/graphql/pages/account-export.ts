@@ -3,7 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import { exportAccount } from '../../accounts/export.ts';
-import { createTurns } from '../turns.ts';
+import { createLoopTurns } from '../../shared/loop-turns.ts';
+import { goneLink, isStillOpen } from './link-access.ts';
 import { type LinkLimits, tryAgain } from './link-limits.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 
@@ -25,7 +26,7 @@ export function registerExport(
   app: FastifyInstance,
   { pool, links, limits }: { pool: Pool; links: ExportLinks; limits: LinkLimits },
 ): void {
-  const turns = createTurns();
+  const turns = createLoopTurns();
   const running = new Set<string>();
 
   async function* counted(accountId: string): AsyncGenerator<string> {
@@ -37,12 +38,13 @@ export function registerExport(
     }
   }
 
-  app.get<{ Querystring: { grant?: unknown } }>(path, (request, reply) => {
+  app.get<{ Querystring: { grant?: unknown } }>(path, async (request, reply) => {
     const refused = limits.refuse(request, reply);
     if (refused !== null) return refused;
-    const accountId = links.open(request.query.grant);
-    if (accountId === null)
-      return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
+    const opened = links.open(request.query.grant);
+    if (opened === null) return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
+    const { contents: accountId, holder } = opened;
+    if (!(await isStillOpen(pool, { holder, accountId, ability: 'members' }))) return goneLink(reply);
     if (running.has(accountId) || running.size >= maxRunning) return tryAgain(reply, 429, busyRetryAfterS);
     return reply
       .headers({

@@ -2,14 +2,16 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { listArchivedMonths } from '../../billing/archived-months.ts';
-import { readAttributions } from '../../billing/attributed-usage.ts';
-import { type LedgerRecord, readLedger } from '../../billing/usage.ts';
+import { listArchivedMonths } from '../../billing/archive/archived-months.ts';
+import { readAttributions } from '../../billing/reads/attributed-usage.ts';
+import { type LedgerRecord, readLedger } from '../../billing/reads/usage.ts';
 import type { Attribution } from '../../core/attribution.ts';
 import { formatUsd } from '../../core/money.ts';
 import type { Outcome } from '../../core/outcome.ts';
+import { cost } from '../../core/price.ts';
 import { csvLine } from '../../shared/csv.ts';
-import { createTurns } from '../turns.ts';
+import { createLoopTurns } from '../../shared/loop-turns.ts';
+import { goneLink, isStillOpen } from './link-access.ts';
 import { type LinkLimits, tryAgain } from './link-limits.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 
@@ -60,7 +62,7 @@ export function registerDownloads(
   options: { db: Pool; downloads: LedgerDownloads; limits: LinkLimits },
 ): void {
   const { db, downloads, limits } = options;
-  const turns = createTurns();
+  const turns = createLoopTurns();
   /** Account ids of the running downloads. */
   const running: string[] = [];
 
@@ -77,9 +79,10 @@ export function registerDownloads(
   app.get<{ Querystring: { grant?: unknown } }>(path, async (request, reply) => {
     const refused = limits.refuse(request, reply);
     if (refused !== null) return refused;
-    const selection = downloads.open(request.query.grant);
-    if (selection === null)
-      return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
+    const opened = downloads.open(request.query.grant);
+    if (opened === null) return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
+    const { contents: selection, holder } = opened;
+    if (!(await isStillOpen(db, { holder, accountId: selection.accountId, ability: 'read' }))) return goneLink(reply);
     const ofAccount = running.filter((accountId) => accountId === selection.accountId).length;
     if (ofAccount >= maxOfAccount || running.length >= maxRunning) return tryAgain(reply, 429, busyRetryAfterS);
     const archived = await listArchivedMonths(db, selection);
@@ -129,6 +132,12 @@ const columns: readonly (readonly [string, (entry: LedgerRecord, noted: Attribut
   ['cache_write_1h_tokens', (entry) => String(entry.usage.cacheWrite1h)],
   ['output_tokens', (entry) => String(entry.usage.output)],
   ['cost_usd', (entry) => formatUsd(entry.cost)],
+  // Part of the cost that is not of the tokens in this line.
+  ['other_models', (entry) => entry.lines.map(({ model }) => model).join('; ')],
+  [
+    'other_models_usd',
+    (entry) => formatUsd(entry.lines.reduce((sum, { usage, price }) => sum + cost(usage, price), 0n)),
+  ],
   ['charged_usd', (entry) => formatUsd(entry.charged)],
   ['latency_ms', (entry) => String(entry.latencyMs)],
   ['time_to_first_byte_ms', (entry) => (entry.timeToFirstByteMs === null ? '' : String(entry.timeToFirstByteMs))],

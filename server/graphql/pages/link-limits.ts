@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { networkOf } from '../../people/throttle.ts';
+import { networkOf } from '../../people/sign-in/throttle.ts';
 import { createRates } from '../../shared/rates.ts';
 import { linkHeaders } from './signed-links.ts';
 

@@ -24,7 +24,7 @@ import { type PricingWords, pricingWords } from './pricing-words.ts';
  */
 
 /** A model as the pages show it. */
-export interface PricedModel {
+export interface SoldModel {
   model: CatalogModel;
   /** Of the last `measuredDays`, the oldest first; days without probes included. */
   days: readonly Tally[];
@@ -33,7 +33,7 @@ export interface PricedModel {
 
 export interface PriceList {
   /** By id. */
-  models: readonly PricedModel[];
+  models: readonly SoldModel[];
   /** On sale, the cheapest first. */
   plans: readonly Plan[];
 }
@@ -81,7 +81,7 @@ ${planTable(list.plans, address.locale)}
 }
 
 /** One model: prices in USD and VND, limits, measurements, examples. */
-export function modelPage(priced: PricedModel, plans: readonly Plan[], address: PageAddress): string {
+export function modelPage(priced: SoldModel, plans: readonly Plan[], address: PageAddress): string {
   const { model } = priced;
   const { locale, origin } = address;
   const w = pricingWords[locale];
@@ -104,11 +104,11 @@ ${everyProtocol.map((protocol) => `<h3>${w.protocolNames[protocol]}</h3><pre tab
 }
 
 /** Several models side by side, one column each. */
-export function comparisonPage(models: readonly PricedModel[], plans: readonly Plan[], address: PageAddress): string {
+export function comparisonPage(models: readonly SoldModel[], plans: readonly Plan[], address: PageAddress): string {
   const { locale } = address;
   const w = pricingWords[locale];
   const { starter } = planPair(plans);
-  const row = (head: string, cell: (priced: PricedModel) => string) =>
+  const row = (head: string, cell: (priced: SoldModel) => string) =>
     tableRow(
       head,
       models.map((priced) => ({ head: escapeText(priced.model.displayName), content: cell(priced) })),
@@ -155,7 +155,7 @@ function matches({ id, displayName, family, capabilities }: CatalogModel, search
 }
 
 function priceTable(
-  models: readonly PricedModel[],
+  models: readonly SoldModel[],
   { plan, locale, search }: { plan: Plan | null; locale: Locale; search: string },
 ): string {
   const w = pricingWords[locale];
@@ -247,7 +247,7 @@ ${scrolled(w.plans, `<thead><tr><th scope="col">${w.plan}</th><th scope="col" cl
 
 const picoPerUsd = 1_000_000_000_000n;
 
-function figures({ model, days, latency }: PricedModel, locale: Locale): string {
+function figures({ model, days, latency }: SoldModel, locale: Locale): string {
   const w = pricingWords[locale];
   const list: [string, string][] = [
     [w.context, w.tokens(number(model.contextWindow, locale))],
@@ -293,7 +293,7 @@ function badge(model: CatalogModel, w: PricingWords): string {
   return isSimulated(model) ? ` <span class="badge">${w.simulated}</span>` : '';
 }
 
-function simulatedHint(models: readonly PricedModel[], w: PricingWords): string {
+function simulatedHint(models: readonly SoldModel[], w: PricingWords): string {
   return models.some(({ model }) => isSimulated(model)) ? `<p class="card quiet">${w.simulatedHint}</p>` : '';
 }
 
@@ -337,7 +337,7 @@ function tieredPrice(
 }
 
 /** Which hours have prices of their own, and what is charged by the piece, of each model that has any. */
-function beyondTokens(models: readonly PricedModel[], locale: Locale): string {
+function beyondTokens(models: readonly SoldModel[], locale: Locale): string {
   const w = pricingWords[locale];
   const lines = models.flatMap(({ model }) => {
     const { clock, perUnit = {} } = model.price;

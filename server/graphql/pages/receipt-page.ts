@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Seller } from '../../plans/parties.ts';
+import type { Seller } from '../../plans/papers/parties.ts';
 import { demonstrationLabel, escapeText, type Locale, momentText } from '../../shared/page.ts';
 import {
   buyerLines,
@@ -81,7 +81,7 @@ function linksText(seller: Seller, locale: Locale): string {
 }
 
 function timeText(moment: Date, locale: Locale): string {
-  return `<time datetime="${moment.toISOString()}">${momentText(moment, locale)}</time>`;
+  return `<time datetime="${moment.toISOString()}">${momentText(moment, locale, 'Vietnam')}</time>`;
 }
 
 const style = `

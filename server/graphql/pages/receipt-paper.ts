@@ -26,7 +26,7 @@ export function receiptPaper(receipt: PrintedReceipt, locale: Locale): Paper {
     warning: demonstrationText(locale, demonstration),
     facts: [
       { label: w.number, lines: [order.memo] },
-      { label: w.issued, lines: [momentText(paidAt, locale)] },
+      { label: w.issued, lines: [momentText(paidAt, locale, 'Vietnam')] },
       { label: w.seller, lines: sellerLines(seller, payee, locale) },
       { label: w.buyer, lines: buyerLines(receipt, locale) },
     ],
@@ -48,7 +48,7 @@ export function receiptPaper(receipt: PrintedReceipt, locale: Locale): Paper {
           { head: w.amount, width: 1.4, isFigure: true },
         ],
         rows: payments.map(({ bookedAt, bankReference, amountVnd }) => [
-          momentText(bookedAt, locale),
+          momentText(bookedAt, locale, 'Vietnam'),
           bankReference ?? '–',
           vndText(amountVnd, locale),
         ]),

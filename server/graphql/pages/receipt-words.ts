@@ -1,7 +1,7 @@
 import { formatUsd } from '../../core/money.ts';
+import type { Transfer } from '../../plans/bank/transfer-rows.ts';
 import type { Order } from '../../plans/orders.ts';
-import type { Company, Seller } from '../../plans/parties.ts';
-import type { Transfer } from '../../plans/transfer-rows.ts';
+import type { Company, Seller } from '../../plans/papers/parties.ts';
 import type { Locale } from '../../shared/page.ts';
 
 /** What receipts say, in both languages, as a page, as PDF and as CSV. */

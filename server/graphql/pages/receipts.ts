@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Pool } from 'pg';
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
+import type { Transfers } from '../../plans/bank/transfers.ts';
 import type { Orders } from '../../plans/orders.ts';
-import type { Parties } from '../../plans/parties.ts';
-import type { Transfers } from '../../plans/transfers.ts';
+import type { Parties } from '../../plans/papers/parties.ts';
 import { BusyThreadError } from '../../runtime/thread.ts';
 import { chooseLocale } from '../../shared/page.ts';
+import { goneLink, isStillOpen } from './link-access.ts';
 import { type LinkLimits, tryAgain } from './link-limits.ts';
 import type { Paper } from './paper.ts';
 import type { PdfPress } from './pdf.ts';
@@ -31,6 +33,7 @@ export function createReceiptLinks(options: { secretKey: Buffer; publicUrl: stri
 }
 
 export interface ReceiptParts {
+  pool: Pick<Pool, 'query'>;
   links: ReceiptLinks;
   limits: LinkLimits;
   press: Pick<PdfPress, 'draw'>;
@@ -45,13 +48,16 @@ export interface ReceiptParts {
 }
 
 export function registerReceipts(app: FastifyInstance, parts: ReceiptParts): void {
-  const { links, limits, press } = parts;
+  const { links, limits, press, pool } = parts;
   app.get<{ Querystring: { grant?: unknown; lang?: unknown; format?: unknown } }>(path, async (request, reply) => {
     const refused = limits.refuse(request, reply);
     if (refused !== null) return refused;
-    const orderId = links.open(request.query.grant);
-    const receipt = orderId === null ? null : await readReceipt(parts, orderId);
-    if (receipt === null) return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
+    const opened = links.open(request.query.grant);
+    const receipt = opened === null ? null : await readReceipt(parts, opened.contents);
+    if (opened === null || receipt === null)
+      return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
+    const use = { holder: opened.holder, accountId: receipt.order.accountId, ability: 'read' } as const;
+    if (!(await isStillOpen(pool, use))) return goneLink(reply);
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
     reply.headers({ ...linkHeaders, 'content-language': locale });
     const name = `receipt-${receipt.order.memo}`;

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { People } from '../../people/people.ts';
-import { providerPath } from '../../people/providers.ts';
+import { providerPath } from '../../people/sign-in/providers.ts';
 
 interface ProviderRoute {
   Params: { provider: string };
@@ -30,10 +30,7 @@ type Outcome = Awaited<ReturnType<People['startWith']>>;
 function answer(reply: FastifyReply, outcome: Outcome, publicUrl: string): FastifyReply {
   // The address of an answer holds a code that signs in.
   reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
-  if (outcome?.kind !== 'redirect') {
-    const error = outcome?.kind === 'throttled' ? 'many' : 'provider';
-    return reply.redirect(`${publicUrl}/sign-in?error=${error}`, 302);
-  }
+  if (outcome.kind !== 'redirect') return reply.redirect(`${publicUrl}/sign-in?error=many`, 302);
   if (outcome.setCookies.length > 0) reply.header('set-cookie', outcome.setCookies);
   return reply.redirect(outcome.location, 302);
 }

@@ -7,9 +7,10 @@ import { isSameSecret } from '../../shared/constant-time.ts';
  * is a bearer credential, so it is short-lived and never sent to other sites.
  */
 export interface SignedLinks<Contents> {
-  link(contents: Contents): SignedLink;
+  /** `holder`: who makes it, as the audit log names them. It lives no longer than their access (`link-access.ts`). */
+  link(contents: Contents, holder: string): SignedLink;
   /** The grant of a link; null when its signature is wrong or it has expired. */
-  open(grant: unknown): Contents | null;
+  open(grant: unknown): { contents: Contents; holder: string } | null;
 }
 
 export interface SignedLink {
@@ -32,11 +33,11 @@ export function createSignedLinks<Contents>(options: {
   const { publicUrl, path, validMs } = options;
   const key = Buffer.from(hkdfSync('sha256', options.secretKey, '', `steyg ${options.purpose}`, 32));
   const sign = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
-  const shape = z.object({ contents: z.unknown(), until: z.number() });
+  const shape = z.object({ contents: z.unknown(), holder: z.string(), until: z.number() });
   return {
-    link(contents) {
+    link(contents, holder) {
       const until = Date.now() + validMs;
-      const payload = Buffer.from(JSON.stringify({ contents, until })).toString('base64url');
+      const payload = Buffer.from(JSON.stringify({ contents, holder, until })).toString('base64url');
       const grant = `${payload}.${sign(payload).toString('base64url')}`;
       return { url: `${publicUrl}${path}?grant=${grant}`, expiresAt: new Date(until) };
     },
@@ -49,7 +50,7 @@ export function createSignedLinks<Contents>(options: {
       const parsed = shape.safeParse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
       if (!parsed.success || parsed.data.until <= Date.now()) return null;
       const { data } = options.contents.safeParse(parsed.data.contents);
-      return data ?? null;
+      return data === undefined ? null : { contents: data, holder: parsed.data.holder };
     },
   };
 }

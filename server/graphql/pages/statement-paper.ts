@@ -1,6 +1,6 @@
 import { formatUsd } from '../../core/money.ts';
-import type { Company, Seller } from '../../plans/parties.ts';
-import type { MonthlyStatement, StatementMovement, StatementUsage } from '../../plans/statements.ts';
+import type { Company, Seller } from '../../plans/papers/parties.ts';
+import type { MonthlyStatement, StatementMovement, StatementUsage } from '../../plans/papers/statements.ts';
 import { byteOrderMark, csvLine } from '../../shared/csv.ts';
 import { demonstrationText, type Locale } from '../../shared/page.ts';
 import type { Paper } from './paper.ts';
@@ -43,6 +43,11 @@ interface Words {
   total: string;
   kinds: Record<StatementMovement['grantKind'], string>;
   expiryOf: (what: string) => string;
+  takenBack: string;
+  refundOf: (what: string) => string;
+  undoneOf: (what: string) => string;
+  creditNote: string;
+  digest: string;
   note: string;
 }
 
@@ -57,7 +62,7 @@ const words: Record<Locale, Words> = {
     granted: 'Budget added',
     charged: 'Charged for requests',
     expired: 'Expired',
-    movements: 'Budget added and expired',
+    movements: 'Budget added, expired and taken back',
     usage: 'Requests',
     date: 'Date (UTC+7)',
     what: 'What',
@@ -78,6 +83,11 @@ const words: Record<Locale, Words> = {
       code: 'Code',
     },
     expiryOf: (what) => `Expired: ${what}`,
+    takenBack: 'Taken back',
+    refundOf: (what) => `Refunded: ${what}`,
+    undoneOf: (what) => `Taken back, bought by mistake: ${what}`,
+    creditNote: 'Credit note',
+    digest: 'Digest (SHA-256): the same whenever this statement is read.',
     note: 'Months are those of Vietnam (UTC+7). The balance is what was not used and had not expired, held amounts of running requests included.',
   },
   vi: {
@@ -90,7 +100,7 @@ const words: Record<Locale, Words> = {
     granted: 'Số dư được cộng',
     charged: 'Đã trừ cho các yêu cầu',
     expired: 'Đã hết hạn',
-    movements: 'Số dư được cộng và hết hạn',
+    movements: 'Số dư được cộng, hết hạn và thu lại',
     usage: 'Yêu cầu',
     date: 'Ngày (UTC+7)',
     what: 'Nội dung',
@@ -111,6 +121,11 @@ const words: Record<Locale, Words> = {
       code: 'Mã nạp',
     },
     expiryOf: (what) => `Hết hạn: ${what}`,
+    takenBack: 'Thu lại',
+    refundOf: (what) => `Hoàn tiền: ${what}`,
+    undoneOf: (what) => `Thu lại do mua nhầm: ${what}`,
+    creditNote: 'Phiếu ghi giảm',
+    digest: 'Mã băm (SHA-256): luôn giống nhau mỗi khi xem bảng kê này.',
     note: 'Tháng tính theo giờ Việt Nam (UTC+7). Số dư là phần chưa dùng và chưa hết hạn, gồm cả khoản đang giữ cho các yêu cầu đang chạy.',
   },
 };
@@ -120,9 +135,12 @@ function localTime(at: Date): string {
   return `${new Date(at.getTime() + 7 * 3_600_000).toISOString().slice(0, 19)}+07:00`;
 }
 
-function movementText({ kind, grantKind, memo, planName }: StatementMovement, w: Words): string {
-  const what = [w.kinds[grantKind], planName, memo].filter((text) => text !== null).join(' · ');
-  return kind === 'grant' ? what : w.expiryOf(what);
+function movementText({ kind, grantKind, memo, planName, creditNote }: StatementMovement, w: Words): string {
+  const note = creditNote === null ? null : `${w.creditNote} ${creditNote}`;
+  const what = [w.kinds[grantKind], planName, memo, note].filter((text) => text !== null).join(' · ');
+  if (kind === 'grant') return what;
+  if (kind === 'expiry') return w.expiryOf(what);
+  return kind === 'refund' ? w.refundOf(what) : w.undoneOf(what);
 }
 
 /** Requests of the month by model. */
@@ -139,6 +157,8 @@ export function statementPaper(printed: PrintedStatement, locale: Locale): Paper
   const w = words[locale];
   const receipts = receiptWords[locale];
   const usd = (amount: bigint) => usdText(amount, locale);
+  // Nothing has no sign.
+  const lessText = (amount: bigint) => `${amount === 0n ? '' : '−'}${usd(amount)}`;
   const paidVnd = statement.movements.reduce(
     (sum, { kind, priceVnd }) => sum + (kind === 'grant' ? (priceVnd ?? 0n) : 0n),
     0n,
@@ -163,8 +183,9 @@ export function statementPaper(printed: PrintedStatement, locale: Locale): Paper
         rows: [
           [w.opening, usd(statement.opening)],
           [w.granted, usd(statement.granted)],
-          [w.charged, `−${usd(statement.charged)}`],
-          [w.expired, `−${usd(statement.expired)}`],
+          [w.charged, lessText(statement.charged)],
+          [w.expired, lessText(statement.expired)],
+          ...(statement.takenBack === 0n ? [] : [[w.takenBack, lessText(statement.takenBack)]]),
         ],
         sums: [[w.closing, usd(statement.closing)]],
       },
@@ -182,7 +203,9 @@ export function statementPaper(printed: PrintedStatement, locale: Locale): Paper
           movement.kind === 'grant' && movement.priceVnd !== null ? vndText(movement.priceVnd, locale) : '',
           `${movement.kind === 'grant' ? '' : '−'}${usd(movement.amount)}`,
         ]),
-        sums: [[w.total, '', vndText(paidVnd, locale), usd(statement.granted - statement.expired)]],
+        sums: [
+          [w.total, '', vndText(paidVnd, locale), usd(statement.granted - statement.expired - statement.takenBack)],
+        ],
       },
       {
         title: w.usage,
@@ -195,7 +218,11 @@ export function statementPaper(printed: PrintedStatement, locale: Locale): Paper
         sums: [[w.total, String(models.reduce((sum, { requests }) => sum + requests, 0n)), usd(statement.charged)]],
       },
     ],
-    notes: [w.note, ...sellerLinks(seller, locale).map(({ name, url }) => `${name}: ${url}`)],
+    notes: [
+      w.note,
+      ...(statement.digest === null ? [] : [`${w.digest} ${statement.digest}`]),
+      ...sellerLinks(seller, locale).map(({ name, url }) => `${name}: ${url}`),
+    ],
     foot: [seller.name || payee, seller.supportEmail, seller.supportPhone].filter((text) => text !== '').join(' · '),
     at,
   };

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify';
+import type { Pool } from 'pg';
 import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
-import type { Parties } from '../../plans/parties.ts';
-import { isMonth, type Statements } from '../../plans/statements.ts';
+import type { Parties } from '../../plans/papers/parties.ts';
+import { isMonth, type Statements } from '../../plans/papers/statements.ts';
 import { chooseLocale } from '../../shared/page.ts';
+import { goneLink, isStillOpen } from './link-access.ts';
 import type { LinkLimits } from './link-limits.ts';
 import type { PdfPress } from './pdf.ts';
 import { sendCsv, sendPdf } from './receipts.ts';
@@ -26,6 +28,7 @@ export function createStatementLinks(options: { secretKey: Buffer; publicUrl: st
 }
 
 export interface StatementParts {
+  pool: Pick<Pool, 'query'>;
   links: StatementLinks;
   limits: LinkLimits;
   press: Pick<PdfPress, 'draw'>;
@@ -38,15 +41,18 @@ export interface StatementParts {
 }
 
 export function registerStatements(app: FastifyInstance, parts: StatementParts): void {
-  const { links, limits, press, accounts, statements, parties, payee, demonstration = false } = parts;
+  const { pool, links, limits, press, accounts, statements, parties, payee, demonstration = false } = parts;
   app.get<{ Querystring: { grant?: unknown; lang?: unknown; format?: unknown } }>(path, async (request, reply) => {
     const refused = limits.refuse(request, reply);
     if (refused !== null) return refused;
-    const asked = links.open(request.query.grant);
+    const opened = links.open(request.query.grant);
+    const asked = opened?.contents ?? null;
     const account = asked === null ? null : await accounts.find(asked.accountId);
     const statement = asked === null ? null : await statements.read(asked.accountId, asked.month);
-    if (account === null || statement === null)
+    if (opened === null || account === null || statement === null)
       return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
+    const use = { holder: opened.holder, accountId: account.id, ability: 'read' } as const;
+    if (!(await isStillOpen(pool, use))) return goneLink(reply);
     const [seller, companies] = await Promise.all([parties.seller(), parties.companies([account.id])]);
     const company = companies.get(account.id) ?? null;
     const printed = { statement, account, company, seller, payee, demonstration, at: new Date() };

@@ -3,10 +3,10 @@ import { accountFor, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { InputError, NotAllowedError, NotFoundError } from '../errors.ts';
-import { besideCursor, cursorRow, totalCountText } from '../paging.ts';
-import { TokenScopeType } from './enums.ts';
-import { DoneType, throwRefusal } from './outcomes.ts';
+import { ConflictError, InputError, NotAllowedError, NotFoundError } from '../types/errors.ts';
+import { besideCursor, cursorRow, totalCountText } from '../types/paging.ts';
+import { TokenScopeInput, TokenScopeType } from './enums.ts';
+import { requirePresence, throwRefusal } from './outcomes.ts';
 import { me } from './people.ts';
 
 /** Access tokens: the credentials of programs for this API. */
@@ -54,6 +54,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
       },
     },
     {
+      name: 'AccessTokenConnection',
       fields: (page) => ({
         totalCount: page.int({
           description: totalCountText,
@@ -62,6 +63,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
         }),
       }),
     },
+    { name: 'AccessTokenEdge' },
   ),
 }));
 
@@ -89,7 +91,7 @@ const CreateAccessTokenInput = builder.inputType('CreateAccessTokenInput', {
   fields: (t) => ({
     accountId: t.id({ description: 'For which account; left out: your only or oldest one.' }),
     name: t.string({ required: true, description: 'What people call it.' }),
-    scopes: t.field({ type: [TokenScopeType], required: true, description: 'What it may do.' }),
+    scopes: t.field({ type: [TokenScopeInput], required: true, description: 'What it may do.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
   }),
 });
@@ -97,9 +99,10 @@ const CreateAccessTokenInput = builder.inputType('CreateAccessTokenInput', {
 builder.mutationField('createAccessToken', (t) =>
   t.field({
     type: MadeTokenType,
-    description: 'Makes an access token. Only people can, with scopes for what they may do themselves.',
+    description:
+      'Makes an access token. Only people can, with scopes for what they may do themselves; the scope `operator` takes a sign-in in the last 10 minutes.',
     authScopes: { user: true },
-    errors: { types: [InputError, NotFoundError, NotAllowedError] },
+    errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError] },
     args: { input: t.arg({ type: CreateAccessTokenInput, required: true, description: 'What it is to be.' }) },
     resolve: async (_root, { input }, context): Promise<MadeToken> => {
       const accountId = accountFor(context, input.accountId, 'read');
@@ -109,7 +112,7 @@ builder.mutationField('createAccessToken', (t) =>
           throw new NotAllowedError(
             'Only an operator who signs in with a one-time code can give the scope `operator`.',
           );
-        }
+        } else await requirePresence(context);
       }
       const outcome = await context.domains.people.accessTokens.create(
         {
@@ -121,7 +124,7 @@ builder.mutationField('createAccessToken', (t) =>
         },
         actorOf(context.principal),
       );
-      if (outcome.kind === 'bad_input') return throwRefusal(outcome, ['input']);
+      if (outcome.kind === 'bad_input') return throwRefusal(outcome);
       if (outcome.kind === 'not_allowed') throw new NotAllowedError('Your role in this account does not allow that.');
       return { tokenId: outcome.id, secret: outcome.secret };
     },
@@ -146,26 +149,21 @@ async function deleteToken(context: GraphqlContext, id: string): Promise<string>
   return token.id;
 }
 
+const RevokeAccessTokenInput = builder.inputType('RevokeAccessTokenInput', {
+  description: 'What `revokeAccessToken` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which token.' }) }),
+});
+
 builder.mutationFields((t) => ({
   revokeAccessToken: t.prismaField({
     type: AccessTokenType,
     description: 'Deletes an access token: it opens nothing from now on.',
     authScopes: { user: true },
     errors: { types: [NotFoundError, NotAllowedError] },
-    args: { id: t.arg.id({ required: true, description: 'Which token.' }) },
-    resolve: async (query, _root, { id }, context) =>
-      context.prisma.accessToken.findUniqueOrThrow({ ...query, where: { id: await deleteToken(context, id) } }),
-  }),
-  deleteAccessToken: t.field({
-    type: DoneType,
-    description: 'Deletes an access token: it opens nothing from now on.',
-    deprecationReason: 'Use `revokeAccessToken`, which answers with the token.',
-    authScopes: { user: true },
-    errors: { types: [NotFoundError, NotAllowedError] },
-    args: { id: t.arg.id({ required: true, description: 'Which token.' }) },
-    resolve: async (_root, { id }, context) => {
-      await deleteToken(context, id);
-      return { ok: true as const };
+    args: {
+      input: t.arg({ type: RevokeAccessTokenInput, required: true, description: 'Everything that it is given.' }),
     },
+    resolve: async (query, _root, { input: { id } }, context) =>
+      context.prisma.accessToken.findUniqueOrThrow({ ...query, where: { id: await deleteToken(context, id) } }),
   }),
 }));

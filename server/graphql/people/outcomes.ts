@@ -1,7 +1,7 @@
 import type { AttemptRefusal } from '../../people/outcomes.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { BusyError, ConflictError, InputError, NotAllowedError, TooManyAttemptsError } from '../errors.ts';
+import { BusyError, ConflictError, InputError, NotAllowedError, TooManyAttemptsError } from '../types/errors.ts';
 import { ViewerType } from './people.ts';
 
 /** Turns outcomes of identity mutations into results, errors and cookies. */
@@ -22,7 +22,8 @@ export const DoneType = builder.objectRef<Done>('Done').implement({
     ok: t.exposeBoolean('ok', { description: 'Always true.' }),
     id: t.id({
       nullable: true,
-      description: 'Id of the member, invitation, session or passkey that was changed or removed; null: none of these.',
+      description:
+        'Id of the member, invitation, session, passkey or linked account that was changed or removed; null: none of these.',
       resolve: ({ id }) => id ?? null,
     }),
     viewer: t.field({
@@ -34,15 +35,12 @@ export const DoneType = builder.objectRef<Done>('Done').implement({
   }),
 });
 
-/**
- * Throws the refusal of an attempt as the error of the field's result union. `below`: the argument that carries the
- * fields.
- */
-export function throwRefusal(refusal: AttemptRefusal, below: readonly string[] = []): never {
+/** Throws the refusal of an attempt as the error of the field's result union. */
+export function throwRefusal(refusal: AttemptRefusal): never {
   switch (refusal.kind) {
     case 'bad_input':
       throw new InputError(
-        [refusal, ...refusal.others].map(({ field, message }) => ({ path: [...below, field], message })),
+        [refusal, ...refusal.others].map(({ field, message }) => ({ path: ['input', field], message })),
       );
     case 'throttled':
       throw new TooManyAttemptsError(refusal.retryAfterS);
@@ -69,6 +67,15 @@ export function requirePasswordSignIn({ domains }: GraphqlContext): void {
 /** The refusal of people without a password who signed in too long ago. */
 export function staleSignIn(): ConflictError {
   return new ConflictError('Sign in again, then repeat this within 10 minutes.', 'SIGN_IN_AGAIN');
+}
+
+/**
+ * Throws where an operator's power would outlive its proof: what a stolen token or session makes must not survive the end of
+ * that token or session. `trustedOperator` has seen to the second factor.
+ */
+export async function requirePresence({ principal, domains }: GraphqlContext): Promise<void> {
+  if (principal.kind !== 'user') throw new NotAllowedError('Only a person does this, not an access token.');
+  if ((await domains.people.settings.freshSignIn(principal)) !== null) throw staleSignIn();
 }
 
 /** The description of an argument that asks for the password. */

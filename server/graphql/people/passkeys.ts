@@ -1,6 +1,6 @@
 /** Passkeys: signing in with one, and a person's list of them. */
 
-import type { PasskeyOptions, PasskeyView } from '../../people/passkeys.ts';
+import type { PasskeyOptions, PasskeyView } from '../../people/sign-in/passkeys.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { builder } from '../builder.ts';
 import {
@@ -10,7 +10,7 @@ import {
   NotAllowedError,
   NotFoundError,
   wrongCode,
-} from '../errors.ts';
+} from '../types/errors.ts';
 import { DoneType, finish, guarded, passwordOrFresh, staleSignIn, throwRefusal } from './outcomes.ts';
 import { me, ViewerType } from './people.ts';
 import { SignedInType } from './sign-in.ts';
@@ -69,6 +69,13 @@ builder.mutationField('beginPasskeySignIn', (t) =>
   }),
 );
 
+const SignInWithPasskeyInput = builder.inputType('SignInWithPasskeyInput', {
+  description: 'What `signInWithPasskey` takes.',
+  fields: (t) => ({
+    credential: t.string({ required: true, description: 'JSON of the browser’s `PublicKeyCredential`.' }),
+  }),
+});
+
 builder.mutationField('signInWithPasskey', (t) =>
   t.field({
     type: SignedInType,
@@ -76,8 +83,10 @@ builder.mutationField('signInWithPasskey', (t) =>
       'Signs in with a passkey. No one-time code is asked for: the device must have verified its user, by finger, face or PIN.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidCredentialsError, NotAllowedError] },
-    args: { credential: t.arg.string({ required: true, description: 'JSON of the browser’s `PublicKeyCredential`.' }) },
-    resolve: async (_root, args, context) => {
+    args: {
+      input: t.arg({ type: SignInWithPasskeyInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.signInWithPasskey(args, context);
       if (outcome.kind === 'passkeys_off') throw passkeysOff();
       if (outcome.kind === 'wrong') {
@@ -90,20 +99,25 @@ builder.mutationField('signInWithPasskey', (t) =>
   }),
 );
 
+const BeginPasskeyInput = builder.inputType('BeginPasskeyInput', {
+  description: 'What `beginPasskey` takes.',
+  fields: (t) => ({
+    password: t.string({ required: true, description: passwordOrFresh }),
+    code: t.string({
+      defaultValue: '',
+      description: 'Where one-time codes are on: a code of the authenticator app, or a backup code.',
+    }),
+  }),
+});
+
 builder.mutationField('beginPasskey', (t) =>
   t.field({
     type: PasskeyOptionsType,
     description: 'Begins to add a passkey of the signed-in person; `addPasskey` ends it. At most 20.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError, NotAllowedError] },
-    args: {
-      password: t.arg.string({ required: true, description: passwordOrFresh }),
-      code: t.arg.string({
-        defaultValue: '',
-        description: 'Where one-time codes are on: a code of the authenticator app, or a backup code.',
-      }),
-    },
-    resolve: async (_root, { password, code }, context) => {
+    args: { input: t.arg({ type: BeginPasskeyInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { password, code } }, context) => {
       const outcome = await context.domains.people.beginPasskey(me(context), { password, code: code ?? '' }, context);
       if (outcome.kind === 'passkeys_off') throw passkeysOff();
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
@@ -119,17 +133,22 @@ builder.mutationField('beginPasskey', (t) =>
   }),
 );
 
+const AddPasskeyInput = builder.inputType('AddPasskeyInput', {
+  description: 'What `addPasskey` takes.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'What its owner calls it.' }),
+    credential: t.string({ required: true, description: 'JSON of the browser’s `PublicKeyCredential`.' }),
+  }),
+});
+
 builder.mutationField('addPasskey', (t) =>
   t.field({
     type: PasskeyType,
     description: 'Adds the passkey that the browser made for `beginPasskey`.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidTokenError, NotAllowedError] },
-    args: {
-      name: t.arg.string({ required: true, description: 'What its owner calls it.' }),
-      credential: t.arg.string({ required: true, description: 'JSON of the browser’s `PublicKeyCredential`.' }),
-    },
-    resolve: async (_root, args, context) => {
+    args: { input: t.arg({ type: AddPasskeyInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.addPasskey(me(context), args, context);
       if (outcome.kind === 'passkeys_off') throw passkeysOff();
       if (outcome.kind === 'bad_token') throw new InvalidTokenError('The passkey was not accepted. Try once more.');
@@ -138,17 +157,22 @@ builder.mutationField('addPasskey', (t) =>
   }),
 );
 
+const RenamePasskeyInput = builder.inputType('RenamePasskeyInput', {
+  description: 'What `renamePasskey` takes.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Id of the passkey.' }),
+    name: t.string({ required: true, description: 'The new name.' }),
+  }),
+});
+
 builder.mutationField('renamePasskey', (t) =>
   t.field({
     type: PasskeyType,
     description: 'Gives a passkey of the signed-in person another name.',
     authScopes: { user: true },
     errors: { types: [...guarded, NotFoundError] },
-    args: {
-      id: t.arg.id({ required: true, description: 'Id of the passkey.' }),
-      name: t.arg.string({ required: true, description: 'The new name.' }),
-    },
-    resolve: async (_root, { id, name }, context) => {
+    args: { input: t.arg({ type: RenamePasskeyInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { id, name } }, context) => {
       const outcome = isUuid(id) ? await context.domains.people.renamePasskey(me(context), { id, name }) : null;
       if (outcome === null) throw new NotFoundError('passkey');
       return 'kind' in outcome ? throwRefusal(outcome) : outcome;
@@ -156,17 +180,22 @@ builder.mutationField('renamePasskey', (t) =>
   }),
 );
 
+const RemovePasskeyInput = builder.inputType('RemovePasskeyInput', {
+  description: 'What `removePasskey` takes.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Id of the passkey.' }),
+    password: t.string({ required: true, description: passwordOrFresh }),
+  }),
+});
+
 builder.mutationField('removePasskey', (t) =>
   t.field({
     type: DoneType,
     description: 'Removes a passkey of the signed-in person. The other sessions that it opened end.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError, NotFoundError] },
-    args: {
-      id: t.arg.id({ required: true, description: 'Id of the passkey.' }),
-      password: t.arg.string({ required: true, description: passwordOrFresh }),
-    },
-    resolve: async (_root, { id, password }, context) => {
+    args: { input: t.arg({ type: RemovePasskeyInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { id, password } }, context) => {
       if (!isUuid(id)) throw new NotFoundError('passkey');
       const outcome = await context.domains.people.removePasskey(me(context), { id, password }, context);
       if (outcome === null) throw new NotFoundError('passkey');

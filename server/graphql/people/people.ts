@@ -3,7 +3,7 @@ import { accountsWith, type UserPrincipal } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { transportError } from '../errors.ts';
+import { transportError } from '../types/errors.ts';
 import { LanguageType, TokenScopeType } from './enums.ts';
 
 /** People, and the principal of a request. */
@@ -29,10 +29,6 @@ export const UserType = builder.prismaNode('User', {
       description: 'Language of mails and pages.',
       select: { locale: true },
       resolve: ({ locale }) => localeOf(locale),
-    }),
-    locale: t.exposeString('locale', {
-      description: 'Language of mails and pages: `en` or `vi`.',
-      deprecationReason: 'Use `language`.',
     }),
     emailVerified: t.exposeBoolean('emailVerified', { description: 'Whether the address has been confirmed.' }),
     secondFactor: t.exposeBoolean('twoFactorEnabled', {
@@ -61,14 +57,9 @@ builder.objectFields(ViewerType, (t) => ({
     resolve: (query, principal, _args, { prisma }) =>
       principal.kind === 'user' ? prisma.user.findUnique({ ...query, where: { id: principal.userId } }) : null,
   }),
-  tokenScopes: t.field({
+  scopes: t.field({
     type: [TokenScopeType],
     description: 'Scopes of the access token; empty for a person, whose roles count instead.',
-    resolve: (principal) => (principal.kind === 'token' ? [...principal.scopes] : []),
-  }),
-  scopes: t.stringList({
-    description: 'Scopes of the access token; empty for a person, whose roles count instead.',
-    deprecationReason: 'Use `tokenScopes`.',
     resolve: (principal) => (principal.kind === 'token' ? [...principal.scopes] : []),
   }),
   accounts: t.prismaField({

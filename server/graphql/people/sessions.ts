@@ -1,8 +1,8 @@
-import { deviceName } from '../../people/device-name.ts';
 import type { SessionView } from '../../people/settings.ts';
+import { deviceName } from '../../people/sign-in/device-name.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { builder } from '../builder.ts';
-import { BusyError, NotFoundError } from '../errors.ts';
+import { BusyError, NotFoundError } from '../types/errors.ts';
 import { DoneType, ok } from './outcomes.ts';
 import { me, ViewerType } from './people.ts';
 
@@ -39,14 +39,19 @@ builder.objectField(ViewerType, 'sessions', (t) =>
   }),
 );
 
+const RevokeSessionInput = builder.inputType('RevokeSessionInput', {
+  description: 'What `revokeSession` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Id of the session.' }) }),
+});
+
 builder.mutationField('revokeSession', (t) =>
   t.field({
     type: DoneType,
     description: 'Ends one session of the signed-in person.',
     authScopes: { user: true },
     errors: { types: [NotFoundError] },
-    args: { id: t.arg.id({ required: true, description: 'Id of the session.' }) },
-    resolve: async (_root, { id }, context) => {
+    args: { input: t.arg({ type: RevokeSessionInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { id } }, context) => {
       const ended = isUuid(id) && (await context.domains.people.settings.revokeSession(me(context), id));
       if (!ended) throw new NotFoundError('session');
       return { ...ok, id };
@@ -68,7 +73,7 @@ const SessionsEndedType = builder.objectRef<{ count: number }>('SessionsEnded').
 });
 
 builder.mutationFields((t) => ({
-  endOtherSessions: t.field({
+  revokeOtherSessions: t.field({
     type: SessionsEndedType,
     description: 'Ends every session of the signed-in person but this one.',
     authScopes: { user: true },
@@ -76,12 +81,5 @@ builder.mutationFields((t) => ({
     resolve: async (_root, _args, context) => ({
       count: await context.domains.people.settings.revokeOtherSessions(me(context)),
     }),
-  }),
-  revokeOtherSessions: t.field({
-    type: 'Int',
-    description: 'Ends every session of the signed-in person but this one; returns how many.',
-    deprecationReason: 'Use `endOtherSessions`, which answers with an object.',
-    authScopes: { user: true },
-    resolve: (_root, _args, context) => context.domains.people.settings.revokeOtherSessions(me(context)),
   }),
 }));

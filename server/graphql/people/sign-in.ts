@@ -6,7 +6,7 @@ import {
   InvalidTokenError,
   NotAllowedError,
   wrongCode,
-} from '../errors.ts';
+} from '../types/errors.ts';
 import { DoneType, finish, guarded, requirePasswordSignIn, throwRefusal } from './outcomes.ts';
 
 /** Signing in and out, and resetting a forgotten password. */
@@ -25,17 +25,22 @@ export const SignedInType = builder.objectRef<SignedIn>('SignedIn').implement({
   }),
 });
 
+const SignInInput = builder.inputType('SignInInput', {
+  description: 'What `signIn` takes.',
+  fields: (t) => ({
+    email: t.string({ required: true, description: 'E-mail address.' }),
+    password: t.string({ required: true, description: 'Password.' }),
+  }),
+});
+
 builder.mutationField('signIn', (t) =>
   t.field({
     type: SignedInType,
     description: 'Signs in with e-mail address and password. At most 5 attempts a minute for one address and network.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidCredentialsError, EmailNotVerifiedError, NotAllowedError] },
-    args: {
-      email: t.arg.string({ required: true, description: 'E-mail address.' }),
-      password: t.arg.string({ required: true, description: 'Password.' }),
-    },
-    resolve: async (_root, args, context) => {
+    args: { input: t.arg({ type: SignInInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: args }, context) => {
       requirePasswordSignIn(context);
       const outcome = await context.domains.people.signIn(args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError();
@@ -47,17 +52,22 @@ builder.mutationField('signIn', (t) =>
   }),
 );
 
+const SignInWithCodeInput = builder.inputType('SignInWithCodeInput', {
+  description: 'What `signInWithCode` takes.',
+  fields: (t) => ({
+    code: t.string({ required: true, description: 'The code of the authenticator app, or a backup code.' }),
+    backup: t.boolean({ defaultValue: false, description: 'True for a backup code.' }),
+  }),
+});
+
 builder.mutationField('signInWithCode', (t) =>
   t.field({
     type: SignedInType,
     description: 'The second step of signing in: a one-time code, or one of the backup codes.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidCredentialsError, InvalidTokenError] },
-    args: {
-      code: t.arg.string({ required: true, description: 'The code of the authenticator app, or a backup code.' }),
-      backup: t.arg.boolean({ defaultValue: false, description: 'True for a backup code.' }),
-    },
-    resolve: async (_root, { code, backup }, context) => {
+    args: { input: t.arg({ type: SignInWithCodeInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { code, backup } }, context) => {
       const outcome = await context.domains.people.signInWithCode({ code, backup: backup === true }, context);
       if (outcome.kind === 'wrong_code') throw wrongCode();
       if (outcome.kind === 'bad_token') throw new InvalidTokenError('Sign in with your password again.');
@@ -72,7 +82,7 @@ builder.mutationField('signInWithCode', (t) =>
 const endSessionErrors = [BusyError];
 
 builder.mutationFields((t) => ({
-  endSession: t.field({
+  signOut: t.field({
     type: DoneType,
     description: 'Ends the session of this browser. Does nothing when there is none.',
     authScopes: { public: true },
@@ -80,15 +90,12 @@ builder.mutationFields((t) => ({
     resolve: async (_root, _args, context) =>
       finish(context, (await context.domains.people.signOut(context)).setCookies),
   }),
-  signOut: t.field({
-    type: DoneType,
-    description: 'Ends the session of this browser. Does nothing when there is none.',
-    deprecationReason: 'Use `endSession`, which answers with a union like every other mutation.',
-    authScopes: { public: true },
-    resolve: async (_root, _args, context) =>
-      finish(context, (await context.domains.people.signOut(context)).setCookies),
-  }),
 }));
+
+const RequestPasswordResetInput = builder.inputType('RequestPasswordResetInput', {
+  description: 'What `requestPasswordReset` takes.',
+  fields: (t) => ({ email: t.string({ required: true, description: 'E-mail address.' }) }),
+});
 
 builder.mutationField('requestPasswordReset', (t) =>
   t.field({
@@ -96,8 +103,10 @@ builder.mutationField('requestPasswordReset', (t) =>
     description: 'Sends a link for choosing a new password. Answers the same whether or not the address is known.',
     authScopes: { public: true },
     errors: { types: [...guarded, NotAllowedError] },
-    args: { email: t.arg.string({ required: true, description: 'E-mail address.' }) },
-    resolve: async (_root, { email }, context) => {
+    args: {
+      input: t.arg({ type: RequestPasswordResetInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: { email } }, context) => {
       requirePasswordSignIn(context);
       const outcome = await context.domains.people.requestPasswordReset({ email }, context);
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
@@ -105,17 +114,23 @@ builder.mutationField('requestPasswordReset', (t) =>
   }),
 );
 
+const ResetPasswordInput = builder.inputType('ResetPasswordInput', {
+  description: 'What `resetPassword` takes.',
+  fields: (t) => ({
+    token: t.string({ required: true, description: 'The `token` of the link.' }),
+    newPassword: t.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
+  }),
+});
+
 builder.mutationField('resetPassword', (t) =>
   t.field({
     type: DoneType,
-    description: 'Chooses a new password with the link of a mail. Every session ends, and every passkey is removed.',
+    description:
+      'Chooses a new password with the link of a mail. Every session ends, and every passkey and linked account is removed.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidTokenError, NotAllowedError] },
-    args: {
-      token: t.arg.string({ required: true, description: 'The `token` of the link.' }),
-      newPassword: t.arg.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
-    },
-    resolve: async (_root, args, context) => {
+    args: { input: t.arg({ type: ResetPasswordInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: args }, context) => {
       requirePasswordSignIn(context);
       const outcome = await context.domains.people.resetPassword(args, context);
       if (outcome.kind === 'bad_token') throw new InvalidTokenError();

@@ -1,7 +1,6 @@
 import { builder } from '../builder.ts';
-import { InvalidTokenError, NotAllowedError } from '../errors.ts';
-import { replacing } from '../replacing.ts';
-import { LanguageType } from './enums.ts';
+import { InvalidTokenError, NotAllowedError } from '../types/errors.ts';
+import { LanguageInput } from './enums.ts';
 import { DoneType, finish, guarded, requirePasswordSignIn, throwRefusal } from './outcomes.ts';
 
 /** Signing up: an address is confirmed before the account is opened. */
@@ -12,11 +11,7 @@ const SignUpInput = builder.inputType('SignUpInput', {
     email: t.string({ required: true, description: 'E-mail address; a link is sent to it.' }),
     password: t.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
     name: t.string({ required: true, description: 'What the person is called.' }),
-    language: t.field({ type: LanguageType, description: 'Language of mails; left out: `EN`.' }),
-    locale: t.string({
-      description: 'Language of mails: `en` (usual) or `vi`.',
-      deprecationReason: 'Use `language`.',
-    }),
+    language: t.field({ type: LanguageInput, description: 'Language of mails; left out: `EN`.' }),
   }),
 });
 
@@ -30,11 +25,17 @@ builder.mutationField('signUp', (t) =>
     args: { input: t.arg({ type: SignUpInput, required: true, description: 'Who signs up.' }) },
     resolve: async (_root, { input }, context) => {
       requirePasswordSignIn(context);
-      const outcome = await context.domains.people.signUp(replacing(input, { language: 'locale' }), context);
-      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome, ['input']);
+      const { language: locale, ...person } = input;
+      const outcome = await context.domains.people.signUp({ ...person, locale }, context);
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
     },
   }),
 );
+
+const ResendVerificationInput = builder.inputType('ResendVerificationInput', {
+  description: 'What `resendVerification` takes.',
+  fields: (t) => ({ email: t.string({ required: true, description: 'The address of the sign-up.' }) }),
+});
 
 builder.mutationField('resendVerification', (t) =>
   t.field({
@@ -42,13 +43,20 @@ builder.mutationField('resendVerification', (t) =>
     description: 'Sends the link of a sign-up again. Answers the same whether or not there is one.',
     authScopes: { public: true },
     errors: { types: guarded },
-    args: { email: t.arg.string({ required: true, description: 'The address of the sign-up.' }) },
-    resolve: async (_root, { email }, context) => {
+    args: {
+      input: t.arg({ type: ResendVerificationInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: { email } }, context) => {
       const outcome = await context.domains.people.resendVerification({ email }, context);
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
     },
   }),
 );
+
+const VerifyEmailInput = builder.inputType('VerifyEmailInput', {
+  description: 'What `verifyEmail` takes.',
+  fields: (t) => ({ token: t.string({ required: true, description: 'The `token` of the link.' }) }),
+});
 
 builder.mutationField('verifyEmail', (t) =>
   t.field({
@@ -57,8 +65,8 @@ builder.mutationField('verifyEmail', (t) =>
       'Uses the link of a mail: confirms the address of a sign-up (and opens the account with its trial budget), or one step of a change of address.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidTokenError] },
-    args: { token: t.arg.string({ required: true, description: 'The `token` of the link.' }) },
-    resolve: async (_root, { token }, context) => {
+    args: { input: t.arg({ type: VerifyEmailInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { token } }, context) => {
       const outcome = await context.domains.people.verifyEmail({ token }, context);
       if (outcome.kind === 'bad_token') throw new InvalidTokenError();
       return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);

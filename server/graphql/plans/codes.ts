@@ -1,9 +1,11 @@
 import { actorOf } from '../../people/principal.ts';
-import { networkOf } from '../../people/throttle.ts';
+import { networkOf } from '../../people/sign-in/throttle.ts';
 import type { CodeBatch, CodeRedemption } from '../../plans/codes.ts';
 import { accountFor, decodeId, decodeUuid, encodeId } from '../access.ts';
 import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
+import { OperatorType } from '../operator/operator.ts';
+import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
 import {
   ConflictError,
   InputError,
@@ -11,9 +13,7 @@ import {
   NotFoundError,
   refuseInput,
   TooManyAttemptsError,
-} from '../errors.ts';
-import { OperatorType } from '../operator/operator.ts';
-import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
+} from '../types/errors.ts';
 import { loadPlans, PlanType } from './plans.ts';
 
 /** Redemption codes: redeemed by accounts, made and ended by operators. */
@@ -32,11 +32,6 @@ const CodeBatchType = builder.objectRef<CodeBatch>('CodeBatch').implement({
       description: 'The plan whose budget it gives; null: an amount was given.',
       load: loadPlans,
       resolve: ({ planId }) => planId,
-    }),
-    planId: t.exposeString('planId', {
-      nullable: true,
-      description: 'The plan whose budget it gives.',
-      deprecationReason: 'Use `plan { planId }`.',
     }),
     count: t.exposeInt('count', { description: 'How many codes there are.' }),
     uses: t.exposeInt('uses', { description: 'How many accounts can redeem each of them.' }),
@@ -57,15 +52,6 @@ const CodeRedemptionType = builder.objectRef<CodeRedemption>('CodeRedemption').i
       description: 'The account; null: it was erased.',
       load: loadAccounts,
       resolve: ({ accountId }) => accountId,
-    }),
-    accountId: t.id({
-      description: 'Id of the account.',
-      deprecationReason: 'Use `account { id }`.',
-      resolve: ({ accountId }) => encodeId('Account', accountId),
-    }),
-    accountEmail: t.exposeString('accountEmail', {
-      description: 'Its address.',
-      deprecationReason: 'Use `account { email }`.',
     }),
     last4: t.exposeString('last4', { description: 'How the code ends.' }),
     redeemedAt: t.expose('redeemedAt', { type: 'DateTime', description: 'When it redeemed the code.' }),
@@ -106,18 +92,15 @@ const CreateCodesInput = builder.inputType('CreateCodesInput', {
   }),
 });
 
-const maxListed = 200;
-const maxRedemptions = 1_000;
-
-const batchEdge = reportEdge('CodeBatchPageEdge', CodeBatchType);
-const CodeBatchPageType = builder.objectRef<Report<CodeBatch>>('CodeBatchPage').implement({
+const batchEdge = reportEdge('CodeBatchEdge', CodeBatchType);
+const CodeBatchPageType = builder.objectRef<Report<CodeBatch>>('CodeBatchConnection').implement({
   description: 'Batches of redemption codes.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: CodeBatchType, edge: batchEdge, order: 'Newest first.' }),
 });
 
-const redemptionEdge = reportEdge('CodeRedemptionPageEdge', CodeRedemptionType);
-const CodeRedemptionPageType = builder.objectRef<Report<CodeRedemption>>('CodeRedemptionPage').implement({
+const redemptionEdge = reportEdge('CodeRedemptionEdge', CodeRedemptionType);
+const CodeRedemptionPageType = builder.objectRef<Report<CodeRedemption>>('CodeRedemptionConnection').implement({
   description: 'Who redeemed codes of a batch.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: CodeRedemptionType, edge: redemptionEdge, order: 'Newest first.' }),
@@ -129,14 +112,14 @@ const pageArguments = builder.args((t) => ({
 }));
 
 builder.objectFields(OperatorType, (t) => ({
-  codeBatchPage: t.field({
+  codeBatches: t.field({
     type: CodeBatchPageType,
     description: 'Batches of redemption codes, newest first.',
     args: pageArguments,
     resolve: (_operator, args, { domains }) =>
       keysetPage(args, { ids: 1, keyOf: ({ createdAt, id }) => ({ at: createdAt, ids: [id] }) }, domains.codes.list),
   }),
-  codeRedemptionPage: t.field({
+  codeRedemptions: t.field({
     type: CodeRedemptionPageType,
     nullable: true,
     description: 'Who redeemed codes of a batch, newest first. Null: there is no such batch.',
@@ -154,25 +137,20 @@ builder.objectFields(OperatorType, (t) => ({
       );
     },
   }),
-  codeBatches: t.field({
-    type: [CodeBatchType],
-    description: 'Batches of redemption codes, the newest first; at most 200.',
-    deprecationReason: 'Use `codeBatchPage`.',
-    resolve: (_operator, _args, { domains }) => domains.codes.list({ limit: maxListed, after: null }),
-  }),
-  codeRedemptions: t.field({
-    type: [CodeRedemptionType],
-    nullable: true,
-    description: 'Who redeemed codes of a batch, the newest first; at most 1000. Null: there is no such batch.',
-    deprecationReason: 'Use `codeRedemptionPage`.',
-    args: { batchId: t.arg.id({ required: true, description: 'Which batch.' }) },
-    resolve: async (_operator, { batchId }, { domains }) => {
-      const id = decodeUuid('CodeBatch', batchId);
-      if (id === null || !(await domains.codes.hasBatch(id))) return null;
-      return domains.codes.redemptions(id, { limit: maxRedemptions, after: null });
-    },
-  }),
 }));
+
+const RedeemCodeInput = builder.inputType('RedeemCodeInput', {
+  description: 'What `redeemCode` takes.',
+  fields: (t) => ({
+    code: t.string({ required: true, description: 'The code, in any spelling.' }),
+    accountId: t.id({ description: 'For which account; left out: your only or oldest one.' }),
+  }),
+});
+
+const RevokeCodesInput = builder.inputType('RevokeCodesInput', {
+  description: 'What `revokeCodes` takes.',
+  fields: (t) => ({ batchId: t.id({ required: true, description: 'Which batch.' }) }),
+});
 
 builder.mutationFields((t) => ({
   redeemCode: t.field({
@@ -180,11 +158,8 @@ builder.mutationFields((t) => ({
     description: 'Redeems a code for an account, once. Attempts are limited by person and by network.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
-    args: {
-      code: t.arg.string({ required: true, description: 'The code, in any spelling.' }),
-      accountId: t.arg.id({ description: 'For which account; left out: your only or oldest one.' }),
-    },
-    resolve: async (_root, { code, accountId }, context) => {
+    args: { input: t.arg({ type: RedeemCodeInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { code, accountId } }, context) => {
       const outcome = await context.domains.codes.redeem({
         code,
         accountId: accountFor(context, accountId, 'billing'),
@@ -224,8 +199,8 @@ builder.mutationFields((t) => ({
     description: 'Ends a batch of redemption codes; what was redeemed stays.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
-    args: { batchId: t.arg.id({ required: true, description: 'Which batch.' }) },
-    resolve: async (_root, { batchId }, { domains, principal }) => {
+    args: { input: t.arg({ type: RevokeCodesInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { batchId } }, { domains, principal }) => {
       const id = decodeUuid('CodeBatch', batchId);
       const batch = id === null ? null : await domains.codes.revoke({ batchId: id, actor: actorOf(principal) });
       if (batch === null) throw new NotFoundError('open batch');

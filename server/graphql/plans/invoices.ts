@@ -1,12 +1,12 @@
 import { actorOf, isOperator } from '../../people/principal.ts';
-import type { InvoiceState, OrderInvoice } from '../../plans/invoices.ts';
+import type { InvoiceState, OrderInvoice } from '../../plans/papers/invoices.ts';
 import { decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther } from '../enums.ts';
-import { ConflictError, NotFoundError } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { orOther } from '../types/enums.ts';
+import { ConflictError, NotFoundError } from '../types/errors.ts';
 import { OrderType } from './orders.ts';
 
 /** E-invoices of paid orders: how far they are, for the payer, and which of them need a person, for operators. */
@@ -64,17 +64,15 @@ builder.prismaObjectFields(OrderType, (t) => ({
   }),
 }));
 
-const maxTroubled = 100;
-
-const problemEdge = reportEdge<OrderInvoice>('InvoiceProblemPageEdge', InvoiceType);
-const InvoiceProblemPageType = builder.objectRef<Report<OrderInvoice>>('InvoiceProblemPage').implement({
+const problemEdge = reportEdge<OrderInvoice>('OrderInvoiceEdge', InvoiceType);
+const InvoiceProblemPageType = builder.objectRef<Report<OrderInvoice>>('OrderInvoiceConnection').implement({
   description: 'E-invoices that fail or have to be cancelled.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: InvoiceType, edge: problemEdge, order: 'The oldest first.' }),
 });
 
 builder.objectFields(OperatorType, (t) => ({
-  invoiceProblemPage: t.field({
+  invoiceProblems: t.field({
     type: InvoiceProblemPageType,
     description: 'E-invoices that fail or have to be cancelled, the oldest first.',
     args: {
@@ -88,13 +86,12 @@ builder.objectFields(OperatorType, (t) => ({
         domains.invoices.troubled,
       ),
   }),
-  invoiceProblems: t.field({
-    type: [InvoiceType],
-    description: 'E-invoices that fail or have to be cancelled, the oldest first; at most 100.',
-    deprecationReason: 'Use `invoiceProblemPage`.',
-    resolve: (_operator, _args, { domains }) => domains.invoices.troubled({ limit: maxTroubled, after: null }),
-  }),
 }));
+
+const RetryInvoiceInput = builder.inputType('RetryInvoiceInput', {
+  description: 'What `retryInvoice` takes.',
+  fields: (t) => ({ orderId: t.id({ required: true, description: 'Of which order.' }) }),
+});
 
 builder.mutationField('retryInvoice', (t) =>
   t.field({
@@ -103,8 +100,8 @@ builder.mutationField('retryInvoice', (t) =>
       'Tries an e-invoice again that could not be issued. It is looked up first: there is never a second one.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { orderId: t.arg.id({ required: true, description: 'Of which order.' }) },
-    resolve: async (_root, { orderId }, { domains, principal }) => {
+    args: { input: t.arg({ type: RetryInvoiceInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { orderId } }, { domains, principal }) => {
       const id = decodeUuid('Order', orderId);
       const invoice = id === null ? undefined : (await domains.invoices.ofOrders([id])).get(id);
       if (id === null || invoice === undefined) throw new NotFoundError('invoice');

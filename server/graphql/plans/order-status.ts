@@ -2,8 +2,8 @@ import type { Order } from '../../plans/orders.ts';
 import { decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { NotFoundError } from '../errors.ts';
 import { pause } from '../notices/watching.ts';
+import { NotFoundError } from '../types/errors.ts';
 import { findOrder, OrderType } from './orders.ts';
 
 /** Orders as they change, as server-sent events. */

@@ -1,18 +1,20 @@
 import { normalAddress } from '../../accounts/address.ts';
-import { abilitiesOn, accountsWith, type ControlPrincipal, isOperator } from '../../people/principal.ts';
+import { abilitiesOn, accountsWith, actorOf, type ControlPrincipal, isOperator } from '../../people/principal.ts';
+import type { Transfer } from '../../plans/bank/transfer-rows.ts';
 import { findMemos } from '../../plans/memo.ts';
 import type { BankAccount, CreateOrderOutcome, NewOrder, Order, PaymentInstructions } from '../../plans/orders.ts';
 import type { OrderStatus } from '../../plans/payment.ts';
-import type { QrPicture } from '../../plans/qr-pictures.ts';
-import type { Transfer } from '../../plans/transfer-rows.ts';
+import { bankName } from '../../plans/qr/banks.ts';
+import type { QrPicture } from '../../plans/qr/qr-pictures.ts';
 import { BusyThreadError } from '../../runtime/thread.ts';
 import { isUuid } from '../../shared/uuid.ts';
-import { accountFor, checkIdempotencyKey, decodeId, decodeUuid, encodeId, requireAbility } from '../access.ts';
+import { accountFor, checkIdempotencyKey, decodeId, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
-import { containing, writtenVnd } from '../containing.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther } from '../enums.ts';
+import { OperatorType } from '../operator/operator.ts';
+import { containing, writtenVnd } from '../types/containing.ts';
+import { answeredAndSent } from '../types/enums.ts';
 import {
   BusyError,
   badInput,
@@ -22,21 +24,20 @@ import {
   NotAllowedError,
   NotFoundError,
   TooManyAttemptsError,
-} from '../errors.ts';
-import { OperatorType } from '../operator/operator.ts';
-import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../paging.ts';
+} from '../types/errors.ts';
+import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../types/paging.ts';
 
 /** Orders: buying budget by bank transfer. */
 
-const OrderStatusType = builder.enumType('OrderStatus', {
+const [OrderStatusType, OrderStatusInput] = answeredAndSent('OrderStatus', 'OrderStatusInput', {
   description: 'How far an order is.',
-  values: orOther({
+  values: {
     PENDING: { value: 'pending', description: 'No money has arrived.' },
     PARTIAL: { value: 'partial', description: 'Some money has arrived; the rest is missing.' },
     PAID: { value: 'paid', description: 'Paid: its budget can be used.' },
     EXPIRED: { value: 'expired', description: 'The money did not arrive in time.' },
     CANCELLED: { value: 'cancelled', description: 'It was cancelled.' },
-  } satisfies Record<string, { value: OrderStatus; description: string }>),
+  } satisfies Record<string, { value: OrderStatus; description: string }>,
 });
 
 const BankAccountType = builder.objectRef<BankAccount>('BankAccount').implement({
@@ -44,6 +45,10 @@ const BankAccountType = builder.objectRef<BankAccount>('BankAccount').implement(
   authScopes: { public: true },
   fields: (t) => ({
     bin: t.exposeString('bin', { description: 'The bank’s six digits at NAPAS.' }),
+    bank: t.string({
+      description: 'The bank’s name; its digits where it is not known.',
+      resolve: ({ bin }) => bankName(bin),
+    }),
     account: t.exposeString('account', { description: 'Account number.' }),
     name: t.exposeString('name', { description: 'Whose account it is.' }),
     demonstration: t.boolean({
@@ -121,10 +126,6 @@ export const OrderType = builder.prismaNode('Order', {
     memo: t.exposeString('memo', { description: 'The code that the payer writes into the transfer.' }),
     account: t.relation('account', { description: 'The account that ordered.' }),
     plan: t.relation('plan', { description: 'The plan that was ordered, as it is now.' }),
-    planId: t.exposeString('planId', {
-      description: 'The plan that was ordered.',
-      deprecationReason: 'Use `plan { planId }`.',
-    }),
     planName: t.exposeString('planName', { description: 'What that plan was called when it was ordered.' }),
     priceVnd: t.expose('priceVnd', {
       type: 'VndAmount',
@@ -159,12 +160,6 @@ export const OrderType = builder.prismaNode('Order', {
       select: payingTransfers,
       resolve: receivedVnd,
     }),
-    upgrades: t.id({
-      nullable: true,
-      description: 'The order whose plan it upgrades.',
-      deprecationReason: 'Use `upgradedOrder { id }`.',
-      resolve: ({ upgrades }) => (upgrades === null ? null : encodeId('Order', upgrades)),
-    }),
     upgradedOrder: t.prismaField({
       type: 'Order',
       nullable: true,
@@ -180,7 +175,8 @@ export const OrderType = builder.prismaNode('Order', {
       nullable: true,
       description:
         'A page with its receipt; `&format=pdf` and `&format=csv` make it a file, `&lang=en` or `&lang=vi` chooses the language. Works for an hour, without a session. Null while it is not paid.',
-      resolve: ({ id, status }, _args, { domains }) => (status === 'paid' ? domains.receiptLinks.link(id).url : null),
+      resolve: ({ id, status }, _args, { domains, principal }) =>
+        status === 'paid' ? domains.receiptLinks.link(id, actorOf(principal)).url : null,
     }),
     payment: t.field({
       type: PaymentType,
@@ -214,6 +210,31 @@ export async function findOrder({ principal, domains }: GraphqlContext, id: stri
   return isOperator(principal) || abilitiesOn(principal, order.accountId).has('read') ? order : null;
 }
 
+/** The rows of a page of orders: of one account, or of all under these filters. */
+type OrderRows = { parent: { id: string }; args: object } | { parent: object; args: OrderFilters };
+
+const orderEdge = builder.edgeObject({ type: OrderType, name: 'OrderEdge' });
+const orderPage = [
+  builder.connectionObject(
+    {
+      type: OrderType,
+      name: 'OrderConnection',
+      fields: (page) => ({
+        totalCount: page.int({
+          description: totalCountText,
+          // The plugin of Prisma leaves the parent and the arguments of the list on its page.
+          resolve: (rows, _args, { prisma }) => {
+            const { parent, args } = rows as unknown as OrderRows;
+            return prisma.order.count({ where: 'id' in parent ? { accountId: parent.id } : filtered(args) });
+          },
+        }),
+      }),
+    },
+    orderEdge,
+  ),
+  orderEdge,
+] as const;
+
 builder.prismaObjectFields(AccountType, (t) => ({
   orders: t.relatedConnection(
     'orders',
@@ -229,19 +250,12 @@ builder.prismaObjectFields(AccountType, (t) => ({
         };
       },
     },
-    {
-      fields: (page) => ({
-        totalCount: page.int({
-          description: totalCountText,
-          resolve: ({ parent }, _args, { prisma }) => prisma.order.count({ where: { accountId: parent.id } }),
-        }),
-      }),
-    },
+    ...orderPage,
   ),
 }));
 
 const orderFilters = builder.args((t) => ({
-  status: t.field({ type: OrderStatusType, description: 'Only orders that are so far.' }),
+  status: t.field({ type: OrderStatusInput, description: 'Only orders that are so far.' }),
   memo: t.string({ description: 'Only the order of this memo code, in whatever text it stands.' }),
   search: t.string({
     description:
@@ -282,15 +296,6 @@ builder.queryFields((t) => ({
       return id === null ? null : prisma.order.findUnique({ ...query, where: { id, ...visibleTo(principal) } });
     },
   }),
-  orders: t.prismaConnection({
-    type: OrderType,
-    cursor: 'id',
-    description: 'Orders of all accounts, newest first; for operators.',
-    deprecationReason: 'Use `operator { orders }`.',
-    authScopes: { operator: true },
-    args: orderFilters,
-    resolve: (query, _root, args, context) => listOrders(query, args, context),
-  }),
 }));
 
 builder.objectField(OperatorType, 'orders', (t) =>
@@ -302,14 +307,7 @@ builder.objectField(OperatorType, 'orders', (t) =>
       args: orderFilters,
       resolve: (query, _operator, args, context) => listOrders(query, args, context),
     },
-    {
-      fields: (page) => ({
-        totalCount: page.int({
-          description: totalCountText,
-          resolve: ({ args }, _args, { prisma }) => prisma.order.count({ where: filtered(args) }),
-        }),
-      }),
-    },
+    ...orderPage,
   ),
 );
 
@@ -371,6 +369,7 @@ const CreateOrderInput = builder.inputType('CreateOrderInput', {
 const notUpgradable = {
   not_paid: 'Only a paid order can be upgraded.',
   already_upgraded: 'This order has been upgraded already.',
+  refunded: 'Some of what was paid for it went back.',
   not_dearer: 'The plan must cost more and give more than what was paid for so far.',
 } as const;
 
@@ -429,6 +428,11 @@ function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
   }
 }
 
+const CancelOrderInput = builder.inputType('CancelOrderInput', {
+  description: 'What `cancelOrder` takes.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'Which order.' }) }),
+});
+
 builder.mutationFields((t) => ({
   createOrder: t.prismaField({
     type: OrderType,
@@ -457,8 +461,8 @@ builder.mutationFields((t) => ({
     description: 'Cancels an order that no money has reached.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
-    args: { id: t.arg.id({ required: true, description: 'Which order.' }) },
-    resolve: async (query, _root, { id }, context) => {
+    args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: { id } }, context) => {
       const orderId = decodeUuid('Order', id);
       const order = orderId === null ? null : await context.domains.orders.findAny(orderId);
       if (order === null || !abilitiesOn(context.principal, order.accountId).has('read'))

@@ -1,8 +1,8 @@
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { InputError, refuseInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { InputError, refuseInput } from '../types/errors.ts';
 
 /** Plans: the prices of budget. */
 
@@ -43,17 +43,10 @@ builder.queryField('plans', (t) =>
     type: [PlanType],
     description: 'The plans on sale, the cheapest first.',
     authScopes: { public: true },
-    args: {
-      all: t.arg.boolean({
-        defaultValue: false,
-        description: 'Those not on sale as well; for operators.',
-        deprecationReason: 'Use `operator { plans }`.',
-      }),
-    },
-    resolve: (query, _root, { all }, { prisma, principal }) =>
+    resolve: (query, _root, _args, { prisma }) =>
       prisma.plan.findMany({
         ...query,
-        where: all === true && isOperator(principal) ? {} : { enabled: true },
+        where: { enabled: true },
         orderBy: [{ priceVnd: 'asc' }, { id: 'asc' }],
       }),
   }),

@@ -1,4 +1,5 @@
-import type { MonthlyStatement } from '../../plans/statements.ts';
+import { actorOf } from '../../people/principal.ts';
+import type { MonthlyStatement } from '../../plans/papers/statements.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
@@ -32,7 +33,7 @@ const maxMonths = 120;
 
 const sum = (
   t: ObjectFields<Month>,
-  of: 'opening' | 'granted' | 'charged' | 'expired' | 'closing',
+  of: 'opening' | 'granted' | 'charged' | 'expired' | 'takenBack' | 'closing',
   description: string,
 ) =>
   t.field({
@@ -43,7 +44,8 @@ const sum = (
   });
 
 const StatementType = builder.objectRef<Month>('Statement').implement({
-  description: 'What an account had, got, used and lost in a month: `closing = opening + granted - charged - expired`.',
+  description:
+    'What an account had, got, used and lost in a month: `closing = opening + granted - charged - expired - takenBack`.',
   authScopes: ({ accountId }) => ({ account: accountId }),
   fields: (t) => ({
     month: t.exposeString('month', {
@@ -54,11 +56,20 @@ const StatementType = builder.objectRef<Month>('Statement').implement({
     granted: sum(t, 'granted', 'The budget that was added.'),
     charged: sum(t, 'charged', 'What requests cost.'),
     expired: sum(t, 'expired', 'What expired unused.'),
+    takenBack: sum(t, 'takenBack', 'What was taken back: refunded, or bought by mistake.'),
     closing: sum(t, 'closing', 'The balance when the month ended, or now.'),
+    digest: t.string({
+      nullable: true,
+      description:
+        'SHA-256 of the statement, kept from its first reading on: it never changes. Null while the month is not over.',
+      complexity: sumsCost,
+      resolve: async (month, _args, context) => (await sums(month, context)).digest,
+    }),
     url: t.string({
       description:
         'The statement as PDF; `&format=csv` makes it CSV, `&lang=en` or `&lang=vi` chooses the language. Works for an hour, without a session.',
-      resolve: ({ accountId, month }, _args, { domains }) => domains.statementLinks.link({ accountId, month }).url,
+      resolve: ({ accountId, month }, _args, { domains, principal }) =>
+        domains.statementLinks.link({ accountId, month }, actorOf(principal)).url,
     }),
   }),
 });

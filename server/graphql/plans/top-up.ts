@@ -2,7 +2,7 @@ import { actorOf } from '../../people/principal.ts';
 import type { BonusStep, TopUp } from '../../plans/top-up.ts';
 import { decodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { InputError, NotFoundError, refuseInput } from '../errors.ts';
+import { InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { PlanType } from './plans.ts';
 
 /** Top-ups of a free amount, and the steps of bonuses: what is offered, and how operators change it. */
@@ -73,18 +73,31 @@ const SavedType = builder.objectRef<{ topUp: TopUp | null; bonusSteps: BonusStep
   }),
 });
 
+const SaveTopUpInput = builder.inputType('SaveTopUpInput', {
+  description: 'Whether free amounts can be bought.',
+  fields: (t) => ({ topUp: t.field({ type: TopUpInput, description: 'Which amounts; null or left out: none.' }) }),
+});
+
+const SaveBonusStepsInput = builder.inputType('SaveBonusStepsInput', {
+  description: 'What `saveBonusSteps` takes.',
+  fields: (t) => ({
+    steps: t.field({ type: [BonusStepInput], required: true, description: 'All steps; empty: no bonuses.' }),
+  }),
+});
+
 builder.mutationFields((t) => ({
   saveTopUp: t.field({
     type: SavedType,
-    description: 'Offers free amounts, or without `input` no longer.',
+    description: 'Offers free amounts, or none any more.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: TopUpInput, description: 'Which amounts; left out: none.' }) },
+    args: { input: t.arg({ type: SaveTopUpInput, required: true, description: 'The offer.' }) },
     resolve: async (_root, { input }, { domains, principal }) => {
-      const topUp = input == null ? null : { ...input, planId: decodeId('Plan', input.planId) ?? input.planId };
+      const given = input.topUp ?? null;
+      const topUp = given === null ? null : { ...given, planId: decodeId('Plan', given.planId) ?? given.planId };
       const outcome = await domains.topUp.save({ topUp, actor: actorOf(principal) });
       if (outcome.kind === 'unknown_plan') throw new NotFoundError('plan');
-      if (outcome.kind === 'invalid') return refuseInput(outcome);
+      if (outcome.kind === 'invalid') return refuseInput(outcome, {}, ['input', 'topUp']);
       return { topUp, bonusSteps: await domains.topUp.bonusSteps() };
     },
   }),
@@ -93,8 +106,8 @@ builder.mutationFields((t) => ({
     description: 'Replaces the steps of bonuses. Orders keep the bonus that they were made with.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { steps: t.arg({ type: [BonusStepInput], required: true, description: 'All steps; empty: no bonuses.' }) },
-    resolve: async (_root, { steps }, { domains, principal }) => {
+    args: { input: t.arg({ type: SaveBonusStepsInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { steps } }, { domains, principal }) => {
       const outcome = await domains.topUp.saveBonus({ steps, actor: actorOf(principal) });
       if (outcome.kind === 'invalid') return refuseInput(outcome);
       return { topUp: await domains.topUp.settings(), bonusSteps: await domains.topUp.bonusSteps() };

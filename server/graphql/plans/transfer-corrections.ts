@@ -1,9 +1,9 @@
 import { actorOf } from '../../people/principal.ts';
+import { type Proposal, proposeOrders } from '../../plans/bank/proposals.ts';
 import type { CreditOutcome, UndoOutcome } from '../../plans/corrections.ts';
-import { type Proposal, proposeOrders } from '../../plans/proposals.ts';
 import { decodeId, decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
-import { ConflictError, NotFoundError } from '../errors.ts';
+import { ConflictError, NotFoundError } from '../types/errors.ts';
 import { OrderType } from './orders.ts';
 import { TransferType } from './transfers.ts';
 
@@ -57,6 +57,8 @@ function refuseUndo(outcome: Exclude<UndoOutcome, { kind: 'undone' }>): never {
       throw new ConflictError('The payer’s memo names this order: it was not matched by a person.', 'MATCHED_BY_MEMO');
     case 'upgraded':
       throw new ConflictError('Another order upgrades this one.', 'ORDER_UPGRADED');
+    case 'refunded':
+      throw new ConflictError('Some of the money went back already.', 'REFUNDED');
     case 'used':
       throw outcome.spent > 0n
         ? new ConflictError('Something of its budget is spent already.', 'BUDGET_SPENT')
@@ -78,12 +80,31 @@ function refuseCredit(outcome: Exclude<CreditOutcome, { kind: 'credited' }>): ne
       throw new ConflictError('This transfer pays an order already.', 'ALREADY_MATCHED');
     case 'not_payable':
       throw new ConflictError('This transfer cannot pay anything.', outcome.reason.toUpperCase());
+    case 'refunded':
+      throw new ConflictError('This transfer goes back to whoever sent it.', 'REFUNDED');
     case 'too_little':
       throw new ConflictError('At this plan’s price the amount buys less than a cent.', 'TOO_LITTLE');
     default:
       throw new Error(`a credit ended in an unknown way: ${String(outcome satisfies never)}`);
   }
 }
+
+const UndoTransferMatchInput = builder.inputType('UndoTransferMatchInput', {
+  description: 'What `undoTransferMatch` takes.',
+  fields: (t) => ({ transferId: t.id({ required: true, description: 'Which transfer.' }) }),
+});
+
+const CreditTransferInput = builder.inputType('CreditTransferInput', {
+  description: 'What `creditTransfer` takes.',
+  fields: (t) => ({
+    transferId: t.id({ required: true, description: 'Which transfer.' }),
+    accountId: t.id({ required: true, description: 'Which account gets the budget.' }),
+    planId: t.string({
+      required: true,
+      description: 'The plan whose price of a USD counts: its id or `planId`.',
+    }),
+  }),
+});
 
 builder.mutationFields((t) => ({
   undoTransferMatch: t.prismaField({
@@ -92,8 +113,10 @@ builder.mutationFields((t) => ({
       'Takes back a match that an operator made, while nothing of its budget is spent: the budget ends, the order waits for its money again, the transfer returns to the queue.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { transferId: t.arg.id({ required: true, description: 'Which transfer.' }) },
-    resolve: async (query, _root, { transferId }, { domains, principal, prisma }) => {
+    args: {
+      input: t.arg({ type: UndoTransferMatchInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (query, _root, { input: { transferId } }, { domains, principal, prisma }) => {
       const id = decodeUuid('BankTransfer', transferId);
       if (id === null) throw new NotFoundError('transfer');
       const outcome = await domains.transfers.undoMatch({ transferId: id, by: actorOf(principal) });
@@ -107,15 +130,8 @@ builder.mutationFields((t) => ({
       'Credits an account with a transfer that belongs to no order: a paid order of exactly this amount, at a plan’s price of a USD.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: {
-      transferId: t.arg.id({ required: true, description: 'Which transfer.' }),
-      accountId: t.arg.id({ required: true, description: 'Which account gets the budget.' }),
-      planId: t.arg.string({
-        required: true,
-        description: 'The plan whose price of a USD counts: its id or `planId`.',
-      }),
-    },
-    resolve: async (query, _root, { transferId, accountId, planId }, { domains, principal, prisma }) => {
+    args: { input: t.arg({ type: CreditTransferInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: { transferId, accountId, planId } }, { domains, principal, prisma }) => {
       const id = decodeUuid('BankTransfer', transferId);
       const account = decodeUuid('Account', accountId);
       if (id === null) throw new NotFoundError('transfer');

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { actorOf, isOperator } from '../../people/principal.ts';
+import type { Transfer } from '../../plans/bank/transfer-rows.ts';
+import type { MatchOutcome, Transfers } from '../../plans/bank/transfers.ts';
 import type { ReviewReason } from '../../plans/payment.ts';
-import type { Transfer } from '../../plans/transfer-rows.ts';
-import type { MatchOutcome, Transfers } from '../../plans/transfers.ts';
 import { checkInput, shownText, shownTextOrNothing } from '../../shared/input.ts';
-import { decodeUuid, encodeId, noSuchId } from '../access.ts';
+import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { containing, writtenVnd } from '../containing.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther, wordValues } from '../enums.ts';
-import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { loadActorNames } from '../operator/actors.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../paging.ts';
+import { containing, writtenVnd } from '../types/containing.ts';
+import { orOther, wordValues } from '../types/enums.ts';
+import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
+import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../types/paging.ts';
 import { OrderType } from './orders.ts';
 
 /** Bank transfers, for operators. A payer's view of them is part of the order. */
@@ -56,20 +56,6 @@ const ReviewType = builder.prismaObject('TransferReview', {
       select: { reason: true },
       resolve: ({ reason }) => reason as ReviewReason,
     }),
-    orderId: t.id({
-      nullable: true,
-      description: 'The order that it seems to be about.',
-      deprecationReason: 'Use `order { id }`.',
-      select: { orderId: true },
-      resolve: ({ orderId }) => (orderId === null ? null : encodeId('Order', orderId)),
-    }),
-    repeatsId: t.id({
-      nullable: true,
-      description: 'The transfer that told of the movement first.',
-      deprecationReason: 'Use `repeats { id }`.',
-      select: { repeatsId: true },
-      resolve: ({ repeatsId }) => (repeatsId === null ? null : encodeId('BankTransfer', repeatsId)),
-    }),
     surplusVnd: t.expose('surplusVnd', {
       type: 'VndAmount',
       nullable: true,
@@ -107,10 +93,6 @@ export const TransferType = builder.prismaNode('BankTransfer', {
       select: { provider: true },
       resolve: ({ provider }) => provider as TransferSource,
     }),
-    provider: t.exposeString('provider', {
-      description: 'Who told of it: `sepay`, or `operator`.',
-      deprecationReason: 'Use `source`.',
-    }),
     providerId: t.exposeString('providerId', { description: 'The provider’s own id.' }),
     bankReference: t.exposeString('bankReference', { nullable: true, description: 'The bank’s reference.' }),
     direction: t.field({
@@ -129,13 +111,6 @@ export const TransferType = builder.prismaNode('BankTransfer', {
       description: 'The order that it pays.',
       select: (_args, _context, nested) => ({ match: { select: { order: nested() } } }),
       resolve: ({ match: paid }) => paid?.order ?? null,
-    }),
-    orderId: t.id({
-      nullable: true,
-      description: 'The order that it pays.',
-      deprecationReason: 'Use `order { id }`.',
-      select: { match: { select: { orderId: true } } },
-      resolve: ({ match: paid }) => (paid === null ? null : encodeId('Order', paid.orderId)),
     }),
     matchedBy: t.string({
       nullable: true,
@@ -228,6 +203,7 @@ builder.objectField(OperatorType, 'bankTransfers', (t) =>
       resolve: (query, _operator, args, context) => listTransfers(query, args, context),
     },
     {
+      name: 'BankTransferConnection',
       fields: (page) => ({
         totalCount: page.int({
           description: totalCountText,
@@ -235,19 +211,8 @@ builder.objectField(OperatorType, 'bankTransfers', (t) =>
         }),
       }),
     },
+    { name: 'BankTransferEdge' },
   ),
-);
-
-builder.queryField('bankTransfers', (t) =>
-  t.prismaConnection({
-    type: TransferType,
-    cursor: 'id',
-    description: 'Bank transfers, newest first.',
-    deprecationReason: 'Use `operator { bankTransfers }`.',
-    authScopes: { operator: true },
-    args: { queue: t.arg.boolean({ defaultValue: false, description: queueText }) },
-    resolve: (query, _root, args, context) => listTransfers(query, args, context),
-  }),
 );
 
 function listTransfers(
@@ -265,6 +230,7 @@ function listTransfers(
 const refusals: Partial<Record<MatchOutcome['kind'], string>> = {
   already_matched: 'This transfer pays an order already.',
   upgrade_superseded: 'Another upgrade of the same order was made meanwhile.',
+  refunded: 'This transfer goes back to whoever sent it.',
 };
 
 async function match(
@@ -284,17 +250,22 @@ async function match(
   return transferId;
 }
 
+const MatchTransferInput = builder.inputType('MatchTransferInput', {
+  description: 'What `matchTransfer` takes.',
+  fields: (t) => ({
+    transferId: t.id({ required: true, description: 'Which transfer.' }),
+    orderId: t.id({ required: true, description: 'Which order.' }),
+  }),
+});
+
 builder.mutationField('matchTransfer', (t) =>
   t.prismaField({
     type: TransferType,
     description: 'Lays a transfer beside an order: the order is paid when its transfers reach its price.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: {
-      transferId: t.arg.id({ required: true, description: 'Which transfer.' }),
-      orderId: t.arg.id({ required: true, description: 'Which order.' }),
-    },
-    resolve: async (query, _root, { transferId, orderId }, { domains, principal, prisma }) => {
+    args: { input: t.arg({ type: MatchTransferInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (query, _root, { input: { transferId, orderId } }, { domains, principal, prisma }) => {
       const id = await match(domains.transfers, {
         transferId: decodeUuid('BankTransfer', transferId),
         orderId: decodeUuid('Order', orderId),
@@ -305,6 +276,14 @@ builder.mutationField('matchTransfer', (t) =>
   }),
 );
 
+const CloseTransferReviewInput = builder.inputType('CloseTransferReviewInput', {
+  description: 'What `closeTransferReview` takes.',
+  fields: (t) => ({
+    transferId: t.id({ required: true, description: 'Which transfer.' }),
+    note: t.string({ required: true, description: 'What was done about it.' }),
+  }),
+});
+
 builder.mutationField('closeTransferReview', (t) =>
   t.prismaField({
     type: TransferType,
@@ -312,12 +291,11 @@ builder.mutationField('closeTransferReview', (t) =>
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError, ConflictError] },
     args: {
-      transferId: t.arg.id({ required: true, description: 'Which transfer.' }),
-      note: t.arg.string({ required: true, description: 'What was done about it.' }),
+      input: t.arg({ type: CloseTransferReviewInput, required: true, description: 'Everything that it is given.' }),
     },
-    resolve: async (query, _root, { transferId, note }, { domains, principal, prisma }) => {
+    resolve: async (query, _root, { input: { transferId, note } }, { domains, principal, prisma }) => {
       const problem = checkInput(z.object({ note: shownText(500) }), { note });
-      if (problem !== null) throw badInput('note', `note ${problem.message}.`);
+      if (problem !== null) throw badInput('input.note', `note ${problem.message}.`);
       const id = decodeUuid('BankTransfer', transferId);
       const closed =
         id !== null && (await domains.transfers.closeReview({ transferId: id, by: actorOf(principal), note }));

@@ -4,8 +4,8 @@ import type { ModelProbing, ProbingPlan } from '../../uptime/probing.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { badInput, InputError, NotFoundError, refuseInput } from '../errors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { badInput, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 
 /** How uptime is measured: pace and budget of probes, and the machines elsewhere that probe. */
 
@@ -58,7 +58,8 @@ const ProbingType = builder.objectRef<ProbingPlan>('Probing').implement({
     monthlyBudget: t.expose('monthlyBudget', { type: 'UsdAmount', description: 'What a month of probes may cost.' }),
     spentThisMonth: t.expose('spentThisMonth', { type: 'UsdAmount', description: 'What this month’s cost so far.' }),
     observers: t.exposeInt('observers', {
-      description: 'Machines that probe: agents that were heard of in the last hour, or else the service itself.',
+      description:
+        'Machines that probe: agents that were heard of in the last hour, and the service itself if it does.',
     }),
     serviceProbes: t.exposeBoolean('serviceProbes', {
       description: 'Whether the service probes its own models; false with `PROBES=0`: agents alone measure.',
@@ -94,7 +95,10 @@ const CreatedAgentType = builder.objectRef<{ agent: ProbeAgent; token: string }>
   description: 'An agent that was just made.',
   authScopes: { operator: true },
   fields: (t) => ({
-    token: t.exposeString('token', { description: 'The token: shown this once. `npm run probe -- --token …`' }),
+    token: t.exposeString('token', {
+      description:
+        'The token: shown this once. An agent reads it from its environment, as STEYG_AGENT_TOKEN, and from a file.',
+    }),
     probeAgent: t.field({ type: ProbeAgentType, description: 'The agent.', resolve: ({ agent }) => agent }),
   }),
 });
@@ -162,6 +166,17 @@ async function saveProbing(
   return domains.probing.plan();
 }
 
+const RevokeProbeAgentInput = builder.inputType('RevokeProbeAgentInput', {
+  description: 'What `revokeProbeAgent` takes.',
+  fields: (t) => ({
+    id: t.id({ required: true, description: 'Which agent.' }),
+    keepResults: t.boolean({
+      description:
+        'Keep what it found in the public figures: of an agent that was honest to its end. Left out: it is taken back.',
+    }),
+  }),
+});
+
 builder.mutationFields((t) => ({
   createProbeAgent: t.field({
     type: CreatedAgentType,
@@ -177,13 +192,17 @@ builder.mutationFields((t) => ({
   }),
   revokeProbeAgent: t.field({
     type: ProbeAgentType,
-    description: 'Refuses the token of an agent from now on. What it measured stays.',
+    description:
+      'Refuses the token of an agent from now on, and takes back what it found: uptime, since when it is measured and incidents are what they are without it.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
-    args: { id: t.arg.id({ required: true, description: 'Which agent.' }) },
-    resolve: async (_root, { id }, { domains, principal }) => {
+    args: {
+      input: t.arg({ type: RevokeProbeAgentInput, required: true, description: 'Everything that it is given.' }),
+    },
+    resolve: async (_root, { input: { id, keepResults } }, { domains, principal }) => {
       const agentId = decodeUuid('ProbeAgent', id);
-      const revoked = agentId === null ? null : await domains.probeAgents.revoke(agentId, actorOf(principal));
+      const ask = { actor: actorOf(principal), keepResults: keepResults ?? false };
+      const revoked = agentId === null ? null : await domains.probeAgents.revoke(agentId, ask);
       if (revoked === null) throw new NotFoundError('agent with a token');
       return revoked;
     },

@@ -2,14 +2,14 @@ import { actorOf } from '../../people/principal.ts';
 import type { StatusUpdate, UpdateState } from '../../uptime/updates.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { orOther } from '../enums.ts';
-import { badInput, InputError, NotFoundError, refuseInput } from '../errors.ts';
+import { answeredAndSent } from '../types/enums.ts';
+import { badInput, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 
 /** Updates: what an operator says in the course of an incident or of maintenance. */
 
-const UpdateStateType = builder.enumType('StatusUpdateState', {
+const [UpdateStateType, StatusUpdateStateInput] = answeredAndSent('StatusUpdateState', 'StatusUpdateStateInput', {
   description: 'How far an incident, or maintenance, has come.',
-  values: orOther({
+  values: {
     INVESTIGATING: { value: 'investigating', description: 'Of an incident: its cause is looked for.' },
     IDENTIFIED: { value: 'identified', description: 'Of an incident: its cause is known.' },
     MONITORING: { value: 'monitoring', description: 'Of an incident: it is mended, and watched.' },
@@ -17,7 +17,7 @@ const UpdateStateType = builder.enumType('StatusUpdateState', {
     IN_PROGRESS: { value: 'in_progress', description: 'Of maintenance: it is under way.' },
     VERIFYING: { value: 'verifying', description: 'Of maintenance: its result is checked.' },
     COMPLETED: { value: 'completed', description: 'Of maintenance: it is over, and its window with it.' },
-  } satisfies Record<string, { value: UpdateState; description: string }>),
+  } satisfies Record<string, { value: UpdateState; description: string }>,
 });
 
 export const StatusUpdateType = builder.objectRef<StatusUpdate>('StatusUpdate').implement({
@@ -37,7 +37,7 @@ const AddStatusUpdateInput = builder.inputType('AddStatusUpdateInput', {
   fields: (t) => ({
     incidentId: t.id({ description: 'The measured incident that it is about.' }),
     announcementId: t.id({ description: 'The announcement that it is about.' }),
-    state: t.field({ type: UpdateStateType, required: true, description: 'How far it has come.' }),
+    state: t.field({ type: StatusUpdateStateInput, required: true, description: 'How far it has come.' }),
     body: t.string({ required: true, description: 'In English; line breaks make paragraphs.' }),
     bodyVi: t.string({ description: 'In Vietnamese.' }),
   }),

@@ -4,6 +4,7 @@ import type { Impact } from '../../uptime/incidents.ts';
 import { type RequestTally, requestRatio } from '../../uptime/passive.ts';
 import type { Absence } from '../../uptime/presence.ts';
 import type { ProbeMode, ProbeResult } from '../../uptime/probe.ts';
+import type { State } from '../../uptime/state.ts';
 import {
   addTallies,
   type Day,
@@ -11,7 +12,6 @@ import {
   type ModelStatus,
   meanLatencyMs,
   type Observer,
-  type State,
   type StatusReport,
   type Tally,
   uptimeRatio,
@@ -19,12 +19,12 @@ import {
 } from '../../uptime/uptime.ts';
 import { encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { ProtocolType } from '../catalog/protocol.ts';
+import { ProtocolInput, ProtocolType } from '../catalog/protocol.ts';
 import type { GraphqlContext } from '../context.ts';
-import { orOther } from '../enums.ts';
-import { badInput } from '../errors.ts';
 import { AnnouncementType } from '../notices/announcements.ts';
-import { forwardPage } from '../paging.ts';
+import { answeredAndSent, orOther } from '../types/enums.ts';
+import { badInput } from '../types/errors.ts';
+import { forwardPage } from '../types/paging.ts';
 import { StatusUpdateType } from './status-updates.ts';
 
 /** Uptime: the public results of probes. */
@@ -39,12 +39,12 @@ const StateType = builder.enumType('ServiceState', {
   } satisfies Record<string, { value: State; description: string }>,
 });
 
-const ProbeModeType = builder.enumType('ProbeMode', {
+const [ProbeModeType, ProbeModeInput] = answeredAndSent('ProbeMode', 'ProbeModeInput', {
   description: 'How a probe asks for its answer.',
-  values: orOther({
+  values: {
     PLAIN: { value: 'plain', description: 'In one piece.' },
     STREAM: { value: 'stream', description: 'As a stream.' },
-  } satisfies Record<string, { value: ProbeMode; description: string }>),
+  } satisfies Record<string, { value: ProbeMode; description: string }>,
 });
 
 const ProbeOutcomeType = builder.enumType('ProbeOutcome', {
@@ -254,10 +254,6 @@ const IncidentType = builder.objectRef<Incident>('Incident').implement({
       description: 'Every way that failed.',
       resolve: ({ affected }) => affected.map(wayOf),
     }),
-    affected: t.exposeStringList('affected', {
-      description: 'Every way that failed: `protocol/mode`.',
-      deprecationReason: 'Use `affectedWays`.',
-    }),
     cause: t.expose('cause', {
       type: CauseType,
       nullable: true,
@@ -339,8 +335,8 @@ builder.queryFields((t) => ({
     complexity: { field: 1, multiplier: 90 },
     args: {
       modelId: t.arg.string({ required: true, description: 'Catalog id.' }),
-      protocol: t.arg({ type: ProtocolType, description: 'Only over this protocol.' }),
-      mode: t.arg({ type: ProbeModeType, description: 'Only in this mode.' }),
+      protocol: t.arg({ type: ProtocolInput, description: 'Only over this protocol.' }),
+      mode: t.arg({ type: ProbeModeInput, description: 'Only in this mode.' }),
       from: t.arg({ type: 'DateTime', required: true, description: 'From this moment on.' }),
       to: t.arg({ type: 'DateTime', required: true, description: 'Until before this moment.' }),
       by: t.arg({ type: UptimeUnit, required: true, description: 'How fine.' }),
@@ -360,17 +356,21 @@ builder.queryFields((t) => ({
       });
     },
   }),
-  incidents: t.connection({
-    type: IncidentType,
-    description: 'Incidents, newest first. Forward only.',
-    authScopes: { public: true },
-    args: { modelId: t.arg.string({ description: 'Only of this model.' }) },
-    resolve: (_root, args, { domains }) =>
-      forwardPage(args, (page) =>
-        domains.uptime.listIncidents({
-          ...page,
-          ...(args.modelId == null ? {} : { model: args.modelId.slice(0, 256) }),
-        }),
-      ),
-  }),
+  incidents: t.connection(
+    {
+      type: IncidentType,
+      description: 'Incidents, newest first.',
+      authScopes: { public: true },
+      args: { modelId: t.arg.string({ description: 'Only of this model.' }) },
+      resolve: (_root, args, { domains }) =>
+        forwardPage(args, (page) =>
+          domains.uptime.listIncidents({
+            ...page,
+            ...(args.modelId == null ? {} : { model: args.modelId.slice(0, 256) }),
+          }),
+        ),
+    },
+    { name: 'IncidentConnection' },
+    { name: 'IncidentEdge' },
+  ),
 }));

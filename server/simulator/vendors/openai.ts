@@ -72,8 +72,25 @@ function toolsWithReasoning(body: ParsedObject): VendorError | null {
   return invalidPrompt(message, 'reasoning_effort');
 }
 
+/** https://github.com/microsoft/autogen/issues/6377 and https://github.com/AnswerDotAI/fastllm/issues/45 */
+function longCallId(body: ParsedObject, protocol: Protocol): VendorError | null {
+  const isChat = protocol === 'chat-completions';
+  const max = isChat ? 40 : 64;
+  const ids = arrayOf(isChat ? body['messages'] : body['input'])
+    .filter(isObject)
+    .flatMap((item) => [
+      item['call_id'],
+      item['tool_call_id'],
+      ...arrayOf(item['tool_calls']).map((call) => (isObject(call) ? call['id'] : null)),
+    ]);
+  const long = ids.find((id) => typeof id === 'string' && id.length > max);
+  if (typeof long !== 'string') return null;
+  const message = `Invalid call id: string too long. Expected a string with maximum length ${max}, but got a string with length ${long.length} instead.`;
+  return invalidPrompt(message, isChat ? 'messages' : 'input', 'string_above_max_length');
+}
+
 function reasoningModel(body: ParsedObject, protocol: Protocol): VendorError | null {
-  const unknown = unknownArgument(body, protocol) ?? sampling(body);
+  const unknown = unknownArgument(body, protocol) ?? sampling(body) ?? longCallId(body, protocol);
   return unknown ?? (protocol === 'responses' ? smallCap(body) : firstOf(chat(body), toolsWithReasoning(body)));
 }
 

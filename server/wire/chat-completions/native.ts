@@ -10,6 +10,7 @@ import {
   answerLimits,
   answerModelEdits,
   bodyStart,
+  eventLimits,
   type NativeProtocol,
   type ReplyProtocol,
   storeEdits,
@@ -25,6 +26,7 @@ import {
 import type { RequestFacts, Span, WireContext } from '../protocol.ts';
 import { isDone, sseEvent } from '../sse.ts';
 import { readChatUsage, toChatUsage } from '../usage.ts';
+import { isFailureReason } from './finish.ts';
 
 /**
  * Chat completions where client and upstream both speak them. One thing is added on the way up: a stream is always
@@ -124,7 +126,7 @@ const reply: ReplyProtocol = {
     model: leaf,
     usage: leaf,
     error: shape(),
-    choices: listOf(shape({ message: messageShape, text: leaf, usage: leaf })),
+    choices: listOf(shape({ message: messageShape, text: leaf, usage: leaf, finish_reason: leaf })),
     x_groq: shape({ usage: leaf }),
   }),
   list: 'choices',
@@ -132,6 +134,7 @@ const reply: ReplyProtocol = {
   countItem: (generated, choice) => countMessage(generated, choice.members.get('message')),
   usage: reportedUsage,
   readUsage: readChatUsage,
+  finish: (root) => root.members.get('choices')?.items[0]?.members.get('finish_reason'),
 };
 
 const chunkShape = shape({
@@ -160,20 +163,22 @@ function wordsOfChunk(root: JsonNode, pieces: number): Words {
 function createDialect(progress: Progress, context: WireContext, facts: RequestFacts): Dialect {
   const begun = new Set<number>();
   const finished = new Set<number>();
-  /** Anything came before the terminator. */
-  let isAny = false;
+  let failed = false;
   let usageRelayed = false;
   let id: string | null = null;
   let created: number | null = null;
 
   function read(event: DataEvent): ReturnType<Dialect['read']> {
     const { data } = event;
-    if (isDone(data)) return isAny ? { kind: 'pass', state: 'terminated' } : nothingAtAll;
-    isAny = true;
-    const root = tryScanJson(data, chunkShape, answerLimits);
+    if (isDone(data)) {
+      const { pieces, bytes, reading } = progress;
+      const isAny = pieces > 0 || bytes > 0 || finished.size > 0 || reading !== null;
+      return isAny ? { kind: 'pass', state: 'terminated' } : nothingAtAll;
+    }
+    const root = tryScanJson(data, chunkShape, eventLimits);
     const error = root?.members.get('error');
     if (error !== undefined && !isNothing(error)) return errorOf(data, error);
-    if (event.type === 'error') return errorOf(data, root);
+    if (event.type === 'error') return { ...errorOf(data, root), unsaid: 'instead' };
     if (root?.kind !== 'object') {
       progress.bytes += data.length;
       return { kind: 'pass' };
@@ -182,6 +187,7 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
     if (event.type === 'ping') return { kind: 'hide' };
     const before = progress.pieces;
     readChunk(data, root);
+    if (failed) return { ...failedAnswer, edits: answerModelEdits(root.members.get('model'), context) };
     const state = finished.size > 0 && finished.size >= Math.max(facts.answers, begun.size) ? 'finished' : null;
     const verdict = show(event, root);
     if (state !== null) return { ...verdict, state };
@@ -201,7 +207,13 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
       const number = index?.kind === 'number' ? Number(valueOf(data, index)) : 0;
       begun.add(number);
       // Some vendors say nothing by an empty reason in every chunk.
-      if (isSaid(choice.members.get('finish_reason'))) finished.add(number);
+      const reason = choice.members.get('finish_reason');
+      const ended = isSaid(reason) ? textOf(data, reason) : null;
+      if (ended !== null) {
+        finished.add(number);
+        progress.finish = ended;
+        failed ||= isFailureReason(ended);
+      }
       countMessage(progress, choice.members.get('delta'));
       // Some vendors end with the whole message; it is content where no piece of it came before.
       if (progress.pieces === 0) countMessage(progress, choice.members.get('message'));
@@ -261,10 +273,22 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
   };
 }
 
-/** A terminator alone is no answer: another route may have one, and nothing is charged. */
+/**
+ * A terminator alone is no answer, nor is one behind chunks that say neither content nor a reason nor a count of tokens: another
+ * route may have one, and nothing is charged.
+ */
 const nothingAtAll: ErrorVerdict = {
   kind: 'error',
+  unsaid: 'instead',
   error: { status: 502, type: 'server_error', message: 'The upstream answered with nothing.' },
+  edits: [],
+};
+
+/** A finish reason by which the vendor says that the answer failed. */
+const failedAnswer: ErrorVerdict = {
+  kind: 'error',
+  unsaid: 'behind',
+  error: { status: 502, type: 'server_error', message: 'The model failed at its vendor.' },
   edits: [],
 };
 
@@ -276,7 +300,13 @@ function errorOf(data: Buffer, error: JsonNode | null): ErrorVerdict {
     textOf(data, error?.members.get('message')) ??
     textOf(data, error ?? undefined) ??
     'The model failed at its vendor.';
-  return { kind: 'error', error: { status, type: type ?? errorType('chat-completions', status), message }, edits: [] };
+  const word = textOf(data, code);
+  const coded = word === null ? {} : { code: word };
+  return {
+    kind: 'error',
+    error: { status, type: type ?? errorType('chat-completions', status), ...coded, message },
+    edits: [],
+  };
 }
 
 const stream: StreamProtocol = {

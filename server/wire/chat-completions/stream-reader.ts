@@ -17,6 +17,7 @@ import {
   stringMember,
 } from '../dialogue/json.ts';
 import { statusOfError } from '../envelope.ts';
+import type { StreamError } from '../protocol.ts';
 import { isFailureReason, readFinish } from './finish.ts';
 import { StreamedCalls } from './streamed-calls.ts';
 import { chatAnswerUsage, findUsage } from './usage.ts';
@@ -26,6 +27,7 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
   const calls = new StreamedCalls(sink, mintId);
   /** Text came that can be shown. */
   let said = false;
+  let finished = false;
   let usage = NO_USAGE;
   let refused = false;
 
@@ -38,6 +40,7 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
     const reason = choice.finish_reason;
     // Some vendors say nothing by an empty reason in every chunk.
     if (typeof reason !== 'string' || reason === '') return;
+    finished = true;
     if (isFailureReason(reason)) sink.fail(nonsense('The model failed at its vendor.'));
     else if (isShowable()) sink.finish(readFinish(choice, { calls: calls.begun > 0, refusal: refused }));
   }
@@ -73,14 +76,18 @@ export function createChatStreamReader(sink: AnswerSink, mintId: (ordinal: numbe
   const reader: OpenStreamReader = {
     model: null,
     usage: () => usage,
-    event(_type, data) {
+    event(name, data) {
       if (data.trim() === '[DONE]') {
-        if (isShowable()) sink.end();
-        return;
+        if (!isShowable()) return;
+        // A terminator alone ends nothing well: neither content nor a reason, and not even a count of tokens.
+        const isNothing = !said && !finished && calls.begun === 0 && usage.reading === null;
+        return isNothing ? sink.fail(nonsense('The upstream answered with nothing.')) : sink.end();
       }
       const chunk = parseAnswer(data);
       if (!isObject(chunk)) return sink.fail(nonsense('The upstream sent a chunk that is no object.'));
       if (!saysNothing(chunk.error)) return sink.fail(readError(chunk.error));
+      // The error itself is the data of an event of that name.
+      if (name === 'error') return sink.fail(readError(chunk));
       reader.model = stringMember(chunk, 'model') ?? reader.model;
       // Every chunk may carry the counts so far; the last ones stand.
       const reported = chatAnswerUsage(findUsage(chunk));
@@ -119,10 +126,12 @@ function thinkingText(thinking: Json | undefined): string {
     : '';
 }
 
-function readError(error: Json | undefined): { status: number; type: string; message: string } {
+function readError(error: Json | undefined): StreamError {
   const described = isObject(error) ? error : {};
   const type = stringMember(described, 'type');
   const message = typeof error === 'string' ? error : stringMember(described, 'message');
   const status = statusOfError(type, described.code);
-  return { status, type: type ?? 'server_error', message: message || 'The model failed at its vendor.' };
+  const code = stringMember(described, 'code');
+  const coded = code === null ? {} : { code };
+  return { status, type: type ?? 'server_error', ...coded, message: message || 'The model failed at its vendor.' };
 }

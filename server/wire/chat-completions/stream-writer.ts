@@ -34,6 +34,7 @@ export function createChatStreamWriter({ facts, context, notes }: AnswerContext)
   return {
     // A comment, because a `ping` event with data would break the protocol's most used client.
     keepAlive: ': ping\n\n',
+    forgets: ['text', 'refusal', 'reasoning'],
     begin: () => chunk({ role: 'assistant', content: '' }),
     open(block) {
       open = block;

@@ -1,5 +1,5 @@
 import type { Protocol } from '../../core/protocol.ts';
-import { disguised, errorType, scrubIdentifiers } from '../envelope.ts';
+import { disguised, errorType, overflowFacts, scrubIdentifiers } from '../envelope.ts';
 import type { RequestFacts, StreamEnd, StreamError, StreamState, WireContext } from '../protocol.ts';
 import {
   type AnswerSink,
@@ -33,6 +33,9 @@ function count(content: ContentCount, text: string): void {
   content.outputPieces += 1;
 }
 
+/** What a piece of content belongs to: text of a kind, or the arguments of the call with that key. */
+type Said = { kind: TextKind } | { key: string };
+
 export interface AnswerRelayParts {
   client: Protocol;
   cacheWrite: RequestFacts['cacheWrite'];
@@ -50,8 +53,15 @@ export class AnswerRelay implements AnswerSink {
   error: StreamError | null = null;
   /** The upstream itself reported why the answer ended. */
   complete = false;
+  /** Why, as it was reported; null: not yet. */
+  finishKind: Finish['kind'] | null = null;
   /** Content so far. */
   readonly content: ContentCount = { outputBytes: 0, outputPieces: 0 };
+  /** How often the upstream has said anything. */
+  acts = 0;
+  /** What it said last, if that was content: {@link lastText} of it. */
+  lastSaid: Said | null = null;
+  lastText = '';
   private readonly parts: AnswerRelayParts;
   /** What the upstream has reported so far. */
   private readonly usage: StreamReader['usage'];
@@ -75,30 +85,64 @@ export class AnswerRelay implements AnswerSink {
 
   begin(): void {
     if (this.state !== 'waiting') return;
+    this.act(null, '');
     this.state = 'open';
     this.output += this.parts.writer.begin();
   }
 
   text(kind: TextKind, text: string): void {
     this.begin();
+    if (text === '') return;
+    if (this.lastSaid === null || !('kind' in this.lastSaid) || this.lastSaid.kind !== kind) this.act({ kind }, text);
+    else this.act(this.lastSaid, text);
     count(this.content, text);
-    if (text !== '') this.names.shown();
+    this.names.shown();
     this.blocks.text(kind, text);
+  }
+
+  /** Takes content that belongs to the same as some before. */
+  say(said: Said, text: string): void {
+    if ('kind' in said) this.text(said.kind, text);
+    else this.callArguments(said.key, text);
+  }
+
+  /** Counts content that is written elsewhere. */
+  shown(bytes: number): void {
+    this.content.outputBytes += bytes;
+    this.content.outputPieces += 1;
+  }
+
+  /** What the client gets from the character at `from` on, which waits to be handed out. */
+  outputFrom(from: number): string {
+    return this.output.slice(from);
+  }
+
+  get outputLength(): number {
+    return this.output.length;
+  }
+
+  private act(said: Said | null, text: string): void {
+    this.acts += 1;
+    this.lastSaid = said;
+    this.lastText = text;
   }
 
   call(key: string, call: ToolCall): void {
     this.begin();
+    this.act(null, '');
     if (!this.names.call(key, call)) return;
     this.blocks.call(key, { ...this.parts.restoreCall(call), id: this.distinct(call.id) });
   }
 
   callArguments(key: string, text: string): void {
+    this.act(text === '' ? null : { key }, text);
     count(this.content, text);
     if (!this.names.took(key, text) && !this.blocks.callArguments(key, text))
       this.fail(nonsense('The model sent a malformed tool call.'));
   }
 
   callEnd(key: string): void {
+    this.act(null, '');
     if (!this.names.took(key, '')) this.blocks.callEnd(key);
   }
 
@@ -106,6 +150,7 @@ export class AnswerRelay implements AnswerSink {
     const { names } = this;
     if (names.isAll) return this.fail(nonsense('The model called a tool without naming it.'));
     this.complete = true;
+    this.finishKind = found.kind;
     this.close(found.kind === 'calls' && !names.hasNamed && names.isAny ? { ...found, kind: 'stop' } : found);
   }
 
@@ -116,6 +161,7 @@ export class AnswerRelay implements AnswerSink {
   }
 
   ping(): void {
+    this.act(null, '');
     if (this.state !== 'waiting') this.output += this.parts.writer.keepAlive;
   }
 
@@ -123,7 +169,11 @@ export class AnswerRelay implements AnswerSink {
     const { client, context, writer } = this.parts;
     this.error = found;
     if (this.state === 'waiting') return;
-    const { status, message, code = null } = disguised(client, found.status, context) ?? found;
+    const {
+      status,
+      message,
+      code = null,
+    } = disguised(client, found.status, context) ?? overflowFacts(client, found) ?? { ...found, code: null };
     const scrubbed = scrubIdentifiers(message, context.requestId);
     this.output += writer.fail({ status, type: errorType(client, status), code, message: scrubbed });
     this.state = 'failed';

@@ -141,6 +141,8 @@ export interface StreamWriter {
   end(usage: ShownUsage | null): string;
   fail(error: StreamError): string;
   readonly keepAlive: string;
+  /** Kinds of text of which the writer keeps nothing: the pieces of a block differ in their text alone. */
+  readonly forgets: readonly TextKind[];
 }
 
 /** The upstream's answer makes no sense in its own protocol. */

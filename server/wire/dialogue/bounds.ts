@@ -43,7 +43,11 @@ export function boundArguments({ turns }: Dialogue, bodyWeight: number): void {
  * the bytes. Returns what it weighs.
  */
 export function boundReply(raw: Uint8Array): number {
-  return boundedReply(raw.length > MAX_WEIGHT ? raw.length : raw.length + weightOf(raw));
+  if (raw.length > MAX_WEIGHT) return boundedReply(raw.length);
+  const values = countValues(raw, limits);
+  // Parsing lists within lists takes thirty times as long as scanning them.
+  if (values === null) throw new UnreadableReply('The answer is nested too deeply.');
+  return boundedReply(raw.length + values * VALUE_WEIGHT);
 }
 
 /** Refuses an answer whose calls have arguments that weigh too much beside the answer: a Messages client gets them parsed. */

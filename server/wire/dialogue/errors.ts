@@ -1,22 +1,17 @@
 import type { Protocol } from '../../core/protocol.ts';
-import { errorEnvelope, errorType, scrubIdentifiers } from '../envelope.ts';
+import { errorEnvelope, errorType, isParsableError, scrubIdentifiers } from '../envelope.ts';
+import { overflowCode, overflowSentence, saysOverflow } from '../overflow.ts';
 import type { WireError } from '../protocol.ts';
 import { encodeJson, isObject, type Json, stringifyJson, stringMember, tryParseJson } from './json.ts';
 
 /** What a vendor's error body says, whatever its form. */
 interface UpstreamError {
   message: string;
-  code: string | null;
+  /** Its code and type. */
+  codes: readonly (string | null)[];
   /** The field at fault, as the vendor names it: its own member, or the path that begins its sentence. */
   param: string | null;
 }
-
-/** Ways in which vendors say that the conversation does not fit the model's window. */
-const OVERFLOW =
-  /prompt is too long|input is too long|context[ _-]?length|context[ _-]?window|context limit|maximum context|too many (?:input )?tokens|exceeds? the (?:model'?s )?maximum (?:input|number of) tokens/i;
-const OVERFLOW_CODE = 'context_length_exceeded';
-/** Coding agents compact their history when, and only when, they find one of these wordings. */
-const KNOWN_WORDING = /^(?:prompt is too long|Input is too long\.)/;
 
 /** Members that mean the same in different protocols. */
 const SAME_MEMBERS: readonly (readonly string[])[] = [
@@ -48,16 +43,15 @@ export function translateError(
   body: Uint8Array,
   { requestId, sent }: { requestId?: string; sent: ReadonlyMap<string, unknown> },
 ): WireError | null {
-  const error = readError(tryParseJson(Buffer.from(body).toString('utf8')));
+  const error = isParsableError(body) ? readError(tryParseJson(Buffer.from(body).toString('utf8'))) : null;
   if (error === null) return null;
   const scrubbed = scrubIdentifiers(error.message, requestId);
-  const overflow = error.code === OVERFLOW_CODE || OVERFLOW.test(scrubbed);
+  const overflow = saysOverflow(scrubbed, error.codes);
   const facts = {
     status: overflow ? 400 : status,
-    message:
-      overflow && client === 'messages' && !KNOWN_WORDING.test(scrubbed) ? `prompt is too long: ${scrubbed}` : scrubbed,
+    message: overflow ? overflowSentence(client, scrubbed) : scrubbed,
     type: errorType(client, overflow ? 400 : status),
-    code: overflow ? OVERFLOW_CODE : null,
+    code: overflow ? overflowCode : null,
     param: paramOf(overflow ? 'messages' : error.param, sent),
     ...(requestId === undefined ? {} : { requestId }),
   };
@@ -77,7 +71,7 @@ function readError(body: Json | undefined): UpstreamError | null {
   if (message === null || message === '') return null;
   return {
     message,
-    code: stringMember(error, 'code') ?? stringMember(error, 'type'),
+    codes: [stringMember(error, 'code'), stringMember(error, 'type')],
     param: stringMember(error, 'param') ?? pathBefore(message),
   };
 }

@@ -1,3 +1,4 @@
+import { isProtocolName } from '../members.ts';
 import type { WireProblem } from '../protocol.ts';
 import { isNumber, isObject, type Json, type JsonNumber, type JsonObject, stringMember } from './json.ts';
 
@@ -20,7 +21,7 @@ export function refuse(param: string, reason: string, code = 'unsupported_parame
   throw new Untranslatable({ message: `${param}: ${reason}`, param, code });
 }
 
-/** Longer types are not repeated: the client chooses them. */
+/** Longer names of members are not repeated: the client chooses them. */
 const MAX_QUOTED = 64;
 
 /** Refuses a block, part, item or tool of a type that cannot be carried over. */
@@ -28,7 +29,7 @@ export function refuseType(value: JsonObject, at: string, what: string): never {
   const type = stringMember(value, 'type');
   return refuse(
     `${at}.type`,
-    `${what} of ${type === null || type.length > MAX_QUOTED ? 'unknown type' : `type "${type}"`} are not supported for this model`,
+    `${what} of ${type === null || !isProtocolName(type) ? 'unknown type' : `type "${type}"`} are not supported for this model`,
   );
 }
 

@@ -82,7 +82,7 @@ function translateRequest(pair: Pair, raw: Uint8Array, facts: RequestFacts, cont
     if (!isObject(body)) return refused('The request body must be a JSON object.');
     const asked = clientSide.readRequest(body, facts, upstream);
     refuseEmptyForce(asked);
-    const dialogue = fitToVendor(asked, context);
+    const dialogue = fitToVendor(asked, upstream, context);
     if (upstream === 'messages') boundArguments(dialogue, weight);
     const notes = takeNotes(pair, body, asked, context);
     const translated = encodeJson(upstreamSide.writeRequest({ dialogue, facts, context }));
@@ -169,6 +169,7 @@ function writeReply({ clientSide }: Pair, answer: WholeAnswer, prepared: AnswerC
       outputBytes: pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
       outputPieces: pieces.length,
       model: answer.model,
+      finish: answer.finish.kind,
     },
   };
 }

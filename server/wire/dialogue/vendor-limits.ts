@@ -1,20 +1,30 @@
 import type { UpstreamFeatures } from '../../core/features.ts';
+import type { Protocol } from '../../core/protocol.ts';
+import { boundedCallId } from '../call-ids.ts';
 import type { WireContext } from '../protocol.ts';
 import type { AssistantPart, ContentPart, Dialogue, ToolResult, Turn } from './dialogue.ts';
 import { refuse } from './refusal.ts';
+import { encodeToolId } from './tool-ids.ts';
 import { callsOf } from './turns.ts';
 
 /**
  * Fits a request to what the upstream takes beyond its protocol. What would change the answer is refused in the gateway's own
  * words, naming the client's field; what only the vendor's form of it forbids is written in a form that the vendor takes.
  */
-export function fitToVendor(dialogue: Dialogue, { features, digest }: WireContext): Dialogue {
+export function fitToVendor(dialogue: Dialogue, upstream: Protocol, context: WireContext): Dialogue {
+  const { features, digest } = context;
   refuseUnsupported(dialogue, features);
   const bound = bindToolChoice(dialogue, features);
-  const idOf = features.shortCallIds ? (id: string) => shortId(id, digest) : (id: string) => id;
+  const idOf = (id: string): string => {
+    if (features.shortCallIds) return shortId(id, digest);
+    // The length that counts is that of the id as the protocol takes it; a bounded one is taken by all.
+    const written = upstream === 'messages' ? encodeToolId(id) : id;
+    const bounded = boundedCallId(written, upstream, context);
+    return bounded === written ? id : bounded;
+  };
   return {
     ...bound,
-    turns: features.shortCallIds ? bound.turns.map((turn) => renameCalls(turn, idOf)) : bound.turns,
+    turns: bound.turns.map((turn) => renameCalls(turn, idOf)),
     parallelCalls: features.parallelCalls ? bound.parallelCalls : null,
     endUser: features.endUser ? bound.endUser : null,
     thinking:

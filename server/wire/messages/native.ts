@@ -5,7 +5,7 @@ import { errorEvent, errorType, statusOfError } from '../envelope.ts';
 import type { DataEvent } from '../event-relay.ts';
 import { countJson, countText, type Generated, isSaid, wordsOf } from '../generated.ts';
 import { type JsonNode, leaf, listOf, shape, textOf, tryScanJson, valueOf } from '../json.ts';
-import { answerLimits, answerModelEdits, type NativeProtocol, type ReplyProtocol } from '../native.ts';
+import { answerModelEdits, eventLimits, type NativeProtocol, type ReplyProtocol } from '../native.ts';
 import { type Dialect, type ErrorVerdict, editEvent, type Progress, type StreamProtocol } from '../native-stream.ts';
 import type { WireContext } from '../protocol.ts';
 import { isDone, sseEvent } from '../sse.ts';
@@ -22,6 +22,7 @@ const reply: ReplyProtocol = {
     model: leaf,
     usage: leaf,
     error: shape(),
+    stop_reason: leaf,
     content: listOf(shape({ type: leaf, text: leaf, thinking: leaf, data: leaf, input: leaf })),
   }),
   list: 'content',
@@ -29,6 +30,7 @@ const reply: ReplyProtocol = {
   countItem: countBlock,
   usage: (root) => root.members.get('usage'),
   readUsage: readMessagesUsage,
+  finish: (root) => root.members.get('stop_reason'),
 };
 
 function countBlock(generated: Generated, block: JsonNode): void {
@@ -52,17 +54,21 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
   const usage = createMessagesUsage();
   const openBlocks = new Set<number>();
   let begun = false;
+  /** A `message_delta` came, which says how the answer ends and what it took. */
+  let ended = false;
+
+  const isAny = (): boolean => ended || progress.pieces > 0 || progress.bytes > 0 || openBlocks.size > 0;
 
   function read(event: DataEvent): ReturnType<Dialect['read']> {
     const { data } = event;
     if (isDone(data)) return { kind: 'idle' };
-    const root = tryScanJson(data, eventShape, answerLimits);
+    const root = tryScanJson(data, eventShape, eventLimits);
     if (root?.kind !== 'object') {
       if (event.type === 'error') return errorOf(data, undefined);
       progress.bytes += data.length;
       return { kind: 'pass' };
     }
-    const type = textOf(data, root.members.get('type')) ?? event.type ?? '';
+    const type = event.type === 'error' ? event.type : (textOf(data, root.members.get('type')) ?? event.type ?? '');
     const index = root.members.get('index');
     switch (type) {
       case 'message_start': {
@@ -90,11 +96,14 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
         return { kind: 'pass' };
       case 'message_delta': {
         addUsage(data, root.members.get('usage'), 'add');
-        const stopped = isSaid(root.members.get('delta')?.members.get('stop_reason'));
+        const reason = root.members.get('delta')?.members.get('stop_reason');
+        const stopped = isSaid(reason);
+        if (stopped) progress.finish = textOf(data, reason) ?? '';
+        ended = true;
         return stopped ? { kind: 'pass', state: 'finished' } : { kind: 'pass' };
       }
       case 'message_stop':
-        return { kind: 'pass', state: 'terminated' };
+        return isAny() ? { kind: 'pass', state: 'terminated' } : nothingAtAll;
       case 'ping':
         return { kind: 'idle' };
       case '':
@@ -102,7 +111,9 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
           ? errorOf(data, root.members.get('error'))
           : { kind: 'pass' };
       case 'error':
-        return errorOf(data, root.members.get('error'));
+        return textOf(data, root.members.get('type')) === 'error'
+          ? errorOf(data, root.members.get('error'))
+          : { ...errorOf(data, root.members.get('error') ?? root), unsaid: 'instead' };
       default:
         return { kind: 'pass' };
     }
@@ -149,6 +160,14 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
     failure: (facts) => errorEvent('messages', facts),
   };
 }
+
+/** An answer that ends without content and without its ending: another route may have one, and nothing is charged. */
+const nothingAtAll: ErrorVerdict = {
+  kind: 'error',
+  unsaid: 'instead',
+  error: { status: 502, type: 'api_error', message: 'The upstream answered with nothing.' },
+  edits: [],
+};
 
 const messageStop = sseEvent('message_stop', '{"type":"message_stop"}');
 

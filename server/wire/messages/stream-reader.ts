@@ -83,6 +83,7 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
     sink.callEnd(key);
   }
 
+  let isAny = false;
   const reader: OpenStreamReader = {
     model: null,
     usage: () => ({ reading: usage.read(), reasoningTokens }),
@@ -91,27 +92,30 @@ export function createMessagesStreamReader(sink: AnswerSink): StreamReader {
       const event = parseAnswer(data);
       if (!isObject(event)) return sink.fail(nonsense('The upstream sent an event that is no object.'));
       const key = typeof event.index === 'number' ? String(event.index) : '';
-      switch (typeOf(event) || name || '') {
+      switch (name === 'error' ? name : typeOf(event) || name || '') {
         case 'message_start':
           return start(objectMember(event, 'message') ?? {});
         case 'content_block_start':
+          isAny = true;
           return startBlock(objectMember(event, 'content_block') ?? {}, key);
         case 'content_block_delta':
           return readDelta(objectMember(event, 'delta') ?? {}, key);
         case 'content_block_stop':
           return endCall(key);
         case 'message_delta': {
+          isAny = true;
           addUsage(event.usage, 'add');
           const delta = objectMember(event, 'delta') ?? {};
           if (stringMember(delta, 'stop_reason')) sink.finish(readStop(delta));
           return;
         }
         case 'message_stop':
-          return sink.end();
+          // Neither a piece of content nor an ending came, so that nobody has said that it ended well.
+          return isAny ? sink.end() : sink.fail(nonsense('The upstream answered with nothing.'));
         case 'ping':
           return sink.ping();
         case 'error':
-          return sink.fail(readError(objectMember(event, 'error') ?? {}));
+          return sink.fail(readError(objectMember(event, 'error') ?? event));
       }
     },
   };

@@ -33,6 +33,7 @@ export function createMessagesStreamWriter({ context, notes }: AnswerContext): S
 
   return {
     keepAlive: ping,
+    forgets: ['text', 'refusal'],
     begin() {
       const message = {
         id: `msg_${idStem(context)}`,

@@ -2,12 +2,26 @@ import { Buffer } from 'node:buffer';
 import type { TokenPools } from '../../core/tokens.ts';
 import { type Edit, removeItems } from '../body.ts';
 import { isDanglingReasoning } from '../content.ts';
-import { type ErrorFacts, errorEvent, errorType, statusOfError } from '../envelope.ts';
+import { type ErrorFacts, errorEvent, errorType, failedCode, statusOfError } from '../envelope.ts';
 import type { DataEvent } from '../event-relay.ts';
-import { countJson, countText, type Generated } from '../generated.ts';
+import { countJson, countText, type Generated, isNothing } from '../generated.ts';
 import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
-import { answerLimits, answerModelEdits, type NativeProtocol, type ReplyProtocol, storeEdits } from '../native.ts';
-import { type Dialect, editEvent, type Progress, type StreamProtocol, shownModel } from '../native-stream.ts';
+import {
+  answerLimits,
+  answerModelEdits,
+  eventLimits,
+  type NativeProtocol,
+  type ReplyProtocol,
+  storeEdits,
+} from '../native.ts';
+import {
+  type Dialect,
+  type ErrorVerdict,
+  editEvent,
+  type Progress,
+  type StreamProtocol,
+  shownModel,
+} from '../native-stream.ts';
 import type { RequestFacts, StreamError, WireContext } from '../protocol.ts';
 import { isDone, sseEvent } from '../sse.ts';
 import { readResponsesUsage, toResponsesUsage } from '../usage.ts';
@@ -80,18 +94,19 @@ function countContent(generated: Generated, item: JsonNode): void {
 }
 
 const reply: ReplyProtocol = {
-  shape: shape({ model: leaf, usage: leaf, error: shape(), output: listOf(itemShape) }),
+  shape: shape({ model: leaf, status: leaf, usage: leaf, error: shape(), output: listOf(itemShape) }),
   list: 'output',
   noun: 'response',
   countItem,
   usage: (root) => root.members.get('usage'),
   readUsage: readResponsesUsage,
+  finish: (root) => root.members.get('status'),
 };
 
 const eventShape = shape({
   type: leaf,
   sequence_number: leaf,
-  response: shape({ model: leaf, usage: leaf, error: shape({ code: leaf, message: leaf }) }),
+  response: shape({ model: leaf, status: leaf, usage: leaf, error: shape({ code: leaf, message: leaf }) }),
   output_index: leaf,
   content_index: leaf,
   item: itemShape,
@@ -115,7 +130,7 @@ interface OpenItem {
 
 /** Counts an answer that came with its last event alone. */
 function countWhole(generated: Generated, data: Buffer): void {
-  const output = tryScanJson(data, lastEventShape, answerLimits)?.members.get('response')?.members.get('output');
+  const output = tryScanJson(data, lastEventShape, eventLimits)?.members.get('response')?.members.get('output');
   for (const item of output?.items ?? []) countItem(generated, item, data);
 }
 
@@ -133,22 +148,24 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
   function read(event: DataEvent): ReturnType<Dialect['read']> {
     const { data } = event;
     if (isDone(data)) return { kind: 'idle' };
-    const root = tryScanJson(data, eventShape, answerLimits);
+    const root = tryScanJson(data, eventShape, eventLimits);
     if (root?.kind !== 'object') {
       if (event.type === 'error') return { kind: 'error', error: errorOf(data, null), edits: [] };
       progress.bytes += data.length;
       return { kind: 'pass' };
     }
-    const type = textOf(data, root.members.get('type')) ?? event.type ?? '';
+    const type = event.type === 'error' ? event.type : (textOf(data, root.members.get('type')) ?? event.type ?? '');
     sequence = numberAt(data, root.members.get('sequence_number')) ?? sequence + 1;
     const carried = root.members.get('response');
     if (carried?.kind === 'object') readResponse(data, carried);
     const edits = answerModelEdits(carried?.members.get('model'), context);
-    if (type === 'error' || type === 'response.failed') return { kind: 'error', error: errorOf(data, root), edits };
+    const failed = failureIn(data, root, type);
+    if (failed !== null) return { ...failed, edits };
     if (type === 'ping') return { kind: 'hide' };
     follow(type, data, root);
     const shown = editEvent(event, edits);
-    if (type !== 'response.completed' && type !== 'response.incomplete') return shown;
+    if (!endings.has(type)) return shown;
+    progress.finish = textOf(data, carried?.members.get('status')) ?? '';
     if (progress.pieces === 0 && doneItems.size === 0) countWhole(progress, data);
     return { ...shown, state: 'terminated' };
   }
@@ -229,13 +246,30 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
     // Before the response exists there is nothing that could have failed.
     if (announced === null) return errorEvent('responses', { status, message, code, requestId });
     const output = [...doneItems].sort(([one], [other]) => one - other).map(([, item]) => JSON.parse(item) as unknown);
-    const error = { code: errorType('responses', status), message };
+    const error = { code: failedCode(status, code), message };
     const response = ended({ status: 'failed', error, output, usage: null });
     return event('response.failed', { response, request_id: requestId });
   }
 
   // The event that says how the answer ends is its terminator, so that nothing is ever lacking.
   return { read, budgetEnding, terminator: () => '', failure };
+}
+
+const endings: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
+
+/** The failure that an event tells of, by its name or by what it carries; null: none. */
+function failureIn(data: Buffer, root: JsonNode, type: string): Omit<ErrorVerdict, 'edits'> | null {
+  const said = textOf(data, root.members.get('type')) ?? type;
+  if (said === 'error' || said === 'response.failed') return { kind: 'error', error: errorOf(data, root) };
+  const isUnsaid = type === 'error' || type === 'response.cancelled';
+  const isFailed = isUnsaid || (endings.has(type) && hasFailed(data, root.members.get('response')));
+  return isFailed ? { kind: 'error', error: errorOf(data, root), unsaid: 'instead' } : null;
+}
+
+/** Whether the response of a last event says that it failed, whatever the event is called. */
+function hasFailed(data: Buffer, response: JsonNode | undefined): boolean {
+  const status = textOf(data, response?.members.get('status'));
+  return status === 'failed' || status === 'cancelled' || !isNothing(response?.members.get('error'));
 }
 
 function numberAt(data: Buffer, node: JsonNode | undefined): number | null {
@@ -303,7 +337,7 @@ function errorOf(data: Buffer, root: JsonNode | null): StreamError {
   const type = error === root ? null : textOf(data, error?.members.get('type'));
   const status = statusOfError(type, code);
   const message = textOf(data, error?.members.get('message')) ?? 'The model failed at its vendor.';
-  return { status, type: code ?? type ?? errorType('responses', status), message };
+  return { status, type: code ?? type ?? errorType('responses', status), ...(code === null ? {} : { code }), message };
 }
 
 const stream: StreamProtocol = {

@@ -14,6 +14,7 @@ import {
   listMember,
   objectMember,
   parseAnswer,
+  saysNothing,
   stringifyJson,
   stringMember,
   typeOf,
@@ -31,6 +32,19 @@ interface ItemState {
   said: boolean;
   /** Reasoning comes as a summary or in full; only what comes first is handed on. */
   reasoning: 'summary' | 'full' | null;
+  /** A part of the full reasoning was announced, or ended: what follows from another place is a paragraph of its own. */
+  parted: boolean;
+}
+
+/** Whether a piece of reasoning from this place is a paragraph of its own; null: it repeats what came in another form. */
+function startsParagraph(state: ItemState, kind: 'summary' | 'full', place: string): boolean | null {
+  state.reasoning ??= kind;
+  if (state.reasoning !== kind) return null;
+  // Some engines count up the index with every token (vllm-project/vllm, vllm/entrypoints/openai/responses/serving.py).
+  const isOther = state.part !== null && state.part !== place && (kind === 'summary' || state.parted);
+  state.part = place;
+  state.parted = false;
+  return isOther;
 }
 
 /** Reads the events of a Responses upstream. */
@@ -41,9 +55,7 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
   let refused = false;
 
   function stateOf(key: string): ItemState {
-    const known = items.get(key);
-    if (known !== undefined) return known;
-    const state: ItemState = { part: null, said: false, reasoning: null };
+    const state = items.get(key) ?? { part: null, said: false, reasoning: null, parted: false };
     items.set(key, state);
     return state;
   }
@@ -55,12 +67,9 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
   }
 
   function reason(key: string, kind: 'summary' | 'full', part: Json | undefined, text: string): void {
-    const state = stateOf(key);
-    state.reasoning ??= kind;
-    if (state.reasoning !== kind) return;
-    const place = stringifyJson(part ?? 0);
-    if (state.part !== null && state.part !== place) sink.text('reasoning', '\n\n');
-    state.part = place;
+    const isParagraph = startsParagraph(stateOf(key), kind, stringifyJson(part ?? 0));
+    if (isParagraph === null) return;
+    if (isParagraph) sink.text('reasoning', '\n\n');
     say(key, 'reasoning', text);
   }
 
@@ -123,6 +132,9 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
         return reason(key, 'summary', event.summary_index, delta);
       case 'response.reasoning_text.delta':
         return reason(key, 'full', event.content_index, delta);
+      case 'response.reasoning_text.done':
+      case 'response.reasoning_part.added':
+        return void (stateOf(key).parted = true);
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
         return addArguments(key, delta);
@@ -131,14 +143,15 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
       case 'response.completed':
       case 'response.incomplete': {
         const response = readResponse(event);
+        if (hasFailed(response)) return sink.fail(readError(event, response));
         if (items.size === 0) readOutput(response);
         sink.finish(readStatus(response, { calls, refusal: refused }));
         return sink.end();
       }
+      case 'response.cancelled':
       case 'response.failed':
-        return sink.fail(readError(objectMember(readResponse(event), 'error') ?? {}));
       case 'error':
-        return sink.fail(readError(objectMember(event, 'error') ?? event));
+        return sink.fail(readError(event, readResponse(event)));
     }
   }
 
@@ -149,13 +162,20 @@ export function createResponsesStreamReader(sink: AnswerSink): StreamReader {
       if (data.trim() === '[DONE]') return;
       const event = parseAnswer(data);
       if (!isObject(event)) return sink.fail(nonsense('The upstream sent an event that is no object.'));
-      readEvent(event, typeOf(event) || name || '');
+      readEvent(event, name === 'error' ? name : typeOf(event) || name || '');
     },
   };
   return reader;
 }
 
-function readError(error: JsonObject): StreamError {
+/** Whether the response of a last event says that it failed, whatever the event is called. */
+function hasFailed({ status, error }: JsonObject): boolean {
+  return status === 'failed' || status === 'cancelled' || !saysNothing(error);
+}
+
+/** The error of a failed response, or that of an event of its own. */
+function readError(event: JsonObject, response: JsonObject): StreamError {
+  const error = objectMember(response, 'error') ?? objectMember(event, 'error') ?? event;
   const code = stringMember(error, 'code');
   const message = stringMember(error, 'message') || 'The model failed at its vendor.';
   return { status: statusOfError(stringMember(error, 'type'), code), type: code ?? 'server_error', message };

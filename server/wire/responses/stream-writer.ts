@@ -2,7 +2,7 @@ import { type Finish, finishOf, type StreamWriter, type TextKind, type ToolCall 
 import { createFreeText, type FreeText } from '../dialogue/free-text.ts';
 import { stringifyJson } from '../dialogue/json.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
-import { errorType } from '../envelope.ts';
+import { failedCode } from '../envelope.ts';
 import { sseEvent } from '../sse.ts';
 import { writeStatus } from './finish.ts';
 import { type Item, isFreeText, itemId, refusalPart, summaryPart, textPart, writeItem } from './items.ts';
@@ -100,6 +100,7 @@ export function createResponsesStreamWriter(answerContext: AnswerContext): Strea
   return {
     // A comment: this protocol has no event for a sign of life.
     keepAlive: ': ping\n\n',
+    forgets: [],
     begin() {
       const created = response({ status: 'in_progress', usage: null });
       return event('response.created', { response: created }) + event('response.in_progress', { response: created });
@@ -122,8 +123,8 @@ export function createResponsesStreamWriter(answerContext: AnswerContext): Strea
       const type = status === 'completed' ? 'response.completed' : 'response.incomplete';
       return event(type, { response: response({ status, incomplete_details, usage }) });
     },
-    fail({ status, message }) {
-      const error = { code: errorType('responses', status), message };
+    fail({ status, message, code }) {
+      const error = { code: failedCode(status, code), message };
       const failed = response({ status: 'failed', error, usage: null });
       return event('response.failed', { response: failed, request_id: answerContext.context.requestId });
     },

@@ -6,6 +6,8 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 interface Ceremony {
   /** The page that asks; a browser writes it down itself. */
   origin?: string;
+  /** Members of the client data that the browser writes down besides. */
+  clientData?: Record<string, unknown>;
   /** Whether the device has verified its user, by finger, face or PIN. */
   userVerified?: boolean;
 }
@@ -28,22 +30,22 @@ export function createAuthenticator(origin: string): Authenticator {
     const flags = 0x01 | (userVerified ? 0x04 : 0) | (attested.length > 0 ? 0x40 : 0);
     return Buffer.concat([sha256(rpId), Buffer.from([flags]), counter, attested]);
   };
-  const client = (type: string, challenge: string, from: string) =>
-    Buffer.from(JSON.stringify({ type, challenge, origin: from, crossOrigin: false }));
+  const client = (type: string, challenge: string, from: string, more: Record<string, unknown> = {}) =>
+    Buffer.from(JSON.stringify({ type, challenge, origin: from, crossOrigin: false, ...more }));
   const answer = (response: Record<string, unknown>): string => {
     const text = id.toString('base64url');
     return JSON.stringify({ id: text, rawId: text, type: 'public-key', response, clientExtensionResults: {} });
   };
 
   return {
-    make(options, { origin: from = origin, userVerified = true } = {}) {
+    make(options, { origin: from = origin, userVerified = true, clientData } = {}) {
       const { challenge, rp } = JSON.parse(options) as { challenge: string; rp: { id: string } };
       const length = Buffer.alloc(2);
       length.writeUInt16BE(id.length);
       const attested = Buffer.concat([Buffer.alloc(16), length, id, coseKey(publicKey)]);
       const authData = data(rp.id, userVerified, attested);
       return answer({
-        clientDataJSON: client('webauthn.create', challenge, from).toString('base64url'),
+        clientDataJSON: client('webauthn.create', challenge, from, clientData).toString('base64url'),
         attestationObject: Buffer.concat([
           Buffer.from([0xa3]),
           cborText('fmt'),
@@ -57,10 +59,10 @@ export function createAuthenticator(origin: string): Authenticator {
       });
     },
 
-    use(options, { origin: from = origin, userVerified = true } = {}) {
+    use(options, { origin: from = origin, userVerified = true, clientData: more } = {}) {
       const { challenge, rpId } = JSON.parse(options) as { challenge: string; rpId: string };
       const authenticatorData = data(rpId, userVerified, Buffer.alloc(0));
-      const clientData = client('webauthn.get', challenge, from);
+      const clientData = client('webauthn.get', challenge, from, more);
       const signed = Buffer.concat([authenticatorData, createHash('sha256').update(clientData).digest()]);
       return answer({
         clientDataJSON: clientData.toString('base64url'),

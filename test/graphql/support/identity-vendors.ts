@@ -1,6 +1,5 @@
 /**
- * Google and GitHub as their pages describe them, in place of `fetch`: better-auth knows their addresses by heart. All other
- * addresses are reached as ever.
+ * Google and GitHub as their pages describe them, in place of `fetch`. All other addresses are reached as ever.
  *
  * https://developers.google.com/identity/openid-connect/openid-connect
  * https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/authorizing-oauth-apps
@@ -39,6 +38,7 @@ interface Consent {
   person: VendorPerson;
   redirectUri: string;
   challenge: string | null;
+  nonce: string | null;
 }
 
 export interface IdentityVendors {
@@ -57,7 +57,7 @@ export function playIdentityVendors(): IdentityVendors {
   const asked: string[] = [];
   const known = globalThis.fetch;
 
-  function idToken({ id, name, email, verified }: VendorPerson): string {
+  function idToken({ id, name, email, verified }: VendorPerson, nonce: string | null): string {
     const nowS = Math.floor(Date.now() / 1_000);
     const { clientId } = clients.google;
     const claims = {
@@ -68,6 +68,7 @@ export function playIdentityVendors(): IdentityVendors {
       email,
       email_verified: verified,
       name,
+      nonce: nonce ?? undefined,
       iat: nowS,
       exp: nowS + 3_600,
     };
@@ -101,7 +102,7 @@ export function playIdentityVendors(): IdentityVendors {
           scope:
             'openid https://www.googleapis.com/auth/userinfo.email https://www.googleapis.com/auth/userinfo.profile',
           token_type: 'Bearer',
-          id_token: idToken(consent.person),
+          id_token: idToken(consent.person, consent.nonce),
         })
       : Response.json({ access_token: accessToken, scope: 'read:user,user:email', token_type: 'bearer' });
   }
@@ -118,6 +119,18 @@ export function playIdentityVendors(): IdentityVendors {
   };
 
   const answers: Record<string, (request: Request) => Response | Promise<Response>> = {
+    'GET https://accounts.google.com/.well-known/openid-configuration': () =>
+      Response.json({
+        issuer: 'https://accounts.google.com',
+        authorization_endpoint: pages.google,
+        token_endpoint: 'https://oauth2.googleapis.com/token',
+        userinfo_endpoint: 'https://openidconnect.googleapis.com/v1/userinfo',
+        jwks_uri: 'https://www.googleapis.com/oauth2/v3/certs',
+        response_types_supported: ['code'],
+        id_token_signing_alg_values_supported: ['RS256'],
+        token_endpoint_auth_methods_supported: ['client_secret_post', 'client_secret_basic'],
+        code_challenge_methods_supported: ['plain', 'S256'],
+      }),
     'POST https://oauth2.googleapis.com/token': (request) => exchange('google', request),
     'GET https://www.googleapis.com/oauth2/v3/certs': () =>
       Response.json({ keys: [{ ...publicKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kid: 'key-1' }] }),
@@ -160,7 +173,13 @@ export function playIdentityVendors(): IdentityVendors {
       if (wanted.get('client_id') !== clients[vendor].clientId || wanted.get('response_type') !== 'code')
         throw new Error(`the vendor would refuse this: ${there}`);
       const code = randomBytes(10).toString('hex');
-      codes.set(code, { vendor, person, redirectUri, challenge: wanted.get('code_challenge') });
+      codes.set(code, {
+        vendor,
+        person,
+        redirectUri,
+        challenge: wanted.get('code_challenge'),
+        nonce: wanted.get('nonce'),
+      });
       const back = new URL(redirectUri);
       back.searchParams.set('code', code);
       back.searchParams.set('state', wanted.get('state') ?? '');

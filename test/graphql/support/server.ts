@@ -39,16 +39,16 @@ import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
 import type { History } from '../../../server/database/replica.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
+import type { GraphqlRates } from '../../../server/graphql/guard/rates.ts';
 import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/pages/downloads.ts';
 import { createLinkLimits } from '../../../server/graphql/pages/link-limits.ts';
 import { registerSignInWith } from '../../../server/graphql/pages/sign-in-with.ts';
-import type { GraphqlRates } from '../../../server/graphql/rates.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
 import { createSecret, parseAgentToken } from '../../../server/keys/secret.ts';
 import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createPeople } from '../../../server/people/people.ts';
-import type { ProviderSettings } from '../../../server/people/providers.ts';
+import type { ProviderSettings } from '../../../server/people/sign-in/providers.ts';
 import { createMailer, type Mail } from '../../../server/runtime/mail.ts';
 import { checkBaseUrl } from '../../../server/shared/private-addresses.ts';
 import type { Rate } from '../../../server/shared/rates.ts';
@@ -112,6 +112,8 @@ export async function createControlPlane(
     identifyAgainMs?: number;
     /** The age (milliseconds) of a replica that history is read from. */
     historyAgeMs?: number;
+    /** Where that replica is, when it does not show what the primary has. */
+    replica?: Pool;
     /** How people sign in. */
     signIn?: { providers?: ProviderSettings; passwordSignIn?: boolean };
   } = {},
@@ -150,6 +152,7 @@ export async function createControlPlane(
     secretKey,
     log,
     onNewSignIn: notices.tellSignIn,
+    allowHttpProviders: true,
     ...options.signIn,
   });
   const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
@@ -203,7 +206,9 @@ export async function createControlPlane(
     graphiqlPage: async () => '<!doctype html><title>GraphiQL</title>',
     ...(options.isLate === undefined ? {} : { isLate: options.isLate }),
     ...(options.identifyAgainMs === undefined ? {} : { identifyAgainMs: options.identifyAgainMs }),
-    ...(options.historyAgeMs === undefined ? {} : { history: replicaOf(pool, options.historyAgeMs) }),
+    ...(options.historyAgeMs === undefined
+      ? {}
+      : { history: replicaOf(options.replica ?? pool, options.historyAgeMs) }),
     log,
   });
 
@@ -321,7 +326,7 @@ export async function createPerson(plane: ControlPlane, email: string, ip?: stri
     { variables: { input: { email, password, name: 'Test Person' } } },
   );
   const token = await tokenFor(plane, email, '/verify-email');
-  await browser.send(`mutation ($token: String!) { verifyEmail(token: $token) { __typename } }`, {
+  await browser.send(`mutation ($token: String!) { verifyEmail(input: { token: $token }) { __typename } }`, {
     variables: { token },
   });
   await signIn(browser, email);
@@ -331,7 +336,7 @@ export async function createPerson(plane: ControlPlane, email: string, ip?: stri
 export async function signIn(browser: Browser, email: string, secret: string = password): Promise<Answer> {
   return browser.send(
     `mutation ($email: String!, $password: String!) {
-       signIn(email: $email, password: $password) {
+       signIn(input: { email: $email, password: $password }) {
          __typename
          ... on SignedIn { secondFactorRequired }
          ... on Error { code message }

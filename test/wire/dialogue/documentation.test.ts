@@ -42,7 +42,11 @@ describe.each(DIRECTIONS)('$client to $upstream', (direction) => {
   test.each(harmless.filter((field) => field !== 'background'))(
     '%s is refused when it asks for something, and listed as such',
     (field) => {
-      const asking: Record<string, unknown> = { n: 2, include: ['message.output_text.logprobs'] };
+      const asking: Record<string, unknown> = {
+        n: 2,
+        best_of: 2,
+        include: ['message.output_text.logprobs'],
+      };
       expect(refusal(direction, { ...minimal, [field]: asking[field] ?? { some: 'thing' } }).param).toBe(field);
       expect(page).toContain(`\`${field}\``);
     },

@@ -13,6 +13,7 @@ import { Form } from '../../components/form.tsx';
 import { type Grant, Lots } from '../../components/lots.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Figure, Page } from '../../components/page.tsx';
+import { SearchField, useSearch } from '../../components/search-field.tsx';
 import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
@@ -98,7 +99,11 @@ function Details({ account }: { account: Account }) {
       </div>
       <FoundRequest id={account.id} />
       <Timeline id={account.id} />
-      <Overview id={account.id} email={account.email} />
+      <div className="columns even">
+        <Members id={account.id} email={account.email} />
+        <Orders id={account.id} />
+      </div>
+      <Keys id={account.id} />
       <Entries id={account.id} />
       {open === 'grant' ? <GrantDialog account={account} onClose={close} /> : null}
       {open !== null && typeof open === 'object' ? (
@@ -145,10 +150,9 @@ function subjectOf(t: ReturnType<typeof useOperatorLanguage>['t'], kind: string,
 function Timeline({ id }: { id: string }) {
   const { t, format, locale } = useOperatorLanguage();
   const [text, setText] = useState('');
-  const events = useAsk({
+  const events = usePages({
     key: ['operator', 'timeline', id],
-    ask: async (steyg, signal) =>
-      (await steyg.console.operator.timeline({ accountId: id, first: 100 }, { signal })).nodes,
+    ask: (steyg, after, signal) => steyg.console.operator.timeline({ accountId: id, after, first: 50 }, { signal }),
     every: 30_000,
   });
   const note = useChange({
@@ -203,6 +207,7 @@ function Timeline({ id }: { id: string }) {
           </ol>
         )}
       </Loaded>
+      <More query={events} />
     </Card>
   );
 }
@@ -253,11 +258,10 @@ function GrantDialog({ account, onClose }: { account: Account; onClose: () => vo
   const [amount, setAmount] = useState('');
   const [days, setDays] = useState<string>('');
   const [reason, setReason] = useState('');
-  // The idempotency key and the expiry belong to the dialog: a retry after a lost answer repeats the same grant.
+  // The expiry belongs to the dialog: a retry after a lost answer repeats the same grant.
   const [openedAt] = useState(() => Date.now());
-  const [idempotencyKey] = useState(() => Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-'));
   const give = useChange({
-    change: (steyg, input: { amount: string; reason: string; expiresAt: string | null }) =>
+    change: (steyg, input: { amount: string; reason: string; expiresAt: string | null }, idempotencyKey) =>
       steyg.console.operator.giveGrant({ input: { ...input, accountId: account.id, idempotencyKey } }),
     refresh: [['operator']],
     done: () => {
@@ -412,104 +416,133 @@ function Invariants({ id }: { id: string }) {
   );
 }
 
-function Overview({ id, email }: { id: string; email: string }) {
+function Members({ id, email: ownEmail }: { id: string; email: string }) {
+  const { t } = useOperatorLanguage();
+  const members = useAsk({
+    key: ['operator', 'members', id],
+    ask: (steyg, signal) => steyg.console.operator.accountMembers({ id }, { signal }),
+  });
+  return (
+    <Card title={t.members.title}>
+      <Loaded query={members}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={fill(t.operator.noMembers, { email: ownEmail })} />
+          ) : (
+            <Table
+              caption={t.members.title}
+              rows={rows}
+              rowKey={(member) => member.id}
+              columns={[
+                {
+                  head: t.members.name,
+                  names: true,
+                  cell: ({ name, email }) => (
+                    <>
+                      {name}
+                      <span className="note">{email}</span>
+                    </>
+                  ),
+                },
+                { head: t.members.role, cell: ({ role }) => t.members.roles[role] },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Orders({ id }: { id: string }) {
   const { t, format } = useOperatorLanguage();
-  const overview = useAsk({
-    key: ['operator', 'overview', id],
-    ask: (steyg, signal) => steyg.console.operator.accountOverview({ id }, { signal }),
+  const orders = usePages({
+    key: ['operator', 'orders', id],
+    ask: (steyg, after, signal) => steyg.console.operator.accountOrders({ id, after, first: 20 }, { signal }),
+  });
+  return (
+    <Card title={t.topUp.orders}>
+      <Loaded query={orders}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={t.topUp.noOrders} />
+          ) : (
+            <Table
+              caption={t.topUp.orders}
+              rows={rows}
+              rowKey={(order) => order.id}
+              columns={[
+                {
+                  head: t.order.memo,
+                  names: true,
+                  cell: ({ memo, createdAt }) => (
+                    <>
+                      <code>{memo}</code>
+                      <span className="note">
+                        <Moment at={createdAt} />
+                      </span>
+                    </>
+                  ),
+                },
+                { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
+                { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <More query={orders} />
+    </Card>
+  );
+}
+
+function Keys({ id }: { id: string }) {
+  const { t, format } = useOperatorLanguage();
+  const search = useSearch();
+  const keys = usePages({
+    key: ['operator', 'keys', id, search.asked],
+    ask: (steyg, after, signal) =>
+      steyg.console.operator.accountKeys({ id, after, first: 20, search: search.asked }, { signal }),
   });
   const [revoking, setRevoking] = useState<{ id: string; name: string } | null>(null);
   return (
-    <Loaded query={overview}>
-      {({ members, keys, orders }) => (
-        <>
-          <div className="columns even">
-            <Card title={t.members.title}>
-              {members.length === 0 ? (
-                <Empty title={fill(t.operator.noMembers, { email })} />
-              ) : (
-                <Table
-                  caption={t.members.title}
-                  rows={members}
-                  rowKey={(member) => member.id}
-                  columns={[
-                    {
-                      head: t.members.name,
-                      names: true,
-                      cell: ({ name, email }) => (
-                        <>
-                          {name}
-                          <span className="note">{email}</span>
-                        </>
-                      ),
-                    },
-                    { head: t.members.role, cell: ({ role }) => t.members.roles[role] },
-                  ]}
-                />
-              )}
-            </Card>
-            <Card title={t.topUp.orders}>
-              {orders.edges.length === 0 ? (
-                <Empty title={t.topUp.noOrders} />
-              ) : (
-                <Table
-                  caption={t.topUp.orders}
-                  rows={orders.edges.map(({ node }) => node)}
-                  rowKey={(order) => order.id}
-                  columns={[
-                    {
-                      head: t.order.memo,
-                      names: true,
-                      cell: ({ memo, createdAt }) => (
-                        <>
-                          <code>{memo}</code>
-                          <span className="note">
-                            <Moment at={createdAt} />
-                          </span>
-                        </>
-                      ),
-                    },
-                    { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
-                    { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
-                  ]}
-                />
-              )}
-            </Card>
-          </div>
-          <Card title={t.keys.title}>
-            {keys.edges.length === 0 ? (
-              <Empty title={t.keys.empty} />
-            ) : (
-              <Table
-                caption={t.keys.title}
-                rows={keys.edges.map(({ node }) => node)}
-                rowKey={(key) => key.id}
-                columns={[
-                  { head: t.keys.name, names: true, cell: ({ name, last4 }) => `${name} …${last4}` },
-                  { head: t.keys.status, cell: ({ status }) => t.keys.statuses[status] },
-                  { head: t.keys.spent, figure: true, cell: ({ spend }) => format.usd(spend.lifetime) },
-                  {
-                    head: t.keys.lastUsed,
-                    cell: ({ spend }) => (spend.lastUsedAt === null ? t.keys.never : <Moment at={spend.lastUsedAt} />),
-                  },
-                  {
-                    head: t.common.actions,
-                    silentHead: true,
-                    cell: ({ id: keyId, name, status }) =>
-                      status === 'DELETED' ? null : (
-                        <Button small look="danger" onClick={() => setRevoking({ id: keyId, name })}>
-                          {t.operator.revoke}
-                        </Button>
-                      ),
-                  },
-                ]}
-              />
-            )}
-          </Card>
-          {revoking === null ? null : <RevokeDialog apiKey={revoking} onClose={() => setRevoking(null)} />}
-        </>
-      )}
-    </Loaded>
+    <Card title={t.keys.title}>
+      {search.text !== '' || keys.hasNextPage ? <SearchField search={search} hint={t.keys.findHint} /> : null}
+      <Loaded query={keys}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={search.asked === null ? t.keys.empty : t.common.nothingFound} />
+          ) : (
+            <Table
+              caption={t.keys.title}
+              rows={rows}
+              rowKey={(key) => key.id}
+              columns={[
+                { head: t.keys.name, names: true, cell: ({ name, last4 }) => `${name} …${last4}` },
+                { head: t.keys.status, cell: ({ status }) => t.keys.statuses[status] },
+                { head: t.keys.spent, figure: true, cell: ({ spend }) => format.usd(spend.lifetime) },
+                {
+                  head: t.keys.lastUsed,
+                  cell: ({ spend }) => (spend.lastUsedAt === null ? t.keys.never : <Moment at={spend.lastUsedAt} />),
+                },
+                {
+                  head: t.common.actions,
+                  silentHead: true,
+                  cell: ({ id: keyId, name, status }) =>
+                    status === 'DELETED' ? null : (
+                      <Button small look="danger" onClick={() => setRevoking({ id: keyId, name })}>
+                        {t.operator.revoke}
+                      </Button>
+                    ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <More query={keys} />
+      {revoking === null ? null : <RevokeDialog apiKey={revoking} onClose={() => setRevoking(null)} />}
+    </Card>
   );
 }
 
@@ -575,9 +608,9 @@ function FoundRequest({ id }: { id: string }) {
       <Loaded query={entry}>
         {({ found }) =>
           found === null ? (
-            <Empty title={t.operator.noHits} />
+            <Empty title={t.common.nothingFound} />
           ) : (
-            <EntryTable entries={[found]} caption={t.entry.title} linked={false} />
+            <EntryTable entries={[found]} caption={t.entry.title} accountId={id} />
           )
         }
       </Loaded>
@@ -598,7 +631,7 @@ function Entries({ id }: { id: string }) {
           rows.length === 0 ? (
             <Empty title={t.overview.noRequests} />
           ) : (
-            <EntryTable entries={rows} caption={t.activity.requests} linked={false} />
+            <EntryTable entries={rows} caption={t.activity.requests} accountId={id} />
           )
         }
       </Loaded>

@@ -1,22 +1,21 @@
 /** The operator's page of vendors' bills, their comparison with the ledger, and closed months. */
 
-import { type NextMonthToCloseAnswer, orThrow, type VendorBillsAnswer } from '@steyg/sdk';
+import type { BillCause, VendorBillsAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { DateField } from '../../components/date-field.tsx';
-import { Confirm } from '../../components/dialog.tsx';
-import { useFailureToast } from '../../components/failure-toast.ts';
-import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
+import { Confirm, Dialog } from '../../components/dialog.tsx';
+import { Checkbox, SelectField } from '../../components/field.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Badge, Card, Figure, Page } from '../../components/page.tsx';
+import { Badge, Card, Page } from '../../components/page.tsx';
 import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { useSay } from '../../components/toasts.tsx';
-import { Usd } from '../../components/usd.tsx';
-import { useAsk, useChange, useSteyg } from '../../data.tsx';
+import { useAsk, useChange } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import type { Format } from '../../format.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
+import { BookSettings } from './book-settings.tsx';
+import { ClosedMonths, NextMonth } from './months.tsx';
 
 /** A day of UTC (`2026-11-23`) or a month (`2026-11`) at noon of its first day on the reader's clock, for formatting. */
 const noonOf = (day: string): Date => new Date(`${day.length === 7 ? `${day}-01` : day}T12:00:00`);
@@ -27,25 +26,26 @@ const daysText = (first: string, last: string, format: Format): string =>
 
 const billsKey = ['operator', 'vendor-bills'];
 const comparisonKey = ['operator', 'vendor-comparison'];
-const monthsKey = ['operator', 'closed-months'];
-const nextKey = ['operator', 'next-month'];
+const filesKey = ['operator', 'vendor-files'];
 
 /** What vendors billed, beside what the ledger has; and the months that are closed. */
 export default function Bills() {
   const { t } = useOperatorLanguage();
   const bills = useAsk({
     key: billsKey,
-    ask: (steyg, signal) => steyg.console.operator.vendorBills({}, { signal }),
+    ask: (steyg, signal) => steyg.console.books.vendorBills({}, { signal }),
   });
   return (
     <Page title={t.nav.operatorBills} lead={t.operator.bills.lead}>
       <Card title={t.operator.bills.title}>
         <p className="hint">{t.operator.bills.hint}</p>
         <Loaded query={bills}>{(rows) => <Imports bills={rows ?? []} />}</Loaded>
+        <ImportedFiles />
       </Card>
       <Comparison upstreams={(bills.data ?? []).map(({ upstream }) => upstream)} />
       <NextMonth />
       <ClosedMonths />
+      <BookSettings />
     </Page>
   );
 }
@@ -79,8 +79,9 @@ function Import({ names }: { names: readonly string[] }) {
   const upstream = names.includes(chosen) ? chosen : (names[0] ?? '');
   const [tooLarge, setTooLarge] = useState<string | null>(null);
   const take = useChange({
-    change: (steyg, input: { upstream: string; csv: string }) => steyg.console.operator.importVendorUsage({ input }),
-    refresh: [billsKey, comparisonKey],
+    change: (steyg, input: { upstream: string; csv: string; confirmed?: boolean }) =>
+      steyg.console.books.importVendorUsage({ input }),
+    refresh: [billsKey, comparisonKey, filesKey],
   });
   const read = async (file: File) => {
     take.reset();
@@ -88,7 +89,11 @@ function Import({ names }: { names: readonly string[] }) {
     setTooLarge(csv.length > maxFileLength ? file.name : null);
     if (csv.length <= maxFileLength) take.mutate({ upstream, csv });
   };
-  const problem = take.error === null ? null : explain(take.error).fields['csv'];
+  const problems = take.error === null ? {} : explain(take.error).fields;
+  const problem = problems['csv'];
+  // What earlier files have, and this one has not.
+  const removal = problems['confirmed'];
+  const refused = take.variables;
   return (
     <>
       {names.length === 0 ? null : (
@@ -132,13 +137,142 @@ function Import({ names }: { names: readonly string[] }) {
               n: format.number(take.data.rows),
               upstream: take.data.upstream,
               days: daysText(take.data.from, take.data.to, format),
-            })}
+            })}{' '}
+            {take.data.replaced === 0
+              ? null
+              : fill(t.operator.bills.replaced, { n: format.number(take.data.replaced) })}{' '}
+            {take.data.emptyDays.length === 0
+              ? null
+              : fill(t.operator.bills.emptyDays, {
+                  days: take.data.emptyDays.map((day) => format.day(noonOf(day))).join(', '),
+                })}
           </Banner>
         )}
-        {problem === undefined || problem === null ? null : <Banner tone="bad">{problem}</Banner>}
+        {problem === undefined ? null : <Banner tone="bad">{problem}</Banner>}
+        {removal === undefined || refused === undefined ? null : (
+          <Banner tone="warn">
+            <p>
+              {t.operator.bills.wouldRemove} {removal}
+            </p>
+            <Button small onClick={() => take.mutate({ ...refused, confirmed: true })}>
+              {t.operator.bills.importAnyway}
+            </Button>
+          </Banner>
+        )}
       </div>
-      {take.error !== null && problem === undefined ? <FailureNotice error={take.error} /> : null}
+      {take.error !== null && problem === undefined && removal === undefined ? (
+        <FailureNotice error={take.error} />
+      ) : null}
     </>
+  );
+}
+
+/** Files as they were imported: each is a version, and the latest ones can be taken back. */
+function ImportedFiles() {
+  const { t, format } = useOperatorLanguage();
+  const words = t.operator.bills;
+  const [asking, setAsking] = useState<string | null>(null);
+  const files = useAsk({
+    key: filesKey,
+    ask: async (steyg, signal) => (await steyg.console.books.listVendorFiles({ first: 50 }, { signal })).nodes,
+  });
+  const undo = useChange({
+    change: (steyg, fileId: string) => steyg.console.books.undoVendorImport({ input: { fileId } }),
+    refresh: [billsKey, comparisonKey, filesKey],
+  });
+  const { data = [] } = files;
+  if (data.length === 0) return null;
+  return (
+    <details>
+      <summary>{fill(words.files, { n: format.number(data.length) })}</summary>
+      <Table
+        caption={words.filesTable}
+        rows={data}
+        rowKey={({ fileId }) => fileId}
+        columns={[
+          {
+            head: t.operator.upstream,
+            names: true,
+            cell: ({ upstream, version }) => fill(words.version, { upstream, n: format.number(version) }),
+          },
+          { head: words.covered, cell: ({ from, to }) => daysText(from, to, format) },
+          { head: words.rows, figure: true, cell: ({ rows }) => format.number(rows) },
+          { head: words.importedAt, cell: ({ importedAt }) => <Moment at={importedAt} /> },
+          {
+            head: t.common.actions,
+            silentHead: true,
+            cell: ({ fileId, undoneAt, upstream, version }) =>
+              undoneAt === null ? (
+                <div className="row-actions">
+                  <Button
+                    small
+                    aria-label={`${words.undoFile}: ${fill(words.version, { upstream, n: format.number(version) })}`}
+                    onClick={() => setAsking(fileId)}
+                  >
+                    {words.undoFile}
+                  </Button>
+                </div>
+              ) : (
+                <Badge tone="plain">{words.undoneFile}</Badge>
+              ),
+          },
+        ]}
+      />
+      {undo.error === null ? null : <FailureNotice error={undo.error} />}
+      {asking === null ? null : (
+        <Confirm
+          title={words.undoFile}
+          action={words.undoFile}
+          busy={undo.isPending}
+          onClose={() => setAsking(null)}
+          onConfirm={() => undo.mutate(asking, { onSettled: () => setAsking(null) })}
+        >
+          <p>{words.undoFileText}</p>
+        </Confirm>
+      )}
+    </details>
+  );
+}
+
+interface Behind {
+  upstream: string;
+  day: string;
+  model: string;
+  cause: BillCause;
+}
+
+/** The requests behind a cause, by their ids. */
+function RequestsBehind({ behind, onClose }: { behind: Behind; onClose: () => void }) {
+  const { t } = useOperatorLanguage();
+  const { upstream, day, model, cause } = behind;
+  const query = useAsk({
+    key: [...comparisonKey, 'requests', upstream, day, model, cause],
+    ask: async (steyg, signal) => {
+      const page = await steyg.console.books.differingRequests(
+        { cause, from: day, to: day, upstream, first: 1_000 },
+        { signal },
+      );
+      return page.nodes.find((row) => row.model === model)?.requests ?? [];
+    },
+  });
+  return (
+    <Dialog title={`${t.operator.bills.causes[cause]}: ${model}`} onClose={onClose}>
+      <Loaded query={query}>
+        {(ids) =>
+          ids.length === 0 ? (
+            <Empty title={t.operator.bills.noRequests} />
+          ) : (
+            <ul>
+              {ids.map((id) => (
+                <li key={id}>
+                  <code>{id}</code>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Dialog>
   );
 }
 
@@ -189,10 +323,11 @@ function Comparison({ upstreams }: { upstreams: readonly string[] }) {
   const [upstream, setUpstream] = useState('');
   const [differing, setDiffering] = useState(true);
   const [first, setFirst] = useState(rowsAtOnce);
+  const [behind, setBehind] = useState<Behind | null>(null);
   const query = useAsk({
     key: [...comparisonKey, from, to, upstream, differing, first],
     ask: (steyg, signal) =>
-      steyg.console.operator.compareVendorUsage(
+      steyg.console.books.vendorComparison(
         { from, to, differing, first, ...(upstream === '' ? {} : { upstream }) },
         { signal },
       ),
@@ -227,6 +362,26 @@ function Comparison({ upstreams }: { upstreams: readonly string[] }) {
         </>
       ),
     },
+    {
+      head: t.operator.bills.cause,
+      cell: ({ causes, ...row }) =>
+        causes.length === 0 ? (
+          '–'
+        ) : (
+          <div className="row-actions wrap">
+            {causes.map((cause) => (
+              <Button
+                key={cause}
+                small
+                aria-label={`${t.operator.bills.causes[cause]}: ${row.day} ${row.model}`}
+                onClick={() => setBehind({ ...row, cause })}
+              >
+                {t.operator.bills.causes[cause]}
+              </Button>
+            ))}
+          </div>
+        ),
+    },
   ];
   return (
     <Card title={t.operator.bills.comparison}>
@@ -254,6 +409,17 @@ function Comparison({ upstreams }: { upstreams: readonly string[] }) {
                 differing: format.number(page.differing),
               })}
             </p>
+            {page.totals.map(({ upstream: name, vendor, ledger, credits, unknown }) => (
+              <p key={name}>
+                {fill(t.operator.bills.totals, {
+                  upstream: name,
+                  vendor: cost(vendor),
+                  back: format.usd(credits),
+                  ledger: cost(ledger),
+                })}{' '}
+                {unknown === '0' ? null : fill(t.operator.bills.unknownCosts, { n: format.number(unknown) })}
+              </p>
+            ))}
             {page.nodes.length === 0 ? (
               <Empty title={page.compared === 0 ? t.operator.bills.nothingToCompare : t.operator.bills.noneDiffers} />
             ) : (
@@ -275,209 +441,7 @@ function Comparison({ upstreams }: { upstreams: readonly string[] }) {
           </>
         )}
       </Loaded>
-    </Card>
-  );
-}
-
-type Preview = NonNullable<NextMonthToCloseAnswer>;
-
-/** Before the first close an operator chooses the month and the time zone; later both are given. */
-function NextMonth() {
-  const { t } = useOperatorLanguage();
-  const [month, setMonth] = useState('');
-  const [zone, setZone] = useState('Asia/Ho_Chi_Minh');
-  const closed = useAsk({
-    key: monthsKey,
-    ask: (steyg, signal) => steyg.console.operator.closedMonths({}, { signal }),
-  });
-  const isFirst = closed.data?.length === 0;
-  const isMonth = /^\d{4}-(0[1-9]|1[0-2])$/.test(month);
-  const isZone = zone === '' || isTimeZone(zone);
-  const preview = useAsk({
-    key: [...nextKey, isMonth ? month : '', isZone ? zone : ''],
-    ask: (steyg, signal) =>
-      steyg.console.operator.nextMonthToClose(
-        { ...(isMonth ? { month } : {}), ...(isZone && zone !== '' ? { timeZone: zone } : {}) },
-        { signal },
-      ),
-    when: isZone,
-  });
-  return (
-    <Card title={t.operator.bills.next}>
-      <p className="hint">{t.operator.bills.nextHint}</p>
-      {isFirst ? (
-        <div className="fields">
-          <TextField
-            label={t.operator.bills.firstMonth}
-            hint={t.operator.bills.firstMonthHint}
-            placeholder="2026-10"
-            value={month}
-            onChange={setMonth}
-            error={month === '' || isMonth ? undefined : t.operator.bills.monthProblem}
-          />
-          <TextField
-            label={t.notices.timeZone}
-            hint={t.operator.bills.timeZoneHint}
-            value={zone}
-            onChange={setZone}
-            error={isZone ? undefined : t.operator.bills.timeZoneProblem}
-          />
-        </div>
-      ) : null}
-      <Loaded query={preview} skeleton={<LoadingSkeleton lines={4} />}>
-        {(figures) => <CloseMonth preview={figures} />}
-      </Loaded>
-    </Card>
-  );
-}
-
-function isTimeZone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const usdFigures = [
-  'used',
-  'usedOfPurchases',
-  'usedOfTrials',
-  'usedOfGiven',
-  'unused',
-  'expired',
-  'shortfall',
-  'upstreamCost',
-  'unknownCharged',
-  'margin',
-] as const;
-
-function CloseMonth({ preview }: { preview: Preview }) {
-  const { t, format } = useOperatorLanguage();
-  const failure = useFailureToast();
-  const say = useSay();
-  const [asking, setAsking] = useState(false);
-  const { timeZone, isOver } = preview;
-  const month = format.month(noonOf(preview.month));
-  const isEmpty = [preview.revenueVnd, ...usdFigures.map((name) => preview[name])].every(
-    (amount) => Number(amount) === 0,
-  );
-  const close = useChange({
-    change: (steyg, input: { month: string; timeZone: string }) => steyg.console.operator.closeMonth(input),
-    refresh: [monthsKey, nextKey],
-    done: () => {
-      setAsking(false);
-      say(fill(t.operator.bills.closedNow, { month }));
-    },
-  });
-  const figures = (
-    <dl className="figures">
-      <Figure label={t.operator.bills.figures.revenueVnd} value={format.vnd(preview.revenueVnd)} />
-      {usdFigures.map((name) => (
-        <Figure
-          key={name}
-          label={t.operator.bills.figures[name]}
-          value={<Usd amount={preview[name]} />}
-          {...(name === 'margin' && Number(preview.margin) < 0 ? { tone: 'bad' as const } : {})}
-        />
-      ))}
-    </dl>
-  );
-  return (
-    <>
-      <p>
-        <strong>{month}</strong> · {timeZone} · {isOver ? t.operator.bills.isOver : t.operator.bills.notOver}
-      </p>
-      {isEmpty ? <Empty title={fill(t.operator.bills.nothingIn, { month })} /> : figures}
-      {isOver ? (
-        <div className="actions">
-          <Button look={isEmpty ? 'plain' : 'primary'} onClick={() => setAsking(true)}>
-            {fill(t.operator.bills.close, { month })}
-          </Button>
-        </div>
-      ) : null}
-      {asking ? (
-        <Confirm
-          title={fill(t.operator.bills.closeTitle, { month })}
-          action={fill(t.operator.bills.close, { month })}
-          busy={close.isPending}
-          onConfirm={() => close.mutate({ month: preview.month, timeZone }, failure)}
-          onClose={() => setAsking(false)}
-        >
-          <p>{t.operator.bills.frozen}</p>
-          {figures}
-          <p>{t.operator.bills.frozenLater}</p>
-        </Confirm>
-      ) : null}
-    </>
-  );
-}
-
-function ClosedMonths() {
-  const { t, format } = useOperatorLanguage();
-  const failure = useFailureToast();
-  const steyg = useSteyg();
-  const [busy, setBusy] = useState(false);
-  const query = useAsk({
-    key: monthsKey,
-    ask: (client, signal) => client.console.operator.closedMonths({}, { signal }),
-  });
-  type Row = NonNullable<typeof query.data>[number];
-  const download = async () => {
-    setBusy(true);
-    try {
-      const { url } = orThrow(await steyg.console.operator.createBooksDownload({}));
-      // The link names the server's public address; the page may be open under another name.
-      const { pathname, search } = new URL(url);
-      const link = document.createElement('a');
-      link.href = pathname + search;
-      link.download = 'closed-months.csv';
-      link.click();
-    } catch (error) {
-      failure.onError(error);
-    }
-    setBusy(false);
-  };
-  const columns: Column<Row>[] = [
-    {
-      head: t.operator.bills.month,
-      names: true,
-      cell: ({ month, timeZone }) => (
-        <>
-          {format.month(noonOf(month))}
-          <span className="note">{timeZone}</span>
-        </>
-      ),
-    },
-    { head: t.operator.bills.figures.revenueVnd, figure: true, cell: ({ revenueVnd }) => format.vnd(revenueVnd) },
-    ...usdFigures.map(
-      (name): Column<Row> => ({
-        head: t.operator.bills.figures[name],
-        figure: true,
-        cell: (row) => format.usd(row[name]),
-      }),
-    ),
-    { head: t.operator.bills.closedAt, cell: ({ closedAt }) => <Moment at={closedAt} /> },
-  ];
-  return (
-    <Card
-      title={t.operator.bills.months}
-      actions={
-        <Button small busy={busy} disabled={(query.data ?? []).length === 0} onClick={() => void download()}>
-          {t.operator.bills.download}
-        </Button>
-      }
-    >
-      <Loaded query={query}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title={t.operator.bills.noMonths} />
-          ) : (
-            <Table caption={t.operator.bills.months} rows={rows} rowKey={({ month }) => month} columns={columns} />
-          )
-        }
-      </Loaded>
+      {behind === null ? null : <RequestsBehind behind={behind} onClose={() => setBehind(null)} />}
     </Card>
   );
 }

@@ -113,15 +113,23 @@ function AccountLink({ id, text }: { id: string; text: string }) {
   return <Link href={pathTo(pages.operatorAccount, { id })}>{text}</Link>;
 }
 
+/** When a request ended, which leads to its receipt. */
+function Receipt(row: { createdAt: string; requestId: string; account: { id: string } | null }) {
+  const moment = <Moment at={row.createdAt} />;
+  if (row.account === null) return moment;
+  const { requestId, account } = row;
+  return <Link href={pathTo(pages.operatorRequest, { id: account.id, requestId })}>{moment}</Link>;
+}
+
 function Shortfalls() {
   const { t, format } = useOperatorLanguage();
   const query = useAsk({
     key: ['operator', 'shortfalls'],
-    ask: async (steyg, signal) => (await steyg.console.operator.shortfalls({ days, first: 100 }, { signal })).nodes,
+    ask: async (steyg, signal) => (await steyg.console.books.shortfalls({ days, first: 100 }, { signal })).nodes,
   });
   type Row = NonNullable<typeof query.data>[number];
   const columns: Column<Row>[] = [
-    { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+    { head: t.activity.time, names: true, cell: (row) => <Receipt {...row} /> },
     {
       head: t.operator.account,
       cell: ({ account }) => (account === null ? '–' : <AccountLink id={account.id} text={account.name} />),
@@ -241,15 +249,15 @@ function Anomalies() {
               rows={rows}
               rowKey={({ requestId }) => requestId}
               columns={[
-                { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
+                { head: t.activity.time, names: true, cell: (row) => <Receipt {...row} /> },
                 {
                   head: t.operator.account,
                   cell: ({ account }) => (account === null ? '–' : <AccountLink id={account.id} text={account.name} />),
                 },
                 { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
                 { head: t.operator.upstream, cell: ({ upstream }) => upstream },
-                { head: t.entry.source, cell: ({ countSource }) => t.entry.sources[countSource] },
-                { head: t.activity.outcome, cell: ({ requestOutcome }) => t.outcomes[requestOutcome] },
+                { head: t.entry.source, cell: ({ usageSource }) => t.entry.sources[usageSource] },
+                { head: t.activity.outcome, cell: ({ outcome }) => t.outcomes[outcome] },
                 { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
               ]}
             />

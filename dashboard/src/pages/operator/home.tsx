@@ -58,15 +58,15 @@ function Money({ business }: { business: Business }) {
   const revenue = useAsk({
     key: ['operator', 'revenue-of-month', from.toISOString()],
     ask: (steyg, signal) =>
-      collect(steyg.console.operator.revenue({ from: from.toISOString(), first: 1_000 }, { signal })),
+      collect(steyg.console.books.revenue({ from: from.toISOString(), first: 1_000 }, { signal })),
     every: 60_000,
   });
   const sum = (read: (row: NonNullable<typeof revenue.data>[number]) => string) =>
     addUsd((revenue.data ?? []).map(read));
-  const margin = sum((row) => row.knownMargin ?? '0');
+  const margin = sum((row) => row.margin ?? '0');
   const unknown = sum((row) => row.unknownCharged);
   // A margin over what is known says little while most of it is not: the note says of how much.
-  const isAllUnknown = Number(unknown) > 0 && (revenue.data ?? []).every(({ knownMargin }) => knownMargin === null);
+  const isAllUnknown = Number(unknown) > 0 && (revenue.data ?? []).every(({ margin }) => margin === null);
   return (
     <dl className="figures">
       <Figure label={t.operator.vndToday} value={format.vnd(business.vndToday)} />

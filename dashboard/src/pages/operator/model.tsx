@@ -11,7 +11,7 @@ import { useFailureToast } from '../../components/failure-toast.ts';
 import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { ModelForm } from '../../components/model-form.tsx';
-import { Badge, Card, Page } from '../../components/page.tsx';
+import { Badge, Card, Figure, Page } from '../../components/page.tsx';
 import {
   type DraftedPrices,
   draftOfPrices,
@@ -85,12 +85,32 @@ function Details({ entry }: { entry: CatalogRow }) {
         </p>
         <Switch entry={entry} />
       </div>
+      <Facts entry={entry} />
       <PriceCard entry={entry} />
       <Loaded query={upstreams}>{(list) => <RoutesCard entry={entry} upstreams={list} />}</Loaded>
-      <Card title={t.operator.details}>
+      <details className="card">
+        <summary>{t.operator.details}</summary>
         <ModelForm entry={entry} onSaved={() => say(t.common.saved)} />
-      </Card>
+      </details>
     </>
+  );
+}
+
+/** What it costs and where it runs: what people open the page for. */
+function Facts({ entry }: { entry: CatalogRow }) {
+  const { t, format } = useOperatorLanguage();
+  const price = currentPrice(entry.prices);
+  const routes = entry.routes.filter(({ enabled }) => enabled).map(({ upstream }) => upstream.upstreamId);
+  return (
+    <dl className="figures">
+      <Figure label={t.models.input} value={price === null ? '–' : format.usdExact(price.input)} note={t.models.unit} />
+      <Figure
+        label={t.models.output}
+        value={price === null ? '–' : format.usdExact(price.output)}
+        note={t.models.unit}
+      />
+      <Figure label={t.operator.routes} value={routes.length === 0 ? '–' : format.list(routes)} />
+    </dl>
   );
 }
 
@@ -137,11 +157,13 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
   const prices = pricesOf(draft);
   const changed = prices !== null && (current === null || !samePrices(prices, current));
   const set = useChange({
-    change: (steyg, input: DraftedPrices) =>
-      steyg.console.operator.setPrices({
-        modelId: entry.modelId,
-        input,
-        validFrom: validFrom === '' ? null : new Date(validFrom).toISOString(),
+    change: (steyg, drafted: DraftedPrices) =>
+      steyg.console.operator.savePrices({
+        input: {
+          modelId: entry.modelId,
+          prices: drafted,
+          validFrom: validFrom === '' ? null : new Date(validFrom).toISOString(),
+        },
       }),
     refresh: [catalogKey, ['models']],
     done: () => {
@@ -301,7 +323,7 @@ function PreviewCard({
     ask: async (steyg, signal) =>
       addSold(
         await collect(
-          steyg.console.operator.revenue(
+          steyg.console.books.revenue(
             { from: from.toISOString(), model: entry.modelId, period: 'MONTH', first: 1_000 },
             { signal },
           ),
@@ -415,7 +437,7 @@ function RoutesCard({ entry, upstreams }: { entry: CatalogRow; upstreams: NonNul
           priority: Math.floor(Number(priority)),
           weight: Math.floor(Number(weight)),
           enabled,
-          vendorPrices: routeCostsOf(costs),
+          costs: routeCostsOf(costs),
         })),
       }),
     refresh: [catalogKey, ['operator', 'upstreams'], ['models']],

@@ -1,8 +1,9 @@
 /** The operator's list of orders. */
 
-import type { OrderStatus } from '@steyg/sdk';
+import type { ElementOf, OrderStatusInput, SearchOrdersAnswer } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';
+import { Button } from '../../components/button.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Page } from '../../components/page.tsx';
@@ -13,13 +14,15 @@ import { useSearchText } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
 import { OrderBadge } from '../top-up.tsx';
+import { RefundOrderDialog } from './refunds.tsx';
 
 const statuses = ['PENDING', 'PARTIAL', 'PAID', 'EXPIRED', 'CANCELLED'] as const;
 
 export default function Orders() {
   const { t, format } = useOperatorLanguage();
   const [text, setText] = useSearchText();
-  const [status, setStatus] = useState<OrderStatus | ''>('');
+  const [status, setStatus] = useState<OrderStatusInput | ''>('');
+  const [refunding, setRefunding] = useState<ElementOf<SearchOrdersAnswer> | null>(null);
   const search = useDeferredValue(text.trim());
   const orders = usePages({
     key: ['operator', 'orders', search, status],
@@ -37,7 +40,7 @@ export default function Orders() {
         <SelectField
           label={t.order.status}
           value={status}
-          onChange={(value) => setStatus(value as OrderStatus | '')}
+          onChange={(value) => setStatus(value as OrderStatusInput | '')}
           options={[
             { value: '', label: t.operator.anyStatus },
             ...statuses.map((value) => ({ value, label: t.order.statuses[value] })),
@@ -54,7 +57,18 @@ export default function Orders() {
               rows={rows}
               rowKey={({ id }) => id}
               columns={[
-                { head: t.order.memo, names: true, cell: (order) => <code>{order.memo}</code> },
+                {
+                  head: t.order.memo,
+                  names: true,
+                  cell: ({ memo: code, createdAt }) => (
+                    <>
+                      <code>{code}</code>
+                      <span className="note">
+                        <Moment at={createdAt} />
+                      </span>
+                    </>
+                  ),
+                },
                 {
                   head: t.operator.account,
                   cell: ({ account: { id, name, email } }) => (
@@ -94,14 +108,42 @@ export default function Orders() {
                   ),
                 },
                 { head: t.order.budget, figure: true, cell: ({ budget }) => format.usd(budget) },
-                { head: t.order.made, cell: ({ createdAt }) => <Moment at={createdAt} /> },
-                { head: t.order.status, cell: (order) => <OrderBadge status={order.status} /> },
+                {
+                  head: t.order.status,
+                  cell: ({ status: reached, creditNotes }) => (
+                    <>
+                      <OrderBadge status={reached} />
+                      {creditNotes.map(({ number, amountVnd }) => (
+                        <span key={number} className="note">
+                          {t.operator.refunds.creditNote} {number}: {format.vnd(amountVnd)}
+                        </span>
+                      ))}
+                    </>
+                  ),
+                },
+                {
+                  head: t.common.actions,
+                  silentHead: true,
+                  cell: (order) =>
+                    order.status === 'PAID' ? (
+                      <div className="row-actions">
+                        <Button
+                          small
+                          aria-label={fill(t.operator.refunds.ofOrder, { memo: order.memo })}
+                          onClick={() => setRefunding(order)}
+                        >
+                          {t.operator.refunds.refund}
+                        </Button>
+                      </div>
+                    ) : null,
+                },
               ]}
             />
           )
         }
       </Loaded>
       <More query={orders} />
+      {refunding === null ? null : <RefundOrderDialog order={refunding} onClose={() => setRefunding(null)} />}
     </Page>
   );
 }

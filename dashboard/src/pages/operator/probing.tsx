@@ -3,9 +3,9 @@
 import type { ProbingAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Confirm, Dialog } from '../../components/dialog.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
-import { TextField } from '../../components/field.tsx';
+import { Checkbox, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { SecretDialog } from '../../components/new-key.tsx';
@@ -196,10 +196,15 @@ function AgentsCard({ agents }: { agents: readonly Agent[] }) {
   const say = useSay();
   const failure = useFailureToast();
   const [adding, setAdding] = useState(false);
+  const [revoking, setRevoking] = useState<Agent | null>(null);
+  const [keepResults, setKeepResults] = useState(false);
   const revoke = useChange({
-    change: (steyg, id: string) => steyg.console.operator.revokeProbeAgent({ id }),
+    change: (steyg, id: string) => steyg.console.operator.revokeProbeAgent({ id, keepResults }),
     refresh: [probingKey],
-    done: () => say(t.common.saved),
+    done: () => {
+      setRevoking(null);
+      say(t.common.saved);
+    },
   });
   return (
     <Card
@@ -228,13 +233,15 @@ function AgentsCard({ agents }: { agents: readonly Agent[] }) {
             },
             {
               head: t.operator.revokeAgent,
-              cell: ({ id, name, revokedAt }) =>
-                revokedAt === null ? (
+              cell: (agent) =>
+                agent.revokedAt === null ? (
                   <Button
                     small
-                    aria-label={`${t.operator.revokeAgent}: ${name}`}
-                    busy={revoke.isPending}
-                    onClick={() => revoke.mutate(id, failure)}
+                    aria-label={`${t.operator.revokeAgent}: ${agent.name}`}
+                    onClick={() => {
+                      setKeepResults(false);
+                      setRevoking(agent);
+                    }}
                   >
                     {t.operator.revokeAgent}
                   </Button>
@@ -246,6 +253,18 @@ function AgentsCard({ agents }: { agents: readonly Agent[] }) {
         />
       )}
       {adding ? <AgentDialog onClose={() => setAdding(false)} /> : null}
+      {revoking === null ? null : (
+        <Confirm
+          title={`${t.operator.revokeAgent}: ${revoking.name}`}
+          action={t.operator.revokeAgent}
+          busy={revoke.isPending}
+          onConfirm={() => revoke.mutate(revoking.id, failure)}
+          onClose={() => setRevoking(null)}
+        >
+          <p>{t.operator.revokeAgentHint}</p>
+          <Checkbox label={t.operator.keepAgentResults} checked={keepResults} onChange={setKeepResults} />
+        </Confirm>
+      )}
     </Card>
   );
 }

@@ -23,8 +23,7 @@ const measures = ['charged', 'upstreamCost', 'margin'] as const;
 type Measure = (typeof measures)[number];
 
 /** A row's figure; an unknown margin counts as nothing, never as what was charged. */
-const figureOf = (row: Row, measure: Measure): string =>
-  measure === 'margin' ? (row.knownMargin ?? '0') : row[measure];
+const figureOf = (row: Row, measure: Measure): string => (measure === 'margin' ? (row.margin ?? '0') : row[measure]);
 
 /** Revenue, cost and margin. */
 export default function Revenue() {
@@ -35,7 +34,7 @@ export default function Revenue() {
     key: ['operator', 'revenue', range.from, range.to],
     ask: (steyg, signal) =>
       collect(
-        steyg.console.operator.revenue(
+        steyg.console.books.revenue(
           {
             from: range.from.toISOString(),
             ...(range.to === null ? {} : { to: range.to.toISOString() }),
@@ -84,24 +83,35 @@ export default function Revenue() {
 }
 
 /** Whether the cost of any of it is known. */
-const isKnownOf = (rows: readonly Row[]): boolean => rows.some(({ knownMargin }) => knownMargin !== null);
+const isKnownOf = (rows: readonly Row[]): boolean => rows.some(({ margin }) => margin !== null);
 
+/** All figures are of the same rows, those of the tables: each says what it counts of what stands beside it. */
 function Sums({ rows }: { rows: readonly Row[] }) {
   const { t, format } = useOperatorLanguage();
-  const sum = (read: (row: Row) => string) => addUsd(rows.map(read));
-  const charged = sum((row) => row.charged);
-  const margin = sum((row) => row.knownMargin ?? '0');
+  const sum = (read: (row: Row) => string | null) => addUsd(rows.map((row) => read(row) ?? '0'));
+  const number = (read: (row: Row) => string) => columnSum(rows, read);
+  const margin = sum((row) => row.margin);
   const isKnown = isKnownOf(rows);
-  const known = Number(charged) - Number(sum((row) => row.unknownCharged));
-  const share = known <= 0 ? null : Number(margin) / known;
-  const unknown = columnSum(rows, ({ unknownRequests }) => unknownRequests);
+  const income = Number(sum((row) => row.bought)) - Number(sum((row) => row.unknownBought));
+  const requests = number((row) => row.requests);
+  const unknown = number((row) => row.unknownRequests);
   const notes = [
-    ...(share === null ? [] : [format.percent(share)]),
-    ...(unknown === 0n ? [] : [fill(t.operator.unknownRequests, { n: format.number(unknown) })]),
+    ...(isKnown && income > 0 ? [format.percent(Number(margin) / income)] : []),
+    ...(unknown === 0n
+      ? []
+      : [fill(t.operator.unknownRequests, { n: format.number(unknown), all: format.number(requests) })]),
   ];
   return (
     <dl className="figures">
-      <Figure label={t.operator.measures.charged} value={<Usd amount={charged} />} />
+      <Figure
+        label={t.operator.measures.charged}
+        value={<Usd amount={sum((row) => row.charged)} />}
+        note={
+          rows.some(({ bought }) => bought === null)
+            ? t.operator.incomeArchived
+            : fill(t.operator.incomeOf, { usd: format.usdTile(sum((row) => row.bought)) })
+        }
+      />
       <Figure
         label={t.operator.measures.upstreamCost}
         value={isKnown ? <Usd amount={sum((row) => row.upstreamCost)} /> : t.operator.unknown}
@@ -115,8 +125,8 @@ function Sums({ rows }: { rows: readonly Row[] }) {
       <Figure label={t.operator.shortfall} value={<Usd amount={sum((row) => row.shortfall)} />} />
       <Figure
         label={t.activity.measures.requests}
-        value={format.number(columnSum(rows, ({ requests }) => requests))}
-        note={`${t.activity.failures}: ${format.number(columnSum(rows, ({ failures }) => failures))}`}
+        value={format.number(requests)}
+        note={`${t.activity.failures}: ${format.number(number((row) => row.failures))}`}
       />
     </dl>
   );
@@ -172,6 +182,7 @@ function ByModel({ rows }: { rows: readonly Row[] }) {
           cell: ({ group }) => format.number(columnSum(group, ({ failures }) => failures)),
         },
         { head: t.operator.measures.charged, figure: true, cell: ({ group }) => usd(group, (row) => row.charged) },
+        { head: t.operator.income, figure: true, cell: ({ group }) => usd(group, (row) => row.bought ?? '0') },
         {
           head: t.operator.measures.upstreamCost,
           figure: true,
@@ -180,7 +191,7 @@ function ByModel({ rows }: { rows: readonly Row[] }) {
         {
           head: t.operator.measures.margin,
           figure: true,
-          cell: ({ group }) => (isKnownOf(group) ? usd(group, (row) => row.knownMargin ?? '0') : t.operator.unknown),
+          cell: ({ group }) => (isKnownOf(group) ? usd(group, (row) => row.margin ?? '0') : t.operator.unknown),
         },
         { head: t.operator.shortfall, figure: true, cell: ({ group }) => usd(group, (row) => row.shortfall) },
       ]}
@@ -188,7 +199,7 @@ function ByModel({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-type MarginAnswer = Awaited<ReturnType<Steyg['console']['operator']['margins']>>;
+type MarginAnswer = Awaited<ReturnType<Steyg['console']['books']['margins']>>;
 type MarginRow = NonNullable<MarginAnswer>['nodes'][number];
 
 const marginGroups = ['UPSTREAM', 'ACCOUNT', 'MODEL'] as const;
@@ -202,13 +213,13 @@ const nameOfMargin: Record<MarginGroup, (row: MarginRow) => string> = {
 
 /** What is left, by upstream, account or model. Where routes do not say what they cost it is unknown, never everything. */
 function Margins({ range }: { range: Range }) {
-  const { t, format } = useOperatorLanguage();
+  const { t, format, count } = useOperatorLanguage();
   const [group, setGroup] = useState<MarginGroup>('UPSTREAM');
   const margins = useAsk({
     key: ['operator', 'margins', range.from, range.to, group],
     ask: (steyg, signal) =>
       collect(
-        steyg.console.operator.margins(
+        steyg.console.books.margins(
           {
             from: range.from.toISOString(),
             ...(range.to === null ? {} : { to: range.to.toISOString() }),
@@ -241,6 +252,7 @@ function Margins({ range }: { range: Range }) {
               { head: t.operator.marginGroups[group], names: true, cell: (row) => nameOfMargin[group](row) },
               { head: t.activity.measures.requests, figure: true, cell: ({ requests }) => format.number(requests) },
               { head: t.operator.measures.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
+              { head: t.operator.income, figure: true, cell: ({ bought }) => format.usd(bought ?? '0') },
               {
                 head: t.operator.measures.upstreamCost,
                 figure: true,
@@ -254,7 +266,14 @@ function Margins({ range }: { range: Range }) {
               {
                 head: t.operator.unknownCharged,
                 figure: true,
-                cell: ({ unknownCharged }) => format.usd(unknownCharged),
+                cell: ({ unknownRequests, unknownCharged }) => (
+                  <>
+                    {format.usd(unknownCharged)}
+                    {unknownRequests === '0' ? null : (
+                      <span className="note line">{count(t.overview.requests, Number(unknownRequests))}</span>
+                    )}
+                  </>
+                ),
               },
               { head: t.operator.shortfall, figure: true, cell: ({ shortfall }) => format.usd(shortfall) },
             ]}

@@ -19,6 +19,7 @@ import { useSearchText } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { pages } from '../../pages.ts';
 import { InvoiceProblems } from './invoice-problems.tsx';
+import { PayRefundDialog, RefundsToSend, RefundTransferDialog } from './refunds.tsx';
 import { MatchDialog, UndoDialog } from './transfer-match.tsx';
 
 type Transfer = ElementOf<ListBankTransfersAnswer>;
@@ -32,7 +33,7 @@ export default function Transfers() {
   const [queue, setQueue] = useState(text === '');
   const search = useDeferredValue(text.trim());
   const [open, setOpen] = useState<
-    { what: 'match' | 'close' | 'undo'; transfer: Transfer } | { what: 'record' } | null
+    { what: 'match' | 'close' | 'undo' | 'refund' | 'pay'; transfer: Transfer } | { what: 'record' } | null
   >(null);
   const transfers = usePages({
     key: [...transfersKey, queue, search],
@@ -51,6 +52,7 @@ export default function Transfers() {
       actions={<Button onClick={() => setOpen({ what: 'record' })}>{t.operator.record}</Button>}
     >
       <InvoiceProblems />
+      <RefundsToSend />
       <Choice
         label={t.operator.which}
         value={queue ? 'queue' : 'all'}
@@ -72,7 +74,9 @@ export default function Transfers() {
       <Loaded query={transfers}>
         {(rows) =>
           rows.length === 0 ? (
-            <Empty title={search !== '' ? t.operator.noHits : queue ? t.operator.queueEmpty : t.operator.noTransfers} />
+            <Empty
+              title={search !== '' ? t.common.nothingFound : queue ? t.operator.queueEmpty : t.operator.noTransfers}
+            />
           ) : (
             <Table
               caption={t.nav.operatorTransfers}
@@ -115,6 +119,12 @@ export default function Transfers() {
                             {t.operator.match}
                           </Button>
                         ) : null}
+                        <Button
+                          small
+                          onClick={() => setOpen({ what: transfer.direction === 'OUT' ? 'pay' : 'refund', transfer })}
+                        >
+                          {transfer.direction === 'OUT' ? t.operator.refunds.pays : t.operator.refunds.refund}
+                        </Button>
                         <Button small onClick={() => setOpen({ what: 'close', transfer })}>
                           {t.operator.settleReview}
                         </Button>
@@ -130,6 +140,8 @@ export default function Transfers() {
       {open?.what === 'match' ? <MatchDialog transfer={open.transfer} onClose={close} /> : null}
       {open?.what === 'undo' ? <UndoDialog transfer={open.transfer} onClose={close} /> : null}
       {open?.what === 'close' ? <CloseDialog transfer={open.transfer} onClose={close} /> : null}
+      {open?.what === 'refund' ? <RefundTransferDialog transfer={open.transfer} onClose={close} /> : null}
+      {open?.what === 'pay' ? <PayRefundDialog transfer={open.transfer} onClose={close} /> : null}
       {open?.what === 'record' ? <RecordDialog onClose={close} /> : null}
     </Page>
   );

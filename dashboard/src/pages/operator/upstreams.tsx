@@ -15,6 +15,7 @@ import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useExplain, useProblems } from '../../explain.ts';
+import { asSent } from '../../known.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
 
@@ -83,7 +84,7 @@ function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => 
       steyg.console.operator.setUpstreamEnabled({ upstreamId: upstream.upstreamId, enabled }),
     refresh: [upstreamsKey, ['models']],
   });
-  const given = Object.entries(writtenFeatures(upstream.ownFeatures));
+  const given = Object.entries(writtenFeatures(upstream.features));
   return (
     <Card
       title={upstream.upstreamId}
@@ -291,7 +292,7 @@ const featureNames = Object.keys(features) as Feature[];
 const efforts = { NONE: false, ALL: true, NAMED: 'named' } as const;
 
 /** The features that an upstream has of its own, in the words in which they are entered. */
-function writtenFeatures(own: Upstream['ownFeatures']): Partial<Record<Feature, Written>> {
+function writtenFeatures(own: Upstream['features']): Partial<Record<Feature, Written>> {
   const written = featureNames.flatMap((name): [Feature, Written][] => {
     const value = own[name];
     if (value === null) return [];
@@ -315,7 +316,7 @@ interface Draft {
 }
 
 function draftOf(upstream: Upstream | null): Draft {
-  const given = upstream === null ? {} : writtenFeatures(upstream.ownFeatures);
+  const given = upstream === null ? {} : writtenFeatures(upstream.features);
   const texts = featureNames.map((name) => [name, String(given[name] ?? '')]);
   return {
     upstreamId: upstream?.upstreamId ?? '',
@@ -352,13 +353,13 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
       steyg.console.operator.saveUpstream({
         input: {
           upstreamId: input.upstreamId.trim(),
-          protocol: input.protocol,
+          protocol: asSent(input.protocol),
           baseUrl: input.baseUrl.trim(),
           onDisconnect: input.onDisconnect,
           enabled: input.enabled,
           ...(input.secret === '' ? {} : { secret: input.secret.trim() }),
           profile: input.profile === '' ? null : input.profile,
-          ownFeatures: featuresOf(input),
+          features: featuresOf(input),
         },
       }),
     refresh: [upstreamsKey],

@@ -1,6 +1,6 @@
 /** The operator's page of uptime and announcements. */
 
-import type { AnnouncementKind, ServiceStatusAnswer } from '@steyg/sdk';
+import type { AnnouncementKindInput, ServiceStatusAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { DateField } from '../../components/date-field.tsx';
@@ -370,7 +370,7 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
   const say = useSay();
   const explain = useExplain();
   const [draft, setDraft] = useState({
-    kind: 'INFO' as AnnouncementKind,
+    kind: 'INFO' as AnnouncementKindInput,
     title: '',
     titleVi: '',
     body: '',
@@ -422,7 +422,7 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
           <SelectField
             label={t.operator.kind}
             value={draft.kind}
-            onChange={(kind) => set({ kind: kind as AnnouncementKind })}
+            onChange={(kind) => set({ kind: kind as AnnouncementKindInput })}
             options={kinds.map((value) => ({ value, label: t.operator.announcementKinds[value] }))}
           />
           <SelectField

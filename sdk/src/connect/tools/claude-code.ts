@@ -20,6 +20,7 @@ export function claudeCode(parts: Parts): Connection {
     notes: [
       'Every alias is set, also those you do not pick yourself: one that is not makes Claude Code ask for the vendor’s default model, which is refused with 400 if the catalog does not have it.',
       'A value in a settings file wins over the same variable of the shell. Variables of one shell reach neither background agents nor other terminals, so the file is the better place.',
+      'What is left and what today cost, below every answer: npm install -g the SDK, and set statusLine to { "type": "command", "command": "steyg status --line" }, with STEYG_BASE_URL and STEYG_API_KEY in the environment.',
       'Unset ANTHROPIC_API_KEY: it is a second source of credentials.',
       'At an address that is not the vendor’s, remote control and voice input are off, and tool search is off unless you turn it on (ENABLE_TOOL_SEARCH=true).',
       ...(parts.scope === 'project'

@@ -13,6 +13,9 @@ export interface Parts {
   models: { main: string; extraLarge: string; large: string; medium: string; small: string };
   /** The models of the choice, each once, the main one first. */
   chosen: ChosenModel[];
+  /** Every model of the catalog that answers with text; those of the choice where it is not known. */
+  all: ChosenModel[];
+  bundledModels: string | undefined;
 }
 
 export interface ChosenModel {
@@ -20,6 +23,9 @@ export interface ChosenModel {
   name: string;
   contextWindow: number | null;
   maxOutputTokens: number | null;
+  /** Empty: unknown, or none. */
+  efforts: readonly string[];
+  inputs: readonly string[];
 }
 
 /** The variable that holds the key where a tool can read it from one. */
@@ -37,6 +43,8 @@ export function partsOf(request: ConnectRequest): Parts {
   const apiKey = request.apiKey ?? placeholder;
   // A key that is none of ours, or that brought its line's end along, would only show as a 401 later.
   if (/\s|["'\\]/.test(apiKey)) throw new ConfigurationError('The API key has spaces or quotes in it.');
+  const chosen = [...new Set([idOf('main'), ...ids.values()])].map((id) => describe(id, request.catalog));
+  const talking = (request.catalog ?? []).filter(({ kind }) => kind !== 'embedding');
   return {
     baseUrl,
     versionedUrl: `${baseUrl}/v1`,
@@ -49,7 +57,9 @@ export function partsOf(request: ConnectRequest): Parts {
       medium: idOf('medium'),
       small: idOf('small'),
     },
-    chosen: [...new Set([idOf('main'), ...ids.values()])].map((id) => describe(id, request.catalog)),
+    chosen,
+    all: talking.length === 0 ? chosen : talking.map(({ id }) => describe(id, talking)),
+    bundledModels: request.bundledModels,
   };
 }
 
@@ -68,9 +78,11 @@ function describe(id: string, catalog: readonly CatalogModel[] | undefined): Cho
   const model = catalog?.find((each) => each.id === id);
   return {
     id,
-    name: model?.display_name ?? id,
-    contextWindow: model?.context_length ?? null,
-    maxOutputTokens: model?.max_output_tokens ?? null,
+    name: model?.displayName ?? id,
+    contextWindow: model?.contextLength ?? null,
+    maxOutputTokens: model?.maxOutputTokens ?? null,
+    efforts: model?.reasoning?.supportedEfforts ?? [],
+    inputs: model?.architecture?.inputModalities ?? ['text'],
   };
 }
 

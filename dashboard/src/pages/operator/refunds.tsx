@@ -1,0 +1,342 @@
+import type { ElementOf, ListBankTransfersAnswer, ListRefundsAnswer, SearchOrdersAnswer } from '@steyg/sdk';
+import { useDeferredValue, useState } from 'react';
+import { Link } from 'wouter';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Checkbox, TextField } from '../../components/field.tsx';
+import { Files } from '../../components/files.tsx';
+import { Form } from '../../components/form.tsx';
+import { Moment } from '../../components/moment.tsx';
+import { Card } from '../../components/page.tsx';
+import { Banner, Empty, Loaded } from '../../components/states.tsx';
+import { Table } from '../../components/table.tsx';
+import { useSay } from '../../components/toasts.tsx';
+import { useAsk, useChange } from '../../data.tsx';
+import { useProblems } from '../../explain.ts';
+import { fill, useOperatorLanguage } from '../../language/language.tsx';
+import { pages } from '../../pages.ts';
+
+/** Money that goes back: of purchases, of transfers, and the list of what the bank has not sent yet. */
+
+type PaidOrder = ElementOf<SearchOrdersAnswer>;
+type Transfer = ElementOf<ListBankTransfersAnswer>;
+type Refund = NonNullable<ListRefundsAnswer>['nodes'][number];
+
+const usd = /^\d{1,9}(\.\d{1,12})?$/;
+const vnd = /^\d{1,15}$/;
+
+/** What goes back of a purchase: first how much, with what it is in VND, then the confirmation. */
+export function RefundOrderDialog({ order, onClose }: { order: PaidOrder; onClose: () => void }) {
+  const { t, format } = useOperatorLanguage();
+  const words = t.operator.refunds;
+  const say = useSay();
+  const [budget, setBudget] = useState('');
+  const [used, setUsed] = useState('');
+  const [note, setNote] = useState('');
+  const [sure, setSure] = useState(false);
+  const asked = useDeferredValue(budget.trim());
+  const isUsd = asked === '' || usd.test(asked);
+  const isVnd = used.trim() === '' || vnd.test(used.trim());
+  const quote = useAsk({
+    key: ['operator', 'refund-quote', order.id, isUsd ? asked : ''],
+    ask: (steyg, signal) =>
+      steyg.console.books.refundQuote(
+        { orderId: order.id, ...(asked === '' || !isUsd ? {} : { budget: asked }) },
+        { signal },
+      ),
+  });
+  const refund = useChange({
+    change: (steyg, input: { orderId: string; note: string; budget?: string; usedVnd?: string }) =>
+      steyg.console.books.refundOrder({ input }),
+    refresh: [['operator']],
+    done: ({ creditNote, amountVnd }) => {
+      say(fill(words.made, { number: creditNote, vnd: format.vnd(amountVnd) }));
+      onClose();
+    },
+  });
+  const { fields, rest } = useProblems(refund.error, ['budget', 'usedVnd', 'note']);
+  const change = (set: (value: string) => void) => (value: string) => {
+    set(value);
+    // What was confirmed were other figures.
+    setSure(false);
+  };
+  return (
+    <Dialog title={fill(words.ofOrder, { memo: order.memo })} onClose={onClose}>
+      <Form
+        onSubmit={() => {
+          if (!isUsd || !isVnd || !sure) return;
+          refund.mutate({
+            orderId: order.id,
+            note: note.trim(),
+            ...(asked === '' ? {} : { budget: asked }),
+            ...(used.trim() === '' ? {} : { usedVnd: used.trim() }),
+          });
+        }}
+        error={rest}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="danger" busy={refund.isPending} disabled={!sure}>
+              {words.refund}
+            </Button>
+          </>
+        }
+      >
+        <TextField
+          label={words.budget}
+          hint={words.budgetHint}
+          inputMode="decimal"
+          value={budget}
+          onChange={change(setBudget)}
+          error={fields['budget'] ?? (isUsd ? undefined : t.problems.usd)}
+        />
+        <TextField
+          label={words.usedVnd}
+          hint={words.usedVndHint}
+          inputMode="numeric"
+          value={used}
+          onChange={change(setUsed)}
+          error={fields['usedVnd'] ?? (isVnd ? undefined : t.problems.vnd)}
+        />
+        <TextField
+          label={words.reason}
+          required
+          maxLength={300}
+          value={note}
+          onChange={setNote}
+          error={fields['note']}
+        />
+        <Loaded query={quote}>
+          {(found) =>
+            found === null ? (
+              <Banner tone="bad">{words.tooMuch}</Banner>
+            ) : (
+              <>
+                <dl className="sums">
+                  <div>
+                    <dt>{words.unused}</dt>
+                    <dd>{format.usdExact(found.free)}</dd>
+                  </div>
+                  <div>
+                    <dt>{words.takenBack}</dt>
+                    <dd>{format.usdExact(found.budget)}</dd>
+                  </div>
+                  <div>
+                    <dt>{words.unusedVnd}</dt>
+                    <dd>{format.vnd(found.unusedVnd)}</dd>
+                  </div>
+                  <div>
+                    <dt>{words.mostUsedVnd}</dt>
+                    <dd>{format.vnd(found.mostUsedVnd)}</dd>
+                  </div>
+                  <div>
+                    <dt>{words.total}</dt>
+                    <dd>
+                      <strong>
+                        {format.vnd(String(BigInt(found.unusedVnd) + BigInt(isVnd ? used.trim() || '0' : '0')))}
+                      </strong>
+                    </dd>
+                  </div>
+                </dl>
+                <Checkbox label={words.sure} checked={sure} onChange={setSure} />
+              </>
+            )
+          }
+        </Loaded>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** What of a transfer goes back: its surplus, or all of one that bought nothing. */
+export function RefundTransferDialog({ transfer, onClose }: { transfer: Transfer; onClose: () => void }) {
+  const { t, format } = useOperatorLanguage();
+  const words = t.operator.refunds;
+  const say = useSay();
+  const [amount, setAmount] = useState('');
+  const [note, setNote] = useState('');
+  const isVnd = amount.trim() === '' || vnd.test(amount.trim());
+  const refund = useChange({
+    change: (steyg, input: { transferId: string; note: string; amountVnd?: string }) =>
+      steyg.console.books.refundTransfer({ input }),
+    refresh: [['operator']],
+    done: ({ creditNote, amountVnd }) => {
+      say(fill(words.made, { number: creditNote, vnd: format.vnd(amountVnd) }));
+      onClose();
+    },
+  });
+  const { fields, rest } = useProblems(refund.error, ['amountVnd', 'note']);
+  const whole = transfer.review?.surplusVnd ?? transfer.amountVnd;
+  return (
+    <Dialog title={words.ofTransfer} onClose={onClose}>
+      <Form
+        onSubmit={() => {
+          if (!isVnd) return;
+          refund.mutate({
+            transferId: transfer.id,
+            note: note.trim(),
+            ...(amount.trim() === '' ? {} : { amountVnd: amount.trim() }),
+          });
+        }}
+        error={rest}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="danger" busy={refund.isPending}>
+              {words.refund}
+            </Button>
+          </>
+        }
+      >
+        <p>
+          {format.vnd(transfer.amountVnd)} · {transfer.memo === '' ? '–' : transfer.memo}
+        </p>
+        <TextField
+          label={words.amountVnd}
+          hint={fill(words.amountVndHint, { vnd: format.vnd(whole) })}
+          inputMode="numeric"
+          value={amount}
+          onChange={setAmount}
+          error={fields['amountVnd'] ?? (isVnd ? undefined : t.problems.vnd)}
+        />
+        <TextField
+          label={words.reason}
+          required
+          maxLength={300}
+          value={note}
+          onChange={setNote}
+          error={fields['note']}
+        />
+        <p>{words.transferText}</p>
+      </Form>
+    </Dialog>
+  );
+}
+
+const openRefundsKey = ['operator', 'refunds'];
+
+function useOpenRefunds() {
+  return useAsk({
+    key: openRefundsKey,
+    ask: async (steyg, signal) => (await steyg.console.books.listRefunds({ open: true, first: 100 }, { signal })).nodes,
+  });
+}
+
+const leftOf = ({ amountVnd, sentVnd }: Refund): string => String(BigInt(amountVnd) - BigInt(sentVnd));
+
+/** What the bank has not sent yet, with the text that the transfer needs. Nothing is shown while nothing waits. */
+export function RefundsToSend() {
+  const { t, format } = useOperatorLanguage();
+  const words = t.operator.refunds;
+  const { data = [] } = useOpenRefunds();
+  if (data.length === 0) return null;
+  return (
+    <Card title={words.toSend}>
+      <p className="hint">{words.toSendHint}</p>
+      <Table
+        caption={words.toSend}
+        rows={data}
+        rowKey={({ refundId }) => refundId}
+        columns={[
+          { head: words.creditNote, names: true, cell: ({ creditNote }) => creditNote },
+          {
+            head: t.operator.account,
+            cell: ({ account, order }) => (
+              <>
+                {account?.name ?? '–'}
+                {order === null ? null : (
+                  <span className="note">
+                    <Link href={`${pages.operatorOrders}?search=${encodeURIComponent(order.memo)}`}>
+                      <code>{order.memo}</code>
+                    </Link>
+                  </span>
+                )}
+              </>
+            ),
+          },
+          { head: words.left, figure: true, cell: (refund) => format.vnd(leftOf(refund)) },
+          { head: t.operator.memoText, cell: ({ memo }) => <code>{memo}</code> },
+          {
+            head: t.operator.since,
+            cell: ({ createdAt, note }) => (
+              <>
+                <Moment at={createdAt} />
+                <span className="note">{note}</span>
+              </>
+            ),
+          },
+          {
+            head: t.common.actions,
+            silentHead: true,
+            cell: ({ url, creditNote }) => (
+              <div className="row-actions">
+                <Files url={url} what={`${words.creditNote} ${creditNote}`} />
+              </div>
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** Says which refund an outgoing transfer pays, where its text does not name one. */
+export function PayRefundDialog({ transfer, onClose }: { transfer: Transfer; onClose: () => void }) {
+  const { t, format } = useOperatorLanguage();
+  const words = t.operator.refunds;
+  const say = useSay();
+  const refunds = useOpenRefunds();
+  const pay = useChange({
+    change: (steyg, refundId: string) =>
+      steyg.console.books.payRefund({ input: { refundId, transferId: transfer.id } }),
+    refresh: [['operator']],
+    done: ({ creditNote }) => {
+      say(fill(words.paid, { number: creditNote }));
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={words.pays} onClose={onClose} wide>
+      <Form onSubmit={() => undefined} error={pay.error} actions={<Button onClick={onClose}>{t.common.cancel}</Button>}>
+        <p>
+          {format.vnd(transfer.amountVnd)} · {transfer.memo === '' ? '–' : transfer.memo}
+        </p>
+        <Loaded query={refunds}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty title={words.nothingToSend} />
+            ) : (
+              <Table
+                caption={words.toSend}
+                rows={rows}
+                rowKey={({ refundId }) => refundId}
+                bounded
+                columns={[
+                  { head: words.creditNote, names: true, cell: ({ creditNote }) => creditNote },
+                  { head: t.operator.account, cell: ({ account }) => account?.name ?? '–' },
+                  { head: words.left, figure: true, cell: (refund) => format.vnd(leftOf(refund)) },
+                  {
+                    head: t.common.actions,
+                    silentHead: true,
+                    cell: ({ refundId, creditNote }) => (
+                      <div className="row-actions">
+                        <Button
+                          small
+                          busy={pay.isPending && pay.variables === refundId}
+                          aria-label={fill(words.paysThis, { number: creditNote })}
+                          onClick={() => pay.mutate(refundId)}
+                        >
+                          {t.operator.choose}
+                        </Button>
+                      </div>
+                    ),
+                  },
+                ]}
+              />
+            )
+          }
+        </Loaded>
+      </Form>
+    </Dialog>
+  );
+}

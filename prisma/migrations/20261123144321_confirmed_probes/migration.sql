@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "probe_result" ADD COLUMN     "agreed" BOOLEAN NOT NULL DEFAULT false;

@@ -1,0 +1,271 @@
+import * as crypto from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Disk } from './disk.ts';
+import type { Random, Scheduler } from './scheduler.ts';
+
+/**
+ * Where the server's own modules run: each simulated process has a copy of them, in which clocks, timers, random numbers,
+ * the disk and the operating system are the simulation's. Nothing in the server knows of it, and nothing there is
+ * injected for its sake.
+ */
+
+/** What a process finds instead of the machine's. It changes with every start of the process. */
+export interface Surroundings {
+  scheduler: Scheduler;
+  random: Random;
+  disk: Disk;
+  pid: number;
+  hostname: string;
+  isAlive(pid: number): boolean;
+  /** Whether this process still runs: what it does after its end has no effect. */
+  runs(): boolean;
+  /** Runs it when the process runs; never once it is dead. */
+  deliver(delayMs: number, action: () => void): { cancel(): void };
+  /** Milliseconds since the process's machine began. */
+  monotonicMs(): number;
+  /** What its wall clock shows. */
+  wallMs(): number;
+}
+
+const slots = new Map<number, Surroundings>();
+
+/** Sets what the modules of a slot find from now on. */
+export function surround(slot: number, surroundings: Surroundings): void {
+  slots.set(slot, surroundings);
+}
+
+/** One change of the server's source, made while it is loaded. */
+export interface SourceChange {
+  file: string;
+  from: string;
+  to: string;
+}
+
+let change: SourceChange | null = null;
+export function changeSource(wanted: SourceChange | null): void {
+  change = wanted;
+}
+
+const replaced = ['node:fs', 'node:timers/promises', 'node:crypto', 'node:os'] as const;
+const globals = [
+  'performance',
+  'Date',
+  'Math',
+  'setTimeout',
+  'setInterval',
+  'setImmediate',
+  'clearTimeout',
+  'clearInterval',
+  'process',
+];
+const entrance = Symbol.for('steyg.simulation');
+
+/** Imports a module of the server into a slot. */
+export function load<Module>(slot: number, path: string): Promise<Module> {
+  return import(`${new URL(`../../server/${path}`, import.meta.url).href}?slot=${slot}`) as Promise<Module>;
+}
+
+const slotOf = (url: string | undefined): string | undefined => /[?&]slot=(\d+)/.exec(url ?? '')?.[1];
+const bare = (url: string): string => url.replace(/\?.*/, '');
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const slot = slotOf(specifier) ?? slotOf(context.parentURL);
+    if (slot === undefined) return next(specifier, context);
+    if ((replaced as readonly string[]).includes(specifier))
+      return { url: `simulation:${specifier}?slot=${slot}`, format: 'module', shortCircuit: true };
+    if (!specifier.startsWith('.') && !specifier.startsWith('file:')) return next(specifier, context);
+    const resolved = next(bare(specifier), context);
+    return { ...resolved, url: `${bare(resolved.url)}?slot=${slot}` };
+  },
+
+  load(url, context, next) {
+    const slot = slotOf(url);
+    if (slot === undefined) return next(url, context);
+    const own = `globalThis[Symbol.for('steyg.simulation')](${slot})`;
+    if (url.startsWith('simulation:')) {
+      const name = bare(url.slice('simulation:'.length));
+      const names = Object.keys(modulesOf(Number(slot))[name] ?? {}).filter(
+        (each) => /^\w+$/.test(each) && each !== 'default',
+      );
+      const source = `const own = ${own}.modules['${name}']; ${names.map((each) => `export const ${each} = own.${each};`).join(' ')}`;
+      return { format: 'module', source, shortCircuit: true };
+    }
+    const path = fileURLToPath(bare(url));
+    // On the first line, so that places in errors stay right.
+    const source = `const { ${globals.join(', ')} } = ${own}.globals; ${changed(path, readFileSync(path, 'utf8'))}`;
+    return { format: 'module-typescript', source, shortCircuit: true };
+  },
+});
+
+/** Random bytes that a module keeps for later would be left from one run to the next. */
+const fewerKept: SourceChange = {
+  file: 'runtime/http.ts',
+  from: 'const pool = Buffer.allocUnsafe(8192)',
+  to: 'const pool = Buffer.allocUnsafe(10)',
+};
+
+function changed(path: string, source: string): string {
+  return [fewerKept, change].reduce((text, each) => (each === null ? text : substituted(path, text, each)), source);
+}
+
+function substituted(path: string, source: string, change: SourceChange): string {
+  if (!path.endsWith(`/server/${change.file}`)) return source;
+  if (source.split(change.from).length !== 2) throw new Error(`${change.file} does not have once: ${change.from}`);
+  return source.replace(change.from, () => change.to);
+}
+
+type Members = Record<string, unknown>;
+
+Object.assign(globalThis, {
+  [entrance]: (slot: number) => ({ globals: globalsOf(slot), modules: modulesOf(slot) }),
+});
+
+function around(slot: number): Surroundings {
+  const surroundings = slots.get(slot);
+  if (surroundings === undefined) throw new Error(`slot ${slot} has no surroundings`);
+  return surroundings;
+}
+
+/** A timer as Node's, of which the code uses little. */
+class Timer {
+  private event: { cancel(): void };
+  private cleared = false;
+
+  constructor(slot: number, action: () => void, ms: number, repeated: boolean) {
+    const { deliver } = around(slot);
+    const run = (): void => {
+      if (this.cleared) return;
+      if (repeated) this.event = deliver(Math.max(1, ms), run);
+      action();
+    };
+    this.event = deliver(Math.max(repeated ? 1 : 0, ms), run);
+  }
+
+  clear(): void {
+    this.cleared = true;
+    this.event.cancel();
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+}
+
+function globalsOf(slot: number): Members {
+  const now = (): number => Math.floor(around(slot).wallMs());
+  class SimulatedDate extends Date {
+    constructor(...given: unknown[]) {
+      if (given.length === 0) super(now());
+      else super(...(given as [number]));
+    }
+    static override now(): number {
+      return now();
+    }
+  }
+  const timer =
+    (repeated: boolean) =>
+    (action: (...all: unknown[]) => void, ms = 0, ...all: unknown[]) =>
+      new Timer(slot, () => action(...all), ms, repeated);
+  const clear = (given: Timer | null | undefined): void => given?.clear();
+  return {
+    performance: { now: () => around(slot).monotonicMs() },
+    Date: SimulatedDate,
+    Math: Object.create(Math, { random: { value: () => around(slot).random.next() } }),
+    setTimeout: timer(false),
+    setInterval: timer(true),
+    setImmediate: (action: (...all: unknown[]) => void, ...all: unknown[]) =>
+      new Timer(slot, () => action(...all), 0, false),
+    clearTimeout: clear,
+    clearInterval: clear,
+    process: {
+      get pid() {
+        return around(slot).pid;
+      },
+      kill(pid: number) {
+        if (!around(slot).isAlive(pid)) throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
+        return true;
+      },
+      env: {},
+      emitWarning: () => undefined,
+    },
+  };
+}
+
+function modulesOf(slot: number): Record<string, Members> {
+  const delay = (ms = 0, value?: unknown, { signal }: { signal?: AbortSignal } = {}): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      const end = (): void => {
+        timer.clear();
+        reject(Object.assign(new Error('The operation was aborted'), { name: 'AbortError', code: 'ABORT_ERR' }));
+      };
+      const timer = new Timer(
+        slot,
+        () => {
+          signal?.removeEventListener('abort', end);
+          resolve(value);
+        },
+        ms,
+        false,
+      );
+      if (signal?.aborted === true) end();
+      else signal?.addEventListener('abort', end, { once: true });
+    });
+  const bytes = (size: number): Buffer => {
+    const buffer = Buffer.alloc(size);
+    for (let at = 0; at < size; at += 1) buffer[at] = around(slot).random.below(256);
+    return buffer;
+  };
+  const fs = Object.fromEntries(
+    diskCalls.map((name) => [
+      name,
+      (...given: unknown[]) => {
+        if (!around(slot).runs()) throw Object.assign(new Error('it was killed'), { code: 'EKILLED' });
+        return (around(slot).disk[name] as (...all: unknown[]) => unknown)(...given);
+      },
+    ]),
+  );
+  return {
+    'node:fs': fs,
+    'node:timers/promises': { setTimeout: delay, setImmediate: (value?: unknown) => delay(0, value) },
+    'node:os': { hostname: () => around(slot).hostname },
+    'node:crypto': {
+      ...crypto,
+      randomBytes: bytes,
+      randomFillSync: (buffer: Buffer) => {
+        bytes(buffer.length).copy(buffer);
+        return buffer;
+      },
+      randomInt: (low: number, high?: number) =>
+        high === undefined ? around(slot).random.below(low) : low + around(slot).random.below(high - low),
+      randomUUID: () => uuidOf(bytes(16)),
+    },
+  };
+}
+
+const diskCalls = [
+  'closeSync',
+  'existsSync',
+  'fstatSync',
+  'ftruncateSync',
+  'mkdirSync',
+  'openSync',
+  'readSync',
+  'readdirSync',
+  'unlinkSync',
+  'writeSync',
+] as const satisfies readonly (keyof Disk)[];
+
+/** A UUIDv4 of these bytes. */
+export function uuidOf(bytes: Buffer): string {
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const hex = bytes.toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
