@@ -18,8 +18,16 @@ export interface PricesByLength extends AllPrices {
   tiers?: readonly TierPrices[] | null;
   /** USD for one of what is charged by the piece; null: no price. */
   perUnit?: UnitAmounts | null;
+  /** Null: images have no prices of their own. */
+  images?: ImageAmounts | null;
   /** Null: the same prices at every hour. */
   clock?: ClockPrices | null;
+}
+
+/** What images cost: USD per 1M of their tokens, and USD for one of a quality and size. */
+export interface ImageAmounts {
+  tokens?: { input: string; cacheHit: string; output: string } | null;
+  each?: { quality?: string | null; size?: string | null; upToPixels?: number | null; price: string }[] | null;
 }
 
 /** Prices for hours of the week, which a request that is accepted in them is charged at. */

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { ReasoningEffort } from '../core/effort.ts';
+import { fromStoredImages, type StoredImagePrices } from '../core/image-price.ts';
 import type { ModelKind } from '../core/kind.ts';
 import {
   fromStoredTiers,
@@ -113,6 +114,7 @@ interface Row {
   tiers: StoredTier[];
   clock: StoredClock | null;
   perUnit: Record<string, number>;
+  images: StoredImagePrices | null;
   maxPromptTokens: number | null;
   validFrom: string;
 }
@@ -129,7 +131,7 @@ const readModels = `
          m.reasoning_tokens_per_second AS "reasoningTokensPerSecond",
          m.unknown_members AS "unknownMembers", m.created_at AS "createdAt",
          p.id AS "priceId", p.input::text, p.cache_hit::text AS "cacheHit", p.cache_write_5m::text AS "cacheWrite5m",
-         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.tiers, p.clock, p.per_unit AS "perUnit",
+         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.tiers, p.clock, p.per_unit AS "perUnit", p.images,
          p.max_prompt_tokens AS "maxPromptTokens", p.valid_from AS "validFrom"
   FROM model m JOIN price p ON p.model_id = m.id
   WHERE m.enabled AND (p.valid_from > now() OR p.id = (
@@ -276,6 +278,7 @@ function toPrice(row: Row): CurrentPrice {
       output: BigInt(row.output),
       tiers: fromStoredTiers(row.tiers),
       perUnit: fromStoredUnits(row.perUnit),
+      ...(row.images === null ? {} : { images: fromStoredImages(row.images) }),
     }),
     ...(clock === null ? {} : { clock: fromStoredClock(clock) }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),

@@ -1,3 +1,4 @@
+import type { ImagePrices } from '../core/image-price.ts';
 import { type CatalogPrice, chargedUnits, type PriceTier, type UnitPrices } from '../core/price.ts';
 import type { RouteCosts } from './upstreams.ts';
 
@@ -33,7 +34,15 @@ export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
   });
   const tiersUp = (tiers: readonly PriceTier[]) =>
     tiers.map((tier) => ({ abovePromptTokens: tier.abovePromptTokens, ...setUp(tier) }));
-  const { clock, perUnit = {} } = costs;
+  const imagesUp = ({ tokens, each }: ImagePrices): ImagePrices => ({
+    ...(tokens === undefined
+      ? {}
+      : {
+          tokens: { input: up(tokens.input), cacheHit: hit(tokens.cacheHit, tokens.input), output: up(tokens.output) },
+        }),
+    ...(each === undefined ? {} : { each: each.map((line) => ({ ...line, price: up(line.price) })) }),
+  });
+  const { clock, perUnit = {}, images } = costs;
   const pieces = chargedUnits.flatMap((unit) =>
     perUnit[unit] === undefined ? [] : [[unit, up(perUnit[unit])] as const],
   );
@@ -45,6 +54,7 @@ export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
     output: up(costs.output),
     tiers: tiersUp(costs.tiers),
     ...(pieces.length === 0 ? {} : { perUnit: Object.fromEntries(pieces) }),
+    ...(images === undefined ? {} : { images: imagesUp(images) }),
     ...(clock === undefined
       ? {}
       : {

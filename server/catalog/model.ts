@@ -74,10 +74,12 @@ export const modelShape = {
   kind: z
     .enum(modelKinds, `must be one of ${modelKinds.join(', ')}`)
     .default('text')
-    .describe('`text` answers messages, chat completions and responses; `embedding` answers `/v1/embeddings`.'),
+    .describe(
+      '`text` answers messages, chat completions and responses; `embedding` answers `/v1/embeddings`; `image` makes images at `/v1/images/generations` and `/v1/images/edits`.',
+    ),
   contextWindow: tokens.describe('Tokens of prompt and answer together; told to clients.'),
   maxOutputTokens: tokens.describe(
-    'Tokens of the longest answer. It bounds what is held for a request without a limit.',
+    'Tokens of the longest answer, of the dearest image for a model of images. It bounds what is held for a request without a limit.',
   ),
   allow: names(100).describe(
     'Fields and betas that the tenant and price gates open for this model, such as `web_search`. All others that cost extra or reach other data are refused.',

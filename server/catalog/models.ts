@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { fromStoredImages, type ImagePrices, type StoredImagePrices, storedImages } from '../core/image-price.ts';
 import { formatPrice, formatUsd } from '../core/money.ts';
 import {
   type CatalogPrice,
@@ -38,7 +39,7 @@ const modelColumns = `id, display_name AS "displayName", family, kind, context_w
   unknown_members AS "unknownMembers", enabled`;
 const priceColumns = `id, input, cache_hit AS "cacheHit", cache_write_5m AS "cacheWrite5m",
   cache_write_1h AS "cacheWrite1h", output, tiers, clock,
-  per_unit AS "perUnit", max_prompt_tokens AS "maxPromptTokens", valid_from AS "validFrom"`;
+  per_unit AS "perUnit", images, max_prompt_tokens AS "maxPromptTokens", valid_from AS "validFrom"`;
 
 /** All models, disabled ones too, by id. */
 export async function listModels(client: ClientBase): Promise<Model[]> {
@@ -91,10 +92,11 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
  */
 export async function currentPrice(client: ClientBase, modelId: string): Promise<PriceVersion | null> {
   const { rows } = await client.query<
-    Omit<PriceVersion, 'tiers' | 'perUnit' | 'clock'> & {
+    Omit<PriceVersion, 'tiers' | 'perUnit' | 'clock' | 'images'> & {
       tiers: StoredTier[];
       clock: StoredClock | null;
       perUnit: Record<string, number>;
+      images: StoredImagePrices | null;
     }
   >(
     `SELECT ${priceColumns} FROM price WHERE model_id = $1 AND valid_from <= clock_timestamp()
@@ -103,11 +105,12 @@ export async function currentPrice(client: ClientBase, modelId: string): Promise
   );
   const [row] = rows;
   if (row === undefined) return null;
-  const { tiers, clock, perUnit, ...version } = row;
+  const { tiers, clock, perUnit, images, ...version } = row;
   return {
     ...version,
     tiers: fromStoredTiers(tiers),
     perUnit: fromStoredUnits(perUnit),
+    ...(images === null ? {} : { images: fromStoredImages(images) }),
     ...(clock === null ? {} : { clock: fromStoredClock(clock) }),
   };
 }
@@ -127,9 +130,9 @@ export async function savePrices(
   // count. Truncated to the column's precision, which would round up into the future.
   await client.query(
     `INSERT INTO price (id, model_id, input, cache_hit, cache_write_5m, cache_write_1h, output, tiers,
-       max_prompt_tokens, per_unit, valid_from, created_at, clock)
+       max_prompt_tokens, per_unit, valid_from, created_at, clock, images)
      SELECT $1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb, greatest($11::timestamptz, this.moment), this.moment,
-            $12::jsonb
+            $12::jsonb, $13::jsonb
      FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS moment) AS this`,
     [
       uuidv7(),
@@ -144,6 +147,7 @@ export async function savePrices(
       JSON.stringify(toStoredUnits(prices.perUnit ?? {})),
       validFrom ?? null,
       prices.clock === undefined ? null : JSON.stringify(toStoredClock(prices.clock)),
+      storedImages(prices.images),
     ],
   );
   await appendAudit(client, {
@@ -180,7 +184,7 @@ function modelFacts(model: Model): AuditFacts {
 
 /** USD per 1,000,000 tokens, as people know prices. Members that are not set are left out of the audit. */
 function priceFacts(prices: CatalogPrice): AuditFacts {
-  const { tiers, maxPromptTokens, perUnit = {}, clock } = prices;
+  const { tiers, maxPromptTokens, perUnit = {}, images, clock } = prices;
   return {
     input: formatPrice(prices.input),
     cacheHit: formatPrice(prices.cacheHit),
@@ -191,6 +195,32 @@ function priceFacts(prices: CatalogPrice): AuditFacts {
     ...(clock === undefined ? {} : { clock: clockFacts(clock) }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
+    ...(images === undefined ? {} : { images: imageFacts(images) }),
+  };
+}
+
+/** Prices of images as people write them. */
+export function imageFacts({ tokens, each }: ImagePrices) {
+  return {
+    ...(tokens === undefined
+      ? {}
+      : {
+          tokens: {
+            input: formatPrice(tokens.input),
+            cacheHit: formatPrice(tokens.cacheHit),
+            output: formatPrice(tokens.output),
+          },
+        }),
+    ...(each === undefined
+      ? {}
+      : {
+          each: each.map(({ quality, size, upToPixels, price }) => ({
+            ...(quality === undefined ? {} : { quality }),
+            ...(size === undefined ? {} : { size }),
+            ...(upToPixels === undefined ? {} : { upToPixels }),
+            price: formatUsd(price),
+          })),
+        }),
   };
 }
 

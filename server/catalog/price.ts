@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type ImagePrices, MAX_IMAGE_PRICES } from '../core/image-price.ts';
 import { parsePrice, parseUsd } from '../core/money.ts';
 import {
   MAX_EXCEPT_DATES,
@@ -65,15 +66,14 @@ function completed<Tier extends { input: bigint; cacheWrite5m: bigint | null; ca
 
 const unitSentence = 'must be USD for one as text from "0" to "10", such as "0.01"';
 
-const unitPrice = z
-  .string(unitSentence)
-  .transform((text, context) => {
-    const value = parseUsd(text);
-    if (value !== null && value <= MAX_UNIT_PRICE) return value;
-    context.addIssue({ code: 'custom', message: unitSentence, input: text });
-    return z.NEVER;
-  })
-  .nullish();
+const pieceText = z.string(unitSentence).transform((text, context) => {
+  const value = parseUsd(text);
+  if (value !== null && value <= MAX_UNIT_PRICE) return value;
+  context.addIssue({ code: 'custom', message: unitSentence, input: text });
+  return z.NEVER;
+});
+
+const unitPrice = pieceText.nullish();
 
 /** What is charged by the piece, in USD for one. */
 const perUnit = z
@@ -91,6 +91,61 @@ const perUnit = z
       ...(minute == null ? {} : { minute }),
     };
   });
+
+const imageWord = z
+  .string('must be text')
+  .regex(/^[a-z0-9][a-z0-9._-]{0,31}$/, 'must be a word of the vendor such as "high" or "1024x1024"')
+  .nullish();
+
+const imagePrice = z
+  .strictObject({
+    quality: imageWord.describe("The quality in the vendor's word, such as `high`. Left out: every one."),
+    size: imageWord.describe('Exactly this size, such as `1024x1024`. Left out: every one.'),
+    upToPixels: z
+      .int('must be a whole number of pixels')
+      .min(1, 'must be at least 1')
+      .max(1_000_000_000, 'must be at most 1000000000')
+      .nullish()
+      .describe('Every size of at most so many pixels, width times height.'),
+    price: pieceText.describe('One such image, USD as text.'),
+  })
+  .refine(({ size, upToPixels }) => size == null || upToPixels == null, 'must not have both size and upToPixels')
+  .transform(({ quality, size, upToPixels, price }) => ({
+    ...(quality == null ? {} : { quality }),
+    ...(size == null ? {} : { size }),
+    ...(upToPixels == null ? {} : { upToPixels }),
+    price,
+  }));
+
+/** Prices of images; null and left out: none of their own. */
+const images = z
+  .strictObject({
+    tokens: z
+      .strictObject({
+        input: priceText.describe('Images that are sent, USD per 1,000,000 tokens as text.'),
+        cacheHit: priceText.describe('Images read from the cache. Lower than `input`, or both 0.'),
+        output: priceText.describe('Images that are made.'),
+      })
+      .refine(isHitCheaper, cheaperHit)
+      .nullish()
+      .describe('Tokens of images, where the vendor counts them apart. Left out: they cost as those of text.'),
+    each: z
+      .array(imagePrice, 'must be a list')
+      .min(1, 'must have an entry')
+      .max(MAX_IMAGE_PRICES, `must have at most ${MAX_IMAGE_PRICES} entries`)
+      .nullish()
+      .describe(
+        'One image that is made, by quality and size, beside its tokens. The most exact line counts; what fits none costs as the dearest.',
+      ),
+  })
+  .refine(({ tokens, each }) => tokens != null || each != null, 'must have tokens or each')
+  .transform(
+    ({ tokens, each }): ImagePrices => ({
+      ...(tokens == null ? {} : { tokens }),
+      ...(each == null ? {} : { each }),
+    }),
+  )
+  .nullish();
 
 const tierShape = z.strictObject({
   abovePromptTokens: promptBound.describe('For prompts of more tokens than this, all pools together.'),
@@ -178,9 +233,11 @@ function haveSameBounds({ tiers, clock }: { tiers: readonly PriceTier[]; clock?:
   return clock === undefined || clock.windows.every((window) => sameBounds(window.tiers, tiers));
 }
 
-/** Leaves out a clock that is not given. */
-function withoutNoClock<Prices extends { clock?: PriceClock | null | undefined }>({ clock, ...prices }: Prices) {
-  return { ...prices, ...(clock == null ? {} : { clock }) };
+/** Leaves out a clock and prices of images that are not given. */
+function withoutNothing<
+  Prices extends { clock?: PriceClock | null | undefined; images?: ImagePrices | null | undefined },
+>({ clock, images, ...prices }: Prices) {
+  return { ...prices, ...(images == null ? {} : { images }), ...(clock == null ? {} : { clock }) };
 }
 
 /** Prices of a model: five of them, other sets of five for longer prompts, and others for hours of the week. */
@@ -194,6 +251,7 @@ export const pricesInput = z
       'Other prices for some hours of the week.',
     ),
     perUnit: perUnit.describe('What is charged by the piece, for what `allow` opens.'),
+    images: images.describe('What images cost, for models of the kind `image`.'),
     maxPromptTokens: promptBound
       .nullish()
       .transform((bound) => bound ?? null)
@@ -202,7 +260,7 @@ export const pricesInput = z
       ),
   })
   .refine(isHitCheaper, cheaperHit)
-  .transform(withoutNoClock)
+  .transform(withoutNothing)
   .refine(haveSameBounds, windowBounds);
 
 function isPrice(prices: unknown, name: 'input' | 'cacheHit'): boolean {
@@ -220,6 +278,7 @@ export const costsInput = z
     tiers: tiersOf(tierShape.transform(completed)).describe('Other costs for longer prompts.'),
     clock: clockOf(tierShape.transform(completed), 'any').describe('Other costs for some hours of the week.'),
     perUnit: perUnit.describe('What the vendor charges by the piece.'),
+    images: images.describe('What the vendor charges for images.'),
   })
-  .transform(withoutNoClock)
+  .transform(withoutNothing)
   .refine(haveSameBounds, windowBounds);

@@ -1,3 +1,4 @@
+import { fromStoredImages, type StoredImagePrices } from '../core/image-price.ts';
 import type { Log } from '../core/log.ts';
 import { type ClockedPrices, fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../core/price-clock.ts';
@@ -61,6 +62,7 @@ interface RouteRow {
   costTiers: StoredTier[];
   costClock: StoredClock | null;
   costPerUnit: Record<string, number>;
+  costImages: StoredImagePrices | null;
 }
 
 /** Columns of the catalog's statement: `RouteRows`. */
@@ -76,7 +78,7 @@ export const readRouteRows = `
            cost_input::text AS "costInput", cost_cache_hit::text AS "costCacheHit",
            cost_cache_write_5m::text AS "costCacheWrite5m", cost_cache_write_1h::text AS "costCacheWrite1h",
            cost_output::text AS "costOutput", cost_tiers AS "costTiers", cost_clock AS "costClock",
-           cost_per_unit AS "costPerUnit"
+           cost_per_unit AS "costPerUnit", cost_images AS "costImages"
     FROM route WHERE enabled ORDER BY id) r) AS routes`;
 
 export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesParts): OpenRoutes {
@@ -148,6 +150,7 @@ function toCosts(row: RouteRow): ClockedPrices | null {
     output: BigInt(costOutput),
     tiers: fromStoredTiers(row.costTiers),
     perUnit: fromStoredUnits(row.costPerUnit),
+    ...(row.costImages === null ? {} : { images: fromStoredImages(row.costImages) }),
   });
   return row.costClock === null ? prices : { ...prices, clock: fromStoredClock(row.costClock) };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import { z } from 'zod';
+import { fromStoredImages, type ImagePrices, type StoredImagePrices, storedImages } from '../core/image-price.ts';
 import {
   fromStoredTiers,
   fromStoredUnits,
@@ -19,7 +20,7 @@ import { textProblem } from '../shared/plain-text.ts';
 import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { type FeaturesInput, featuresInput } from './features.ts';
-import { type Change, clockFacts, usdPerUnit } from './models.ts';
+import { type Change, clockFacts, imageFacts, usdPerUnit } from './models.ts';
 import { profileOf } from './profiles/profiles.ts';
 
 /**
@@ -134,6 +135,7 @@ export interface RouteCosts {
   /** Other costs for longer prompts, rising; empty: none. */
   tiers: readonly PriceTier[];
   perUnit?: PerUnit;
+  images?: ImagePrices;
   /** Left out: the same costs at every hour. */
   clock?: PriceClock;
 }
@@ -300,17 +302,18 @@ interface RouteRow {
   costOutput: bigint | null;
   costTiers: StoredTier[];
   costPerUnit: Record<string, number>;
+  costImages: StoredImagePrices | null;
   costClock: StoredClock | null;
 }
 
 const routeColumns = `model_id AS "modelId", upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority,
   weight, enabled, cost_input AS "costInput", cost_cache_hit AS "costCacheHit", cost_cache_write_5m AS "costCacheWrite5m",
   cost_cache_write_1h AS "costCacheWrite1h", cost_output AS "costOutput",
-  cost_tiers AS "costTiers", cost_per_unit AS "costPerUnit", cost_clock AS "costClock"`;
+  cost_tiers AS "costTiers", cost_per_unit AS "costPerUnit", cost_clock AS "costClock", cost_images AS "costImages"`;
 
 function toRoute(row: RouteRow): Route {
   const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, ...others } = row;
-  const { costPerUnit, costClock, ...route } = others;
+  const { costPerUnit, costImages, costClock, ...route } = others;
   // The first three are either all present or all absent.
   const costs =
     costInput === null || costCacheHit === null || costOutput === null
@@ -323,6 +326,7 @@ function toRoute(row: RouteRow): Route {
           output: costOutput,
           tiers: fromStoredTiers(costTiers),
           perUnit: fromStoredUnits(costPerUnit),
+          ...(costImages === null ? {} : { images: fromStoredImages(costImages) }),
           ...(costClock === null ? {} : { clock: fromStoredClock(costClock) }),
         };
   return { ...route, costs };
@@ -377,13 +381,14 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
   await client.query(
     `INSERT INTO route (id, model_id, upstream_id, upstream_model, priority, weight, enabled,
        cost_input, cost_cache_hit, cost_cache_write_5m, cost_cache_write_1h, cost_output, cost_tiers, cost_per_unit,
-       cost_clock)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15::jsonb)
+       cost_clock, cost_images)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15::jsonb, $16::jsonb)
      ON CONFLICT (model_id, upstream_id, upstream_model) DO UPDATE SET priority = excluded.priority,
        weight = excluded.weight, enabled = excluded.enabled, cost_input = excluded.cost_input,
        cost_cache_hit = excluded.cost_cache_hit, cost_cache_write_5m = excluded.cost_cache_write_5m,
        cost_cache_write_1h = excluded.cost_cache_write_1h, cost_output = excluded.cost_output,
-       cost_tiers = excluded.cost_tiers, cost_per_unit = excluded.cost_per_unit, cost_clock = excluded.cost_clock`,
+       cost_tiers = excluded.cost_tiers, cost_per_unit = excluded.cost_per_unit, cost_clock = excluded.cost_clock,
+       cost_images = excluded.cost_images`,
     [
       randomUUID(),
       route.modelId,
@@ -400,6 +405,7 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
       JSON.stringify(toStoredTiers(costs?.tiers ?? [])),
       JSON.stringify(toStoredUnits(costs?.perUnit ?? {})),
       costs?.clock === undefined ? null : JSON.stringify(toStoredClock(costs.clock)),
+      storedImages(costs?.images),
     ],
   );
 }
@@ -416,10 +422,11 @@ function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, cost
   return { upstreamId, upstreamModel, priority, weight, enabled, costs: costs && costFacts(costs) };
 }
 
-function costFacts({ tiers, perUnit = {}, clock, ...costs }: RouteCosts): AuditFacts {
+function costFacts({ tiers, perUnit = {}, images, clock, ...costs }: RouteCosts): AuditFacts {
   return {
     ...costs,
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
+    ...(images === undefined ? {} : { images: imageFacts(images) }),
     ...(tiers.length === 0 ? {} : { tiers: tiers.map((tier) => ({ ...tier })) }),
     ...(clock === undefined ? {} : { clock: clockFacts(clock) }),
   };

@@ -1,3 +1,4 @@
+import type { ImagePrices } from './image-price.ts';
 import type { PicoUsd } from './money.ts';
 import type { TokenPools } from './tokens.ts';
 
@@ -57,6 +58,8 @@ export interface TieredPrices extends UnitPrices {
   tiers?: readonly PriceTier[];
   /** Left out: nothing has a price by the piece. */
   perUnit?: PerUnit;
+  /** Left out: images have no prices of their own. */
+  images?: ImagePrices;
   /** Prices with windows are no prices yet: `pricesAtMoment` chooses. */
   clock?: never;
 }
@@ -148,6 +151,8 @@ export interface CatalogPrice {
   /** As in `VersionPrice`; null: none. */
   maxPromptTokens: number | null;
   perUnit?: PerUnit;
+  /** As in `TieredPrices`. */
+  images?: ImagePrices;
   /** Left out: the same prices at every hour. */
   clock?: PriceClock;
 }
@@ -157,9 +162,9 @@ export const MAX_TIERS = 4;
 
 /** Completes a catalog price: a cache write without a price is new context, so it costs the input price. */
 export function unitPrices(
-  price: Pick<CatalogPrice, keyof UnitPrices> & Partial<Pick<CatalogPrice, 'tiers' | 'perUnit'>>,
+  price: Pick<CatalogPrice, keyof UnitPrices> & Partial<Pick<CatalogPrice, 'tiers' | 'perUnit' | 'images'>>,
 ): TieredPrices {
-  const { tiers = [], perUnit = {} } = price;
+  const { tiers = [], perUnit = {}, images } = price;
   return {
     input: price.input,
     cacheHit: price.cacheHit,
@@ -168,6 +173,7 @@ export function unitPrices(
     output: price.output,
     ...(tiers.length === 0 ? {} : { tiers }),
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit }),
+    ...(images === undefined ? {} : { images }),
   };
 }
 

@@ -18,7 +18,11 @@ import type { AnswerWords } from './upstream/delivered.ts';
  */
 
 /** The conventions' names: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ */
-const operations: Record<ModelKind, string> = { text: 'chat', embedding: 'embeddings' };
+const operations: Record<ModelKind, string> = {
+  text: 'chat',
+  embedding: 'embeddings',
+  image: 'generate_image',
+};
 
 /** The span of the whole request, from its first byte. */
 export function traceCall(

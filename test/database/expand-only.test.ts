@@ -79,6 +79,11 @@ const justified: Record<string, Record<string, string>> = {
     'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_cost':
       'The previous version writes no lines: for its entries it is the rule as it was.',
   },
+  '20261123190000_image_prices': {
+    'ALTER TABLE route ADD CONSTRAINT route_cost_images': 'The column is NULL in what the previous version writes.',
+    'ALTER TABLE model DROP CONSTRAINT model_kind': 'It is replaced by the next statement.',
+    'ALTER TABLE model ADD CONSTRAINT model_kind': 'It allows one kind more.',
+  },
   '20261123111800_readable_tags': {
     'ALTER TABLE account DROP CONSTRAINT account_attribution': 'It is replaced by the next statement.',
     'ALTER TABLE account ADD CONSTRAINT account_attribution': 'It allows one mode more.',

@@ -82,6 +82,7 @@ const short: Record<string, string[]> = {
     'CatalogEntry.prices',
     'CatalogEntry.routes',
     'Estimate.bound',
+    'ImagePrices.each',
     'Incident.affectedWays',
     'Incident.updates',
     'InputError.problems',

@@ -124,6 +124,7 @@ export function ModelForm({
           options={[
             { value: 'TEXT', label: t.operator.kindText },
             { value: 'EMBEDDING', label: t.operator.kindEmbedding },
+            { value: 'IMAGE', label: t.operator.kindImage },
           ]}
           error={fields['kind']}
         />

@@ -1,7 +1,7 @@
 import { fill } from '../language/fill.ts';
 import { useOperatorLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
-import type { AllPrices, PricesByLength, TierPrices, UnitAmounts } from '../preview.ts';
+import type { AllPrices, ImageAmounts, PricesByLength, TierPrices, UnitAmounts } from '../preview.ts';
 import {
   type ClockDraft,
   clockOf,
@@ -34,6 +34,8 @@ export interface PriceDraft extends SetDraft {
   clock: ClockDraft;
   /** USD for one, empty: no price. */
   perUnit: Record<Unit, string>;
+  /** As they are: a catalog file changes them. */
+  images: ImageAmounts | null;
   /** Empty: whatever the upstream takes. */
   maxPromptTokens: string;
 }
@@ -42,6 +44,7 @@ export interface PriceDraft extends SetDraft {
 export interface DraftedPrices extends AllPrices {
   tiers: TierPrices[];
   perUnit: UnitAmounts;
+  images: ImageAmounts | null;
   clock: DraftedClock | null;
   maxPromptTokens: number | null;
 }
@@ -51,6 +54,7 @@ export const emptyPrices: PriceDraft = {
   tiers: [],
   clock: noClock,
   perUnit: { search: '', image: '', minute: '' },
+  images: null,
   maxPromptTokens: '',
 };
 
@@ -69,6 +73,7 @@ export function draftOfPrices(prices: (PricesByLength & { maxPromptTokens?: numb
       image: prices.perUnit?.image ?? '',
       minute: prices.perUnit?.minute ?? '',
     },
+    images: prices.images ?? null,
     maxPromptTokens: prices.maxPromptTokens == null ? '' : String(prices.maxPromptTokens),
   };
 }
@@ -89,7 +94,15 @@ export function pricesOf(draft: PriceDraft): DraftedPrices | null {
   if (!units.every((unit) => draft.perUnit[unit] === '' || isUsd(draft.perUnit[unit]))) return null;
   const one = (unit: Unit) => (draft.perUnit[unit] === '' ? null : draft.perUnit[unit].trim());
   const perUnit = { search: one('search'), image: one('image'), minute: one('minute') };
-  return { ...prices, tiers, perUnit, clock, maxPromptTokens: maxPromptTokens === '' ? null : Number(maxPromptTokens) };
+  const { images } = draft;
+  return {
+    ...prices,
+    tiers,
+    perUnit,
+    images,
+    clock,
+    maxPromptTokens: maxPromptTokens === '' ? null : Number(maxPromptTokens),
+  };
 }
 
 /** What a route costs: as `pricesOf`, without the longest prompt, which only a model's own prices have. */

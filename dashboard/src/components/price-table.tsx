@@ -102,6 +102,7 @@ export function PriceTable({ models }: { models: readonly Model[] }) {
               <>
                 {displayName} {simulated ? <Badge tone="warn">{t.models.simulated}</Badge> : null}
                 {kind === 'EMBEDDING' ? <Badge>{t.models.embedding}</Badge> : null}
+                {kind === 'IMAGE' ? <Badge>{t.models.image}</Badge> : null}
                 <br />
                 <code>{modelId}</code>
               </>

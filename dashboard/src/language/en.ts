@@ -268,6 +268,7 @@ export const en = {
     noPlan: '–',
     simulated: 'simulated',
     embedding: 'embeddings',
+    image: 'images',
     simulatedHint: 'Simulated models answer from a script on this server; nothing comes from a real model.',
     context: 'Context window',
     maxOutput: 'Max output',

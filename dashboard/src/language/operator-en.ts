@@ -484,6 +484,7 @@ export const operatorEn = {
   modelKind: 'Kind',
   kindText: 'Answers with text',
   kindEmbedding: 'Makes embeddings',
+  kindImage: 'Makes images',
   modes: { PLAIN: 'whole', STREAM: 'streamed', OTHER: 'other' },
   noMembers: 'Nobody yet. Whoever signs up with {email} owns the account.',
   noAccounts: 'No account matches.',

@@ -485,6 +485,7 @@ export const operatorVi: OperatorTexts = {
   modelKind: 'Loại',
   kindText: 'Trả lời bằng văn bản',
   kindEmbedding: 'Tạo embedding',
+  kindImage: 'Tạo hình ảnh',
   modes: { PLAIN: 'không stream', STREAM: 'stream', OTHER: 'khác' },
   noMembers: 'Chưa có ai. Ai đăng ký bằng {email} sẽ là chủ tài khoản.',
   noAccounts: 'Không có tài khoản nào phù hợp.',

@@ -268,6 +268,7 @@ export const vi: Texts = {
     noPlan: '–',
     simulated: 'mô phỏng',
     embedding: 'embedding',
+    image: 'hình ảnh',
     simulatedHint: 'Model mô phỏng trả lời theo kịch bản trên máy chủ này; không có gì đến từ model thật.',
     context: 'Cửa sổ ngữ cảnh',
     maxOutput: 'Đầu ra tối đa',

@@ -750,7 +750,7 @@ export interface Model {
   contextLength: number;
   maxOutputTokens: number;
   /** `text` answers; `embedding` is asked at `/v1/embeddings`. */
-  kind: 'text' | 'embedding';
+  kind: 'text' | 'embedding' | 'image';
   /** The reasoning efforts that the model knows, the strongest first; absent: not said, or none. */
   reasoning?: {
     mandatory: boolean;
@@ -950,6 +950,40 @@ export interface Model {
       minute?: UsdAmount | undefined;
       [member: string]: unknown;
     };
+    /** What images cost, for models that make them: by token, or one by quality and size, of which the most exact line counts. Null: no prices of their own. */
+    images: {
+      /** Tokens of images, USD per 1,000,000; null: they cost as those of text. */
+      tokens: {
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        input: UsdAmount;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        cacheHit: UsdAmount;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        output: UsdAmount;
+        [member: string]: unknown;
+      } | null;
+      each: {
+        quality: string | null;
+        size: string | null;
+        upToPixels: number | null;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        price: UsdAmount;
+        [member: string]: unknown;
+      }[];
+      [member: string]: unknown;
+    } | null;
     /** The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused. */
     maxPromptTokens: number | null;
     [member: string]: unknown;

@@ -508,6 +508,24 @@ export const model = open({
     per_unit: open({ search: usd.optional(), image: usd.optional(), minute: usd.optional() }).meta({
       description: 'USD for one of what is charged by the piece; what is left out has no price.',
     }),
+    images: open({
+      tokens: open({ input: usd, cache_hit: usd, output: usd })
+        .nullable()
+        .meta({ description: 'Tokens of images, USD per 1,000,000; null: they cost as those of text.' }),
+      each: z.array(
+        open({
+          quality: z.string().nullable(),
+          size: z.string().nullable(),
+          up_to_pixels: z.int().nullable(),
+          price: usd,
+        }),
+      ),
+    })
+      .nullable()
+      .meta({
+        description:
+          'What images cost, for models that make them: by token, or one by quality and size, of which the most exact line counts. Null: no prices of their own.',
+      }),
     max_prompt_tokens: z.int().nullable().meta({
       description:
         'The longest prompt that has a price: a request whose prompt may be longer, by its bytes, is refused.',

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Catalog, CatalogModel } from '../../catalog/catalog.ts';
-import { usdPerUnit } from '../../catalog/models.ts';
+import { imageFacts, usdPerUnit } from '../../catalog/models.ts';
+import type { ImagePrices } from '../../core/image-price.ts';
+import type { ModelKind } from '../../core/kind.ts';
 import { formatPrice } from '../../core/money.ts';
 import type { PriceClock, PriceTier, UnitPrices } from '../../core/price.ts';
 import type { Principal } from '../../keys/keyring.ts';
@@ -40,7 +42,12 @@ const commonParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'temper
 const toolParameters = ['tools', 'tool_choice', 'parallel_tool_calls'];
 const thinkingParameters = ['reasoning', 'include_reasoning', 'reasoning_effort'];
 
-const embeddingParameters = ['encoding_format', 'dimensions'];
+const otherParameters: Record<Exclude<ModelKind, 'text'>, readonly string[]> = {
+  embedding: ['encoding_format', 'dimensions'],
+  image: ['n', 'size', 'quality', 'background', 'output_format', 'output_compression', 'stream', 'partial_images'],
+};
+
+const outputs: Record<ModelKind, string> = { text: 'text', embedding: 'embeddings', image: 'image' };
 
 function textParameters(capabilities: readonly string[]): string[] {
   return [
@@ -59,7 +66,7 @@ function openRouterMembers({
   maxOutputTokens,
 }: CatalogModel): Record<string, unknown> {
   const input = ['text', ...(capabilities.includes('vision') ? ['image'] : [])];
-  const output = kind === 'embedding' ? 'embeddings' : 'text';
+  const output = outputs[kind];
   return {
     canonical_slug: id,
     architecture: {
@@ -69,7 +76,7 @@ function openRouterMembers({
       tokenizer: 'Other',
       instruct_type: null,
     },
-    supported_parameters: kind === 'embedding' ? embeddingParameters : textParameters(capabilities),
+    supported_parameters: kind === 'text' ? textParameters(capabilities) : otherParameters[kind],
     top_provider: { context_length: contextWindow, max_completion_tokens: maxOutputTokens, is_moderated: false },
     per_request_limits: null,
     default_parameters: null,
@@ -106,8 +113,22 @@ export function presentModel(model: CatalogModel): Record<string, unknown> {
       tiers: presentTiers(price.tiers ?? []),
       clock: price.clock === undefined ? null : presentClock(price.clock),
       per_unit: usdPerUnit(price.perUnit ?? {}),
+      images: price.images === undefined ? null : presentImages(price.images),
       max_prompt_tokens: price.maxPromptTokens ?? null,
     },
+  };
+}
+
+function presentImages(images: ImagePrices) {
+  const { tokens, each = [] } = imageFacts(images);
+  return {
+    tokens: tokens === undefined ? null : { input: tokens.input, cache_hit: tokens.cacheHit, output: tokens.output },
+    each: each.map(({ quality = null, size = null, upToPixels = null, price }) => ({
+      quality,
+      size,
+      up_to_pixels: upToPixels,
+      price,
+    })),
   };
 }
 

@@ -181,10 +181,11 @@ const keyRefusals = {
     code: 'model_not_supported',
     param: 'model',
     final: true,
-    message:
-      kind === 'embedding'
-        ? `The model ${model} makes embeddings and does not answer with text; ask for it at /v1/embeddings.`
-        : `The model ${model} answers with text and makes no embeddings; the list of models says which ones do (kind: embedding).`,
+    message: {
+      embedding: `The model ${model} makes embeddings and does not answer with text; ask for it at /v1/embeddings.`,
+      image: `The model ${model} makes images and does not answer with text; ask for it at /v1/images/generations or /v1/images/edits.`,
+      text: `The model ${model} answers with text and makes neither embeddings nor images; the list of models says which ones do (kind: embedding, kind: image).`,
+    }[kind],
   }),
   addressNotAllowed: (address: string): Refusal => ({
     name: 'address_not_allowed',

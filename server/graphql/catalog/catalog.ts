@@ -13,7 +13,7 @@ import type { Protocol } from '../../core/protocol.ts';
 import { listPlans, type Plan } from '../../plans/plans.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { UnitPricesType } from './changes.ts';
+import { ImagePricesType, UnitPricesType } from './changes.ts';
 import {
   knownCapabilities,
   ModelCapabilityType,
@@ -291,6 +291,12 @@ builder.node(ModelType, {
       type: UnitPricesType,
       description: 'What is charged by the piece, beside the tokens.',
       resolve: ({ price }) => price.perUnit ?? {},
+    }),
+    imagePrices: t.field({
+      type: ImagePricesType,
+      nullable: true,
+      description: 'What images cost; null: they have no prices of their own.',
+      resolve: ({ price }) => price.images ?? null,
     }),
     maxPromptTokens: t.int({
       nullable: true,

@@ -1,4 +1,5 @@
 import type { CatalogOutcome } from '../../catalog/changes.ts';
+import type { ImagePrice, ImagePrices, ImageTokenPrices } from '../../core/image-price.ts';
 import type { PerUnit, PriceWindow, UnitPrices } from '../../core/price.ts';
 import { decodeId } from '../access.ts';
 import { builder, type ObjectFields } from '../builder.ts';
@@ -40,6 +41,71 @@ export function given(input: object): Record<string, unknown> {
 
 export const price = (picoPerToken: bigint) => picoPerToken * 1_000_000n;
 export const optionalPrice = (picoPerToken: bigint | null) => (picoPerToken === null ? null : price(picoPerToken));
+
+const ImageTokenPricesType = builder.objectRef<ImageTokenPrices>('ImageTokenPrices').implement({
+  description: 'Prices of the tokens of images, in USD per 1M.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    input: t.field({
+      type: 'UsdAmount',
+      description: 'Images that are sent.',
+      resolve: ({ input }) => price(input),
+    }),
+    cacheHit: t.field({
+      type: 'UsdAmount',
+      description: 'Images read from the cache.',
+      resolve: ({ cacheHit }) => price(cacheHit),
+    }),
+    output: t.field({
+      type: 'UsdAmount',
+      description: 'Images that are made.',
+      resolve: ({ output }) => price(output),
+    }),
+  }),
+});
+
+const ImagePriceType = builder.objectRef<ImagePrice>('ImagePrice').implement({
+  description: 'The price of one image that is made.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    quality: t.string({
+      nullable: true,
+      description: "In the vendor's word; null: every one.",
+      resolve: ({ quality }) => quality ?? null,
+    }),
+    size: t.string({
+      nullable: true,
+      description: 'Exactly this one, such as `1024x1024`; null: every one.',
+      resolve: ({ size }) => size ?? null,
+    }),
+    upToPixels: t.int({
+      nullable: true,
+      description: 'Every size of at most so many pixels; null: no bound.',
+      resolve: ({ upToPixels }) => upToPixels ?? null,
+    }),
+    price: t.field({ type: 'UsdAmount', description: 'USD for one.', resolve: ({ price: usd }) => usd }),
+  }),
+});
+
+export const ImagePricesType = builder.objectRef<ImagePrices>('ImagePrices').implement({
+  description: 'What images cost, beside the text of a request.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    tokens: t.field({
+      type: ImageTokenPricesType,
+      nullable: true,
+      description: 'Tokens of images; null: they cost as those of text.',
+      resolve: ({ tokens }) => tokens ?? null,
+    }),
+    each: t.field({
+      type: [ImagePriceType],
+      description:
+        'One image, by quality and size; the most exact line counts. Empty: it costs nothing beside its tokens.',
+      complexity: { field: 1, multiplier: 4 },
+      resolve: ({ each }) => [...(each ?? [])],
+    }),
+  }),
+});
 
 /** Prices by the piece, of a model or of a route. */
 export const UnitPricesType = builder.objectRef<PerUnit>('UnitPrices').implement({

@@ -1,5 +1,6 @@
 import type { UnknownMembers } from '../../catalog/model.ts';
 import type { ReasoningEffort } from '../../core/effort.ts';
+import { fromStoredImages, type StoredImagePrices } from '../../core/image-price.ts';
 import type { ModelKind } from '../../core/kind.ts';
 import { fromStoredTiers, fromStoredUnits, type StoredTier } from '../../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
@@ -12,6 +13,7 @@ import {
   changeErrors,
   enteredPrices,
   given,
+  ImagePricesType,
   named,
   PriceClockType,
   PriceTierType,
@@ -125,6 +127,13 @@ builder.prismaObject('Price', {
       description: 'What is charged by the piece.',
       select: { perUnit: true },
       resolve: (row) => fromStoredUnits(row.perUnit as Record<string, number>),
+    }),
+    images: t.field({
+      type: ImagePricesType,
+      nullable: true,
+      description: 'What images cost; null: they have no prices of their own.',
+      select: { images: true },
+      resolve: ({ images }) => (images === null ? null : fromStoredImages(images as StoredImagePrices)),
     }),
     maxPromptTokens: t.exposeInt('maxPromptTokens', {
       nullable: true,

@@ -35,6 +35,43 @@ const PiecePricesInput = builder.inputType('PiecePricesInput', {
   }),
 });
 
+const ImageTokenPricesInput = builder.inputType('ImageTokenPricesInput', {
+  description: 'Prices of the tokens of images, in USD per 1M.',
+  fields: (t) => ({
+    input: t.field({ type: 'UsdAmount', required: true, description: 'Images that are sent.' }),
+    cacheHit: t.field({
+      type: 'UsdAmount',
+      required: true,
+      description: 'Images read from the cache; lower than `input`.',
+    }),
+    output: t.field({ type: 'UsdAmount', required: true, description: 'Images that are made.' }),
+  }),
+});
+
+const ImagePriceInput = builder.inputType('ImagePriceInput', {
+  description: 'The price of one image that is made; what is left out holds for all.',
+  fields: (t) => ({
+    quality: t.string({ description: "In the vendor's word, such as `high`." }),
+    size: t.string({ description: 'Exactly this one, such as `1024x1024`.' }),
+    upToPixels: t.int({ description: 'Every size of at most so many pixels.' }),
+    price: t.field({ type: 'UsdAmount', required: true, description: 'USD for one.' }),
+  }),
+});
+
+const ImagePricesInput = builder.inputType('ImagePricesInput', {
+  description: 'What images cost.',
+  fields: (t) => ({
+    tokens: t.field({
+      type: ImageTokenPricesInput,
+      description: 'Tokens of images; left out: they cost as those of text.',
+    }),
+    each: t.field({
+      type: [ImagePriceInput],
+      description: 'One image by quality and size; left out: nothing beside its tokens.',
+    }),
+  }),
+});
+
 const TierPricesInput = builder.inputType('TierPricesInput', {
   description: 'Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them.',
   fields: (t) => ({
@@ -71,6 +108,7 @@ const allPrices = (t: Fields) => ({
   tiers: t.field({ type: [TierPricesInput], description: 'Other prices for longer prompts; left out: none.' }),
   clock: t.field({ type: ClockPricesInput, description: 'Other prices for hours of the week; left out: none.' }),
   perUnit: t.field({ type: PiecePricesInput, description: 'What is charged by the piece; left out: nothing.' }),
+  images: t.field({ type: ImagePricesInput, description: 'What images cost; left out: no prices of their own.' }),
 });
 
 export const ModelPricesInput = builder.inputType('ModelPricesInput', {

@@ -21,6 +21,7 @@ export const [ModelKindType, ModelKindInput] = answeredAndSent('ModelKind', 'Mod
   values: {
     TEXT: { value: 'text', description: 'Text and calls of tools: messages, chat completions and responses.' },
     EMBEDDING: { value: 'embedding', description: 'Vectors: POST /api/v1/embeddings' },
+    IMAGE: { value: 'image', description: 'Images: POST /api/v1/images/generations and /api/v1/images/edits' },
   } satisfies Record<string, { value: ModelKind; description: string }>,
 });
 

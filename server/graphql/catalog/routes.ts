@@ -1,4 +1,5 @@
 import type { RouteTest } from '../../catalog/test-route.ts';
+import { fromStoredImages, type ImagePrices, type StoredImagePrices } from '../../core/image-price.ts';
 import {
   fromStoredTiers,
   fromStoredUnits,
@@ -16,6 +17,7 @@ import {
   changeErrors,
   enteredPrices,
   given,
+  ImagePricesType,
   named,
   PriceClockType,
   PriceTierType,
@@ -35,6 +37,7 @@ interface RouteCostsView {
   output: bigint;
   tiers: readonly PriceTier[];
   perUnit?: PerUnit;
+  images?: ImagePrices;
   clock?: PriceClock;
 }
 
@@ -59,6 +62,12 @@ export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').im
       type: UnitPricesType,
       description: 'What the vendor charges by the piece.',
       resolve: ({ perUnit }) => perUnit ?? {},
+    }),
+    images: t.field({
+      type: ImagePricesType,
+      nullable: true,
+      description: 'What the vendor charges for images; null: no prices of their own.',
+      resolve: ({ images }) => images ?? null,
     }),
   }),
 });
@@ -87,6 +96,7 @@ builder.prismaNode('Route', {
         costOutput: true,
         costTiers: true,
         costPerUnit: true,
+        costImages: true,
         costClock: true,
       },
       resolve: ({ costInput, costCacheHit, costOutput, costClock, ...row }) =>
@@ -100,6 +110,7 @@ builder.prismaNode('Route', {
               output: costOutput,
               tiers: fromStoredTiers(row.costTiers as unknown as StoredTier[]),
               perUnit: fromStoredUnits(row.costPerUnit as Record<string, number>),
+              ...(row.costImages === null ? {} : { images: fromStoredImages(row.costImages as StoredImagePrices) }),
               ...(costClock === null ? {} : { clock: fromStoredClock(costClock as unknown as StoredClock) }),
             },
     }),
