@@ -6,7 +6,7 @@ import { startSweep } from '../billing/upkeep/sweep.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Log } from '../core/log.ts';
 import { listen } from '../database/listen.ts';
-import { MigrationRefused } from '../database/migrate.ts';
+import { MigrationFailed, MigrationRefused } from '../database/migrate.ts';
 import { checkPoolers, PoolerRefused } from '../database/pooler.ts';
 import type { Authenticator } from '../gateway/entrance/authenticate.ts';
 import type { Keyring } from '../keys/keyring.ts';
@@ -81,7 +81,11 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
         if (needsPerson(error)) throw error;
         if (closing.signal.aborted) break;
         late.resolve(true);
-        log.warn({ ...describeError(error), waitMs }, 'the database cannot be worked with yet; trying again');
+        const failed = error instanceof MigrationFailed ? error.migration : undefined;
+        log.warn(
+          { ...describeError(error), migrations: failed, waitMs },
+          'the database cannot be worked with yet; trying again',
+        );
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
       }
     }

@@ -44,7 +44,7 @@ export interface ComparisonTotal {
 
 /**
  * Why a bill may differ: `cost_unknown` the ledger has no cost; `missing_model` the ledger has nothing of the model, or the
- * bill has not; `counted_twice` one side has a multiple of the other; `price` equal tokens at another price; `time_zone` the
+ * bill has not; `counted_twice` one side has a multiple of the other, or cached tokens as new input as well; `price` equal tokens at another price; `time_zone` the
  * days beside it make up for it; `unpaid` requests without usage are billed; `estimated` tokens are estimates.
  */
 export type BillCause =
@@ -259,7 +259,10 @@ function causesOf(row: VendorComparison, all: readonly VendorComparison[], { per
           ledger.requests > 0n &&
           vendor.requests === times * ledger.requests),
     );
-    if (multiple) causes.push('counted_twice');
+    // On the meter of new input as well as on meters of their own: https://github.com/Azure/azure-rest-api-specs/issues/45178
+    const cached = ledger.cacheHit + ledger.cacheWrite;
+    const isCachedTwice = cached > least.tokens && near(inputOf(vendor), inputOf(ledger) + cached);
+    if (multiple || isCachedTwice) causes.push('counted_twice');
     if (
       near(billed, ours) &&
       row.unknown === 0n &&

@@ -1,5 +1,3 @@
-// dev 2
-// dev 1
 /**
  * Fields that a line of the log may have. The list is both what the types of `Log` accept and what the log writes: a
  * field that is missing here fails the build in a call, and is dropped when a framework passes it.

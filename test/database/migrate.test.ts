@@ -1,9 +1,15 @@
 /** Migrations: applied once by any number of processes, and refused when they were edited. */
 
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { MigrationRefused, migrate, migrateStatus, readMigrations } from '../../server/database/migrate.ts';
+import {
+  MigrationRefused,
+  migrate,
+  migrateStatus,
+  migrationsDirectory,
+  readMigrations,
+} from '../../server/database/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 
@@ -128,3 +134,91 @@ it('waits for a transaction that has locked grants before it locks any other tab
     batch.release(true);
   }
 });
+
+it('keeps no reader and no writer behind its wait for a table: each wait is short, and it holds nothing in between', async () => {
+  await database.pool.query('CREATE TABLE busy (n int)');
+  write('1_change', 'CREATE TABLE made (); ALTER TABLE busy ADD COLUMN two int;');
+  const [reader, other] = [await database.pool.connect(), await database.pool.connect()];
+  try {
+    await reader.query('BEGIN');
+    await reader.query('SELECT FROM busy');
+    const migrated = run();
+    const waits = `SELECT count(*)::int AS waiting FROM pg_locks WHERE relation = 'busy'::regclass AND NOT granted`;
+    const isWaiting = async () => (await database.pool.query(waits)).rows[0].waiting as number;
+    await expect.poll(isWaiting).toBe(1);
+    // They come while the migration waits, and get through while the first reader still reads.
+    await other.query('SELECT FROM busy');
+    await other.query('INSERT INTO busy VALUES (1)');
+    expect((await database.pool.query(`SELECT to_regclass('made') AS made`)).rows).toEqual([{ made: null }]);
+    await expect.poll(isWaiting, { timeout: 20_000 }).toBe(1);
+    await other.query('INSERT INTO busy VALUES (2)');
+    await reader.query('COMMIT');
+    expect(await migrated).toEqual(['1_change']);
+    expect((await database.pool.query('SELECT count(*)::int AS n FROM busy WHERE two IS NULL')).rows).toEqual([
+      { n: 2 },
+    ]);
+  } finally {
+    reader.release(true);
+    other.release(true);
+  }
+});
+
+const moneyWaits = '-- From here on, the money path waits.';
+
+it('fills tables from the ledger before anybody waits: until then it holds no lock that a reader or a writer could meet', async () => {
+  const divided = (await readMigrations()).filter(({ script }) => script.includes(moneyWaits));
+  expect(divided.map(({ name }) => name)).toContain('20261122152800_margins');
+  for (const { name, script } of divided) {
+    const own = await createDatabase({ migrated: false });
+    const client = await own.pool.connect();
+    try {
+      await migrateUntil(own.url, name);
+      await client.query('BEGIN');
+      await client.query(`CREATE TEMP TABLE known ON COMMIT DROP AS SELECT oid FROM pg_class`);
+      await client.query(script.split(moneyWaits)[0] ?? '');
+      const { rows } = await client.query(
+        `SELECT relation::regclass::text AS name, mode FROM pg_locks JOIN known ON known.oid = relation
+         WHERE pid = pg_backend_pid() AND mode <> 'AccessShareLock' AND relation::regclass::text !~ '^pg_'`,
+      );
+      expect(rows).toEqual([]);
+    } finally {
+      client.release(true);
+      await own.drop();
+    }
+  }
+});
+
+it('margins count each entry once, whether its hour was over or not when they were first summed up', async () => {
+  await migrateUntil(database.url, '20261122152800_margins');
+  const { pool } = database;
+  await pool.query(`
+    WITH a AS (INSERT INTO account (id, name, email) VALUES (gen_random_uuid(), 'a', 'a@example.com') RETURNING id)
+    INSERT INTO ledger_entry (account_id, request_id, key_id, model, upstream, protocol, input, cache_hit, cache_write_5m,
+      cache_write_1h, output, price_input, price_cache_hit, price_cache_write_5m, price_cache_write_1h, price_output, cost,
+      charged, free_after, upstream_cost, latency_ms, outcome, usage_source, stream, created_at)
+    SELECT a.id, gen_random_uuid(), gen_random_uuid(), 'm', 'u', 'messages', 1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 1,
+      CASE WHEN n % 3 > 0 THEN 1 END, 1, 'completed', 'reported', false, now() - n * interval '7 minutes'
+    FROM a, generate_series(0, 60) AS n`);
+  await migrate({ url: database.url });
+  const { rows } = await pool.query(`
+    SELECT count(*)::int AS hours, sum(requests)::int AS requests, sum(charged)::int AS charged, sum(unknown_requests)::int AS unknown,
+      (SELECT count(*)::int FROM (SELECT DISTINCT date_trunc('hour', created_at, 'UTC') FROM ledger_entry) AS h) AS expected
+    FROM margin_hour`);
+  expect(rows).toEqual([
+    { hours: rows[0].expected, expected: rows[0].expected, requests: 61, charged: 122, unknown: 21 },
+  ]);
+});
+
+it('a migration whose text became better is recorded under its first checksum, which earlier versions compare', async () => {
+  const margins = (await readMigrations()).find(({ name }) => name === '20261122152800_margins');
+  expect(margins?.checksum).toBe('5d27132195bc797154bb68a844854ca999b0811f930c88b28e8a7bf93b3079da');
+});
+
+/** The migrations before this one. */
+async function migrateUntil(url: string, name: string): Promise<void> {
+  const earlier = createDirectory('steyg-migrations-');
+  for (const each of await readMigrations())
+    if (each.name < name) cpSync(join(migrationsDirectory, each.name), join(earlier, each.name), { recursive: true });
+  await migrate({ url, directory: earlier });
+  rmSync(earlier, { recursive: true });
+}

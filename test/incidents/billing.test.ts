@@ -269,13 +269,19 @@ describe('Wei-Shaw/sub2api#5856: an unstable upstream', () => {
   });
 });
 
-// https://github.com/Azure/azure-rest-api-specs/issues/45178 could not be found; by its description the vendor billed each token
-// twice. Only a comparison with the vendor's own file can see that.
-describe('Azure/azure-rest-api-specs#45178: the vendor bills twice', () => {
-  it('the comparison with the file of the vendor shows the day and the model', async () => {
+// https://github.com/Azure/azure-rest-api-specs/issues/45178: the meter of new input was fed all input, and what was read from a cache
+// and written to it was rated again on meters of its own: 10,461 USD for 1,967. Only a comparison with the vendor's file can see that.
+describe('Azure/azure-rest-api-specs#45178: the vendor bills cached tokens twice', () => {
+  it('the comparison with the file of the vendor shows the day, the model and what it is too much', async () => {
     const token = await operatorToken(app);
     const at = new Date();
-    const usage = `[[usage {"input_tokens":50000,"output_tokens":900}]]${padding(50_000)}`;
+    const reported = {
+      input_tokens: 2_000,
+      cache_read_input_tokens: 41_000,
+      cache_creation_input_tokens: 7_000,
+      output_tokens: 900,
+    };
+    const usage = `[[usage ${JSON.stringify(reported)}]]${padding(50_000)}`;
     const customer = await app.customer({ usd: '1000' });
     for (let i = 0; i < 3; i += 1)
       await (
@@ -289,25 +295,101 @@ describe('Azure/azure-rest-api-specs#45178: the vendor bills twice', () => {
     );
     const day = at.toISOString().slice(0, 10);
     const told = rows[0] as Record<'input' | 'output' | 'hit' | 'write', string>;
-    const csv = (factor: bigint) =>
-      `day,model,input,cache_hit,cache_write,output\n${day},sim-medium,${BigInt(told.input) * factor},${BigInt(told.hit) * factor},${BigInt(told.write) * factor},${BigInt(told.output) * factor}`;
-    const differing = async (factor: bigint): Promise<unknown> => {
+    const csv = (input: bigint) =>
+      `day,model,input,cache_hit,cache_write,output\n${day},sim-medium,${input},${told.hit},${told.write},${told.output}`;
+    const compared = async (input: bigint): Promise<unknown> => {
       const taken = await graphql(
         app,
         'mutation ($csv: String!) { importVendorUsage(input: { upstream: "by-messages", csv: $csv }) { __typename } }',
-        { token, variables: { csv: csv(factor) } },
+        { token, variables: { csv: csv(input) } },
       );
       expect(taken.data).toEqual({ importVendorUsage: { __typename: 'VendorUsageImported' } });
-      const compared = await graphql(
+      const answer = await graphql(
         app,
-        `{ operator { vendorComparison(from: "${day}", to: "${day}", upstream: "by-messages") { nodes { model differs } } } }`,
+        `{ operator { vendorComparison(from: "${day}", to: "${day}", upstream: "by-messages") { nodes { model differs causes vendor { input } ledger { input } } } } }`,
         { token },
       );
-      const seen = compared.data?.['operator'] as { vendorComparison: { nodes: unknown[] } } | undefined;
+      const seen = answer.data?.['operator'] as { vendorComparison: { nodes: unknown[] } } | undefined;
       return seen?.vendorComparison.nodes;
     };
-    expect(await differing(1n)).toEqual([{ model: 'sim-medium', differs: false }]);
-    expect(await differing(2n)).toEqual([{ model: 'sim-medium', differs: true }]);
+    const ordinary = BigInt(told.input);
+    const all = ordinary + BigInt(told.hit) + BigInt(told.write);
+    expect(await compared(ordinary)).toMatchObject([{ model: 'sim-medium', differs: false }]);
+    expect(await compared(all)).toMatchObject([
+      {
+        model: 'sim-medium',
+        differs: true,
+        causes: expect.arrayContaining(['COUNTED_TWICE']),
+        vendor: { input: String(all) },
+        ledger: { input: String(ordinary) },
+      },
+    ]);
+  });
+});
+
+// https://github.com/Wei-Shaw/sub2api/issues/2944 and https://github.com/QuantumNous/new-api/issues/4291: reads from a cache were folded
+// into the input of Messages, and charged at both prices. https://github.com/Wei-Shaw/sub2api/issues/2332: the last event, which
+// tells the output alone, made an entry of its own: 72 USD too much.
+describe('Wei-Shaw/sub2api#2944, #2332, QuantumNous/new-api#4291: the last event tells the output alone', () => {
+  it('one entry, whose input is what the first event said, and whose reads cost their own price', async () => {
+    const start = {
+      input_tokens: 13_646,
+      cache_creation_input_tokens: 10_769,
+      cache_read_input_tokens: 15_108,
+      output_tokens: 1,
+    };
+    const row = await billed(protocols.messages, messagesStream(start, { output_tokens: 24 }) + padding(40_000), {
+      stream: true,
+      model: 'long-messages',
+    });
+    expect(row).toMatchObject({ input: 13_646n, cache_hit: 15_108n, cache_write_5m: 10_769n, output: 24n });
+    expect(row['cost']).toBe(
+      13_646n * 3n * micro + (15_108n * 3n * micro) / 10n + (10_769n * 375n * micro) / 100n + 24n * 15n * micro,
+    );
+  });
+});
+
+// https://github.com/Wei-Shaw/sub2api/pull/5154 (issue #5148): a stream that ended without its last event had no entry at all, although
+// its first event had told what was read.
+describe('Wei-Shaw/sub2api#5148: a stream without its last event', () => {
+  it('costs what its first event told, and the words that came', async () => {
+    const usage = {
+      input_tokens: 700,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 9_000,
+      output_tokens: 1,
+    };
+    const whole = messagesStream(usage, { output_tokens: 24 });
+    const [headers = '', raw = ''] = whole.split(' [[raw ');
+    const events = Buffer.from(raw.slice(0, -2), 'base64').toString().split('\n\n');
+    // As far as the only word of the answer.
+    const cut = `${events.slice(0, 3).join('\n\n')}\n\n`;
+    const text = `${headers} [[raw ${Buffer.from(cut).toString('base64')}]]${padding(10_000)}`;
+    const row = await billed(protocols.messages, text, { stream: true });
+    expect(row).toMatchObject({ outcome: 'upstream_cut', input: 700n, cache_hit: 9_000n });
+    expect(row['output'] as bigint).toBeGreaterThan(0n);
+    expect(row['output'] as bigint).toBeLessThan(10n);
+  });
+});
+
+// https://github.com/anomalyco/opencode/issues/17566 and https://github.com/BerriAI/litellm/pull/39850: tokens of reasoning are part of
+// the output, and were charged once more.
+describe('BerriAI/litellm#39850, anomalyco/opencode#17566: tokens of reasoning', () => {
+  it.each([
+    [
+      protocols.chat,
+      { prompt_tokens: 700, completion_tokens: 1_944, completion_tokens_details: { reasoning_tokens: 1_360 } },
+    ],
+    [
+      protocols.responses,
+      { input_tokens: 700, output_tokens: 1_944, output_tokens_details: { reasoning_tokens: 1_360 } },
+    ],
+  ])('are charged once ($protocol)', async (protocol, usage) => {
+    const most = protocol === protocols.chat ? { max_completion_tokens: 2_000 } : { max_output_tokens: 2_000 };
+    for (const stream of [true, false])
+      expect(
+        await billed(protocol, `[[usage ${JSON.stringify(usage)}]]${padding(700)}`, { stream, ...most }),
+      ).toMatchObject({ input: 700n, output: 1_944n, cost: 700n * 3n * micro + 1_944n * 15n * micro });
   });
 });
 

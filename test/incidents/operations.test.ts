@@ -75,6 +75,46 @@ describe('BerriAI/litellm#37875, egeominotti/bunqueue#119: a migration that outl
   });
 });
 
+// https://github.com/maximhq/bifrost/issues/1799: after an update a migration failed at the data that was there, and the process ended,
+// again and again. https://github.com/BerriAI/litellm/pull/39365: one that failed was forgotten, and the proxy served on an empty schema
+// and said that it was healthy. https://github.com/BerriAI/litellm/issues/27704: jobs ran before the database could be used, and their
+// spend was lost.
+describe('maximhq/bifrost#1799, BerriAI/litellm#39365, #27704: a migration that fails at what is there', () => {
+  let database: TestDatabase;
+  const directory = createDirectory('steyg-incident-');
+  let server: ServerProcess | null = null;
+  beforeAll(async () => {
+    database = await createDatabase({ migrated: false });
+  });
+  afterAll(async () => {
+    await server?.kill();
+    await database.drop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('the server lives, is not ready, serves nothing, names the migration, and goes on by itself once the data is put right', async () => {
+    const { rows: none } = await database.pool.query('CREATE TABLE margin_hour (somebody text)');
+    expect(none).toEqual([]);
+    const started = await startServer({
+      dataDir: directory,
+      env: { DATABASE_URL: database.url, SIMULATOR_FIRST_TOKEN_MS: '0' },
+    });
+    server = started;
+    await started.until(() => started.output.includes('_margins'));
+    await until(async () => (await started.status('/healthz')) === 200);
+    expect(await started.status('/readyz')).toBe(503);
+    const refused = await fetch(`${started.baseUrl}/v1/models`, { headers: { authorization: 'Bearer sk-x' } });
+    expect(refused.status).toBe(503);
+    // What came before it stays, and nothing of the failed one.
+    const { rows } = await database.pool.query(
+      `SELECT max(migration_name) AS last, count(*) FILTER (WHERE finished_at IS NULL)::int AS open FROM _prisma_migrations`,
+    );
+    expect(rows).toEqual([{ last: '20261122150600_undone_matches', open: 0 }]);
+    await database.pool.query('DROP TABLE margin_hour');
+    await started.ready();
+  });
+});
+
 describe('on one running server', () => {
   let app: TestApp;
   beforeAll(async () => {

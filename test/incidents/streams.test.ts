@@ -133,7 +133,8 @@ const createdResponse = {
 };
 
 // https://github.com/Wei-Shaw/sub2api/issues/1322: `response.incomplete` was not taken for the end of an answer.
-describe('Wei-Shaw/sub2api#1322: other last events of Responses', () => {
+// https://github.com/QuantumNous/new-api/issues/7241: its usage was not read, and the answer was free.
+describe('Wei-Shaw/sub2api#1322, QuantumNous/new-api#7241: other last events of Responses', () => {
   it('an incomplete answer is an answer, and is charged as it was reported', async () => {
     const customer = await app.customer();
     const usage = { input_tokens: 70, output_tokens: 30, total_tokens: 100 };
@@ -169,6 +170,35 @@ describe('Wei-Shaw/sub2api#5009: an empty answer without usage', () => {
     expect(row?.['usage_source']).toBeOneOf(['estimated', 'partial']);
     expect(row?.['charged'] as bigint).toBeGreaterThan(0n);
   });
+});
+
+// https://github.com/QuantumNous/new-api/issues/7486: a stream of Responses that was opened and ended before a word was charged, and the
+// same turn, asked again, was charged a second time. https://github.com/QuantumNous/new-api/issues/4168 is the same of Chat Completions.
+describe('QuantumNous/new-api#7486, #4168: opened, ended, and asked again', () => {
+  it.each(everyProtocol)(
+    '$protocol: the turn that said nothing is free, the one that answered is charged',
+    async (protocol) => {
+      const customer = await app.customer();
+      const ask = async (text: string) =>
+        (
+          await send(app, protocol, {
+            secret: customer.secret,
+            text: `${'context '.repeat(200)} ${text}`,
+            more: { model: protocol.only, stream: true },
+          })
+        ).text();
+      expect(await ask('[[len 40]] [[cut 1 end]]')).not.toContain(protocol.terminator);
+      expect(await ask('[[len 4]]')).toContain(protocol.terminator);
+      const rows = await settled(app, customer);
+      expect(new Map(rows.map((row) => [row['outcome'], (row['charged'] as bigint) > 0n]))).toEqual(
+        new Map([
+          ['completed', true],
+          ['upstream_cut', false],
+        ]),
+      );
+      expect(rows).toHaveLength(2);
+    },
+  );
 });
 
 // https://github.com/Wei-Shaw/sub2api/pull/6473: the answer was whole, and the gateway waited for the vendor to close the connection.

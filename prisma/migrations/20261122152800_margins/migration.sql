@@ -37,6 +37,16 @@ BEGIN
   RETURN NULL;
 END $$;
 
+-- Of hours that are long over, while requests go on: entries are append-only, they have the time at which their transaction began, and
+-- none of these runs for an hour.
+INSERT INTO margin_hour (account_id, hour, model, upstream, requests, cost, charged, upstream_cost, unknown_requests, unknown_charged)
+SELECT account_id, date_trunc('hour', created_at, 'UTC'), model, upstream, count(*), sum(cost), sum(charged),
+       coalesce(sum(upstream_cost), 0), count(*) FILTER (WHERE upstream_cost IS NULL AND usage_source <> 'none'),
+       coalesce(sum(charged) FILTER (WHERE upstream_cost IS NULL), 0)
+FROM ledger_entry WHERE created_at < date_trunc('hour', now(), 'UTC') - interval '1 hour' GROUP BY 1, 2, 3, 4;
+
+-- From here on, the money path waits.
+
 CREATE TRIGGER add_margin AFTER INSERT ON ledger_entry REFERENCING NEW TABLE AS entered
   FOR EACH STATEMENT EXECUTE FUNCTION add_margin();
 
@@ -45,4 +55,4 @@ INSERT INTO margin_hour (account_id, hour, model, upstream, requests, cost, char
 SELECT account_id, date_trunc('hour', created_at, 'UTC'), model, upstream, count(*), sum(cost), sum(charged),
        coalesce(sum(upstream_cost), 0), count(*) FILTER (WHERE upstream_cost IS NULL AND usage_source <> 'none'),
        coalesce(sum(charged) FILTER (WHERE upstream_cost IS NULL), 0)
-FROM ledger_entry GROUP BY 1, 2, 3, 4;
+FROM ledger_entry WHERE created_at >= date_trunc('hour', now(), 'UTC') - interval '1 hour' GROUP BY 1, 2, 3, 4;

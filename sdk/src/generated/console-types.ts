@@ -315,7 +315,7 @@ export type AuditAction =
 export type BillCause =
   /** The route does not say what requests cost. */
   | 'COST_UNKNOWN'
-  /** One side has a multiple of the other. */
+  /** One side has a multiple of the other, or what was cached is new input as well. */
   | 'COUNTED_TWICE'
   /** Tokens of the ledger are estimates. */
   | 'ESTIMATED'

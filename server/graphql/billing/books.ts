@@ -41,7 +41,10 @@ const BillCauseType = builder.enumType('BillCause', {
   values: {
     COST_UNKNOWN: { value: 'cost_unknown', description: 'The route does not say what requests cost.' },
     MISSING_MODEL: { value: 'missing_model', description: 'One side has nothing of the model.' },
-    COUNTED_TWICE: { value: 'counted_twice', description: 'One side has a multiple of the other.' },
+    COUNTED_TWICE: {
+      value: 'counted_twice',
+      description: 'One side has a multiple of the other, or what was cached is new input as well.',
+    },
     PRICE: { value: 'price', description: 'Equal tokens at another price.' },
     TIME_ZONE: { value: 'time_zone', description: 'The day beside it makes up for it.' },
     UNPAID: { value: 'unpaid', description: 'Requests without usage are billed.' },
