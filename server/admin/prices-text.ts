@@ -1,11 +1,11 @@
-import { clockFacts, imageFacts, usdPerUnit } from '../catalog/models.ts';
+import { clockFacts, imageFacts, usdPerUnit, variantFacts } from '../catalog/models.ts';
 import type { RouteCosts } from '../catalog/upstreams.ts';
 import { formatPrice } from '../core/money.ts';
 import type { CatalogPrice } from '../core/price.ts';
 
 /** Prices and costs as a catalog file writes them: USD per 1M tokens as text. */
 export function pricesText(prices: CatalogPrice | RouteCosts) {
-  const { tiers, perUnit = {}, images, clock } = prices;
+  const { tiers, perUnit = {}, images, clock, variants } = prices;
   const maxPromptTokens = 'maxPromptTokens' in prices ? prices.maxPromptTokens : null;
   return {
     ...fiveText(prices),
@@ -13,6 +13,7 @@ export function pricesText(prices: CatalogPrice | RouteCosts) {
       ? {}
       : { tiers: tiers.map((tier) => ({ abovePromptTokens: tier.abovePromptTokens, ...fiveText(tier) })) }),
     ...(clock === undefined ? {} : { clock: clockFacts(clock) }),
+    ...(variants === undefined ? {} : { variants: variantFacts(variants) }),
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
     ...(images === undefined ? {} : { images: imageFacts(images) }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),

@@ -56,6 +56,8 @@ type RefusalReason =
   | 'model_not_allowed'
   /** The prompt may have more tokens than the model's prices reach. */
   | 'prompt_unpriced'
+  /** The model's prices lack what the request asks for: its tier, speed or region. */
+  | 'variant_unpriced'
   /** A spending limit of the key, or of the account over all its keys. */
   | 'key_limit'
   | 'account_limit'

@@ -11,6 +11,7 @@ import {
   type VersionPrice,
 } from '../core/price.ts';
 import { fromStoredClock, pricesAtMoment, type StoredClock } from '../core/price-clock.ts';
+import { fromStoredVariants, type StoredVariant } from '../core/price-variants.ts';
 import { singleFlight } from '../shared/single-flight.ts';
 import type { UnknownMembers } from './model.ts';
 import { clientPrefix } from './model.ts';
@@ -113,6 +114,7 @@ interface Row {
   output: string;
   tiers: StoredTier[];
   clock: StoredClock | null;
+  variants: StoredVariant[] | null;
   perUnit: Record<string, number>;
   images: StoredImagePrices | null;
   maxPromptTokens: number | null;
@@ -131,7 +133,7 @@ const readModels = `
          m.reasoning_tokens_per_second AS "reasoningTokensPerSecond",
          m.unknown_members AS "unknownMembers", m.created_at AS "createdAt",
          p.id AS "priceId", p.input::text, p.cache_hit::text AS "cacheHit", p.cache_write_5m::text AS "cacheWrite5m",
-         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.tiers, p.clock, p.per_unit AS "perUnit", p.images,
+         p.cache_write_1h::text AS "cacheWrite1h", p.output::text, p.tiers, p.clock, p.variants, p.per_unit AS "perUnit", p.images,
          p.max_prompt_tokens AS "maxPromptTokens", p.valid_from AS "validFrom"
   FROM model m JOIN price p ON p.model_id = m.id
   WHERE m.enabled AND (p.valid_from > now() OR p.id = (
@@ -279,6 +281,7 @@ function toPrice(row: Row): CurrentPrice {
       tiers: fromStoredTiers(row.tiers),
       perUnit: fromStoredUnits(row.perUnit),
       ...(row.images === null ? {} : { images: fromStoredImages(row.images) }),
+      ...(row.variants === null ? {} : { variants: fromStoredVariants(row.variants) }),
     }),
     ...(clock === null ? {} : { clock: fromStoredClock(clock) }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),

@@ -17,7 +17,7 @@ export function parseMarkup(text: string): Markup | null {
 }
 
 /**
- * Prices that bring the markup on every pool of every tier and window: pico-USD per token, rounded up, so that the markup is never
+ * Prices that bring the markup on every pool of every tier, variant and window: pico-USD per token, rounded up, so that the markup is never
  * missed. A cache hit must be cheaper than new context; where the vendor makes no difference, it is one pico-USD cheaper.
  */
 export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
@@ -42,7 +42,7 @@ export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
         }),
     ...(each === undefined ? {} : { each: each.map((line) => ({ ...line, price: up(line.price) })) }),
   });
-  const { clock, perUnit = {}, images } = costs;
+  const { clock, perUnit = {}, images, variants = [] } = costs;
   const pieces = chargedUnits.flatMap((unit) =>
     perUnit[unit] === undefined ? [] : [[unit, up(perUnit[unit])] as const],
   );
@@ -55,6 +55,9 @@ export function markedUp(costs: RouteCosts, markup: Markup): CatalogPrice {
     tiers: tiersUp(costs.tiers),
     ...(pieces.length === 0 ? {} : { perUnit: Object.fromEntries(pieces) }),
     ...(images === undefined ? {} : { images: imagesUp(images) }),
+    ...(variants.length === 0
+      ? {}
+      : { variants: variants.map(({ name, tiers, ...set }) => ({ name, ...setUp(set), tiers: tiersUp(tiers) })) }),
     ...(clock === undefined
       ? {}
       : {

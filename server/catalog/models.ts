@@ -9,12 +9,14 @@ import {
   type PerUnit,
   type PriceClock,
   type PriceTier,
+  type PriceVariant,
   type StoredTier,
   toStoredTiers,
   toStoredUnits,
   type UnitPrices,
 } from '../core/price.ts';
 import { fromStoredClock, type StoredClock, toStoredClock } from '../core/price-clock.ts';
+import { fromStoredVariants, type StoredVariant, toStoredVariants } from '../core/price-variants.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import type { Model } from './model.ts';
@@ -38,7 +40,7 @@ const modelColumns = `id, display_name AS "displayName", family, kind, context_w
   reasoning_tokens_per_second AS "reasoningTokensPerSecond",
   unknown_members AS "unknownMembers", enabled`;
 const priceColumns = `id, input, cache_hit AS "cacheHit", cache_write_5m AS "cacheWrite5m",
-  cache_write_1h AS "cacheWrite1h", output, tiers, clock,
+  cache_write_1h AS "cacheWrite1h", output, tiers, clock, variants,
   per_unit AS "perUnit", images, max_prompt_tokens AS "maxPromptTokens", valid_from AS "validFrom"`;
 
 /** All models, disabled ones too, by id. */
@@ -92,9 +94,10 @@ export async function saveModel(client: ClientBase, model: Model, actor: string)
  */
 export async function currentPrice(client: ClientBase, modelId: string): Promise<PriceVersion | null> {
   const { rows } = await client.query<
-    Omit<PriceVersion, 'tiers' | 'perUnit' | 'clock' | 'images'> & {
+    Omit<PriceVersion, 'tiers' | 'perUnit' | 'clock' | 'images' | 'variants'> & {
       tiers: StoredTier[];
       clock: StoredClock | null;
+      variants: StoredVariant[] | null;
       perUnit: Record<string, number>;
       images: StoredImagePrices | null;
     }
@@ -105,13 +108,14 @@ export async function currentPrice(client: ClientBase, modelId: string): Promise
   );
   const [row] = rows;
   if (row === undefined) return null;
-  const { tiers, clock, perUnit, images, ...version } = row;
+  const { tiers, clock, perUnit, images, variants, ...version } = row;
   return {
     ...version,
     tiers: fromStoredTiers(tiers),
     perUnit: fromStoredUnits(perUnit),
     ...(images === null ? {} : { images: fromStoredImages(images) }),
     ...(clock === null ? {} : { clock: fromStoredClock(clock) }),
+    ...(variants === null ? {} : { variants: fromStoredVariants(variants) }),
   };
 }
 
@@ -130,9 +134,9 @@ export async function savePrices(
   // count. Truncated to the column's precision, which would round up into the future.
   await client.query(
     `INSERT INTO price (id, model_id, input, cache_hit, cache_write_5m, cache_write_1h, output, tiers,
-       max_prompt_tokens, per_unit, valid_from, created_at, clock, images)
+       max_prompt_tokens, per_unit, valid_from, created_at, clock, images, variants)
      SELECT $1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb, greatest($11::timestamptz, this.moment), this.moment,
-            $12::jsonb, $13::jsonb
+            $12::jsonb, $13::jsonb, $14::jsonb
      FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS moment) AS this`,
     [
       uuidv7(),
@@ -148,6 +152,7 @@ export async function savePrices(
       validFrom ?? null,
       prices.clock === undefined ? null : JSON.stringify(toStoredClock(prices.clock)),
       storedImages(prices.images),
+      prices.variants === undefined ? null : JSON.stringify(toStoredVariants(prices.variants)),
     ],
   );
   await appendAudit(client, {
@@ -184,7 +189,7 @@ function modelFacts(model: Model): AuditFacts {
 
 /** USD per 1,000,000 tokens, as people know prices. Members that are not set are left out of the audit. */
 function priceFacts(prices: CatalogPrice): AuditFacts {
-  const { tiers, maxPromptTokens, perUnit = {}, images, clock } = prices;
+  const { tiers, maxPromptTokens, perUnit = {}, images, clock, variants } = prices;
   return {
     input: formatPrice(prices.input),
     cacheHit: formatPrice(prices.cacheHit),
@@ -193,6 +198,7 @@ function priceFacts(prices: CatalogPrice): AuditFacts {
     output: formatPrice(prices.output),
     ...(tiers.length === 0 ? {} : { tiers: tiers.map(tierFacts) }),
     ...(clock === undefined ? {} : { clock: clockFacts(clock) }),
+    ...(variants === undefined ? {} : { variants: variantFacts(variants) }),
     ...(maxPromptTokens === null ? {} : { maxPromptTokens }),
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
     ...(images === undefined ? {} : { images: imageFacts(images) }),
@@ -250,6 +256,15 @@ export function clockFacts({ timeZone, exceptDates, windows }: PriceClock) {
       ...(tiers.length === 0 ? {} : { tiers: tiers.map(tierFacts) }),
     })),
   };
+}
+
+/** Variants with prices as people know them, and as a catalog file writes them. */
+export function variantFacts(variants: readonly PriceVariant[]) {
+  return variants.map(({ name, tiers, ...prices }) => ({
+    name,
+    ...fiveFacts(prices),
+    ...(tiers.length === 0 ? {} : { tiers: tiers.map(tierFacts) }),
+  }));
 }
 
 function fiveFacts({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: UnitPrices) {

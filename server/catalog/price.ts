@@ -6,14 +6,17 @@ import {
   MAX_PERIODS,
   MAX_TIERS,
   MAX_UNIT_PRICE,
+  MAX_VARIANTS,
   MAX_WINDOWS,
   type PerUnit,
   type PriceClock,
   type PriceTier,
+  type PriceVariant,
   type Weekday,
   weekdays,
 } from '../core/price.ts';
 import { haveOverlap, isTimeZone, parsePeriod, sameBounds } from '../core/price-clock.ts';
+import { isVariantName, multiplied, parseTimes } from '../core/price-variants.ts';
 
 /**
  * Validates prices: USD per 1,000,000 tokens, decimal text with at most 6 decimals, at most 10,000. Text avoids
@@ -233,6 +236,105 @@ function haveSameBounds({ tiers, clock }: { tiers: readonly PriceTier[]; clock?:
   return clock === undefined || clock.windows.every((window) => sameBounds(window.tiers, tiers));
 }
 
+const timesText = z.string('must be text').transform((text, context) => {
+  const millionths = parseTimes(text);
+  if (millionths !== null) return millionths;
+  context.addIssue({
+    code: 'custom',
+    message: 'must be a factor as text, such as "0.5", above 0 and at most "100"',
+    input: text,
+  });
+  return z.NEVER;
+});
+
+/** Variants of the prices: each a factor on all of them, or a set of its own. `tier` and `hit`: as of a clock. */
+function variantsOf(tier: z.ZodType<PriceTier>, hit: 'cheaper' | 'any') {
+  const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish();
+  const variant = z
+    .strictObject({
+      name: z
+        .string('must be text')
+        .refine(
+          isVariantName,
+          'must be a word such as "flex", or several in order with "+" between them, such as "fast+us"',
+        )
+        .describe(
+          'What chooses it: the value of `service_tier`, `speed` or `inference_geo` (such as `flex`, `priority`, `fast`, `us`), or `batch`. Several, sorted, with `+` between them: what they cost together.',
+        ),
+      times: optional(timesText).describe(
+        'All prices and tiers times this, in place of prices: `0.5` is half. Rounded up to a millionth of a USD per 1,000,000 tokens.',
+      ),
+      input: optional(priceText).describe('As outside of the variants; left out with `times`.'),
+      cacheHit: optional(priceText).describe('As outside of the variants; left out with `times`.'),
+      cacheWrite5m: optionalPrice.describe('Left out: as `input` of the variant.'),
+      cacheWrite1h: optionalPrice.describe('Left out: as `input` of the variant.'),
+      output: optional(priceText).describe('As outside of the variants; left out with `times`.'),
+      tiers: tiersOf(tier).describe('As `tiers` of the ordinary prices, with the same bounds; left out with `times`.'),
+    })
+    .transform(({ name, times, input, cacheHit, output, ...others }, context): GivenVariant => {
+      if (times != null && input == null && cacheHit == null && output == null && others.tiers.length === 0)
+        return { name, times };
+      const sentence = (message: string, path: string[] = []) => {
+        context.addIssue({ code: 'custom', message, path });
+        return z.NEVER;
+      };
+      if (times != null || input == null || cacheHit == null || output == null)
+        return sentence('must have either times, or input, cacheHit and output');
+      if (hit === 'cheaper' && !isHitCheaper({ input, cacheHit })) return sentence(cheaperHit.error, cheaperHit.path);
+      return { name, cacheHit, output, ...completed({ ...others, input }) };
+    });
+  return z
+    .array(variant, 'must be a list')
+    .max(MAX_VARIANTS, `must have at most ${MAX_VARIANTS} entries`)
+    .refine(
+      (list) => new Set(list.map(({ name }) => name)).size === list.length,
+      'must not name the same variant twice',
+    )
+    .nullish();
+}
+
+type GivenVariant = { name: string; times: bigint } | PriceVariant;
+
+const variantBounds = {
+  path: ['variants'],
+  error: 'must each have tiers with the same abovePromptTokens as the ordinary prices',
+};
+
+function haveVariantBounds({ tiers, variants }: { tiers: readonly PriceTier[]; variants?: readonly PriceVariant[] }) {
+  return (variants ?? []).every((variant) => sameBounds(variant.tiers, tiers));
+}
+
+const clockOrVariants = { path: ['variants'], error: 'cannot be given together with a clock' };
+
+function hasOneOfBoth({ clock, variants }: { clock?: PriceClock; variants?: readonly PriceVariant[] }): boolean {
+  return clock === undefined || variants === undefined;
+}
+
+/** What a factor multiplies. */
+interface Ordinary {
+  input: bigint;
+  cacheHit: bigint;
+  cacheWrite5m: bigint | null;
+  cacheWrite1h: bigint | null;
+  output: bigint;
+  tiers: readonly PriceTier[];
+}
+
+/** Variants as sets of their own, by name; left out where none are given. */
+function withVariants<Prices extends Ordinary & { variants?: readonly GivenVariant[] | null | undefined }>({
+  variants,
+  ...prices
+}: Prices) {
+  return { ...prices, ...(variants == null || variants.length === 0 ? {} : { variants: setsOf(variants, prices) }) };
+}
+
+function setsOf(variants: readonly GivenVariant[], ordinary: Ordinary): PriceVariant[] {
+  const sets = variants.map((variant) =>
+    'times' in variant ? { name: variant.name, ...multiplied(completed(ordinary), variant.times) } : variant,
+  );
+  return sets.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
 /** Leaves out a clock and prices of images that are not given. */
 function withoutNothing<
   Prices extends { clock?: PriceClock | null | undefined; images?: ImagePrices | null | undefined },
@@ -250,6 +352,9 @@ export const pricesInput = z
     clock: clockOf(tierShape.refine(isHitCheaper, cheaperHit).transform(completed), 'cheaper').describe(
       'Other prices for some hours of the week.',
     ),
+    variants: variantsOf(tierShape.refine(isHitCheaper, cheaperHit).transform(completed), 'cheaper').describe(
+      'Other prices by what a request asks for and its vendor serves: `service_tier`, `speed`, `inference_geo`, a batch. What has no variant is refused by name.',
+    ),
     perUnit: perUnit.describe('What is charged by the piece, for what `allow` opens.'),
     images: images.describe('What images cost, for models of the kind `image`.'),
     maxPromptTokens: promptBound
@@ -261,7 +366,10 @@ export const pricesInput = z
   })
   .refine(isHitCheaper, cheaperHit)
   .transform(withoutNothing)
-  .refine(haveSameBounds, windowBounds);
+  .transform(withVariants)
+  .refine(haveSameBounds, windowBounds)
+  .refine(haveVariantBounds, variantBounds)
+  .refine(hasOneOfBoth, clockOrVariants);
 
 function isPrice(prices: unknown, name: 'input' | 'cacheHit'): boolean {
   return typeof prices === 'object' && prices !== null && typeof Reflect.get(prices, name) === 'bigint';
@@ -277,8 +385,14 @@ export const costsInput = z
     output: priceText.describe('Cost of what the model writes.'),
     tiers: tiersOf(tierShape.transform(completed)).describe('Other costs for longer prompts.'),
     clock: clockOf(tierShape.transform(completed), 'any').describe('Other costs for some hours of the week.'),
+    variants: variantsOf(tierShape.transform(completed), 'any').describe(
+      'Other costs by what the vendor served, as `variants` of the prices.',
+    ),
     perUnit: perUnit.describe('What the vendor charges by the piece.'),
     images: images.describe('What the vendor charges for images.'),
   })
   .transform(withoutNothing)
-  .refine(haveSameBounds, windowBounds);
+  .transform(withVariants)
+  .refine(haveSameBounds, windowBounds)
+  .refine(haveVariantBounds, variantBounds)
+  .refine(hasOneOfBoth, clockOrVariants);

@@ -2,6 +2,7 @@ import { fromStoredImages, type StoredImagePrices } from '../core/image-price.ts
 import type { Log } from '../core/log.ts';
 import { type ClockedPrices, fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../core/price-clock.ts';
+import { fromStoredVariants, type StoredVariant } from '../core/price-variants.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { createSeal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
@@ -61,6 +62,7 @@ interface RouteRow {
   costOutput: string | null;
   costTiers: StoredTier[];
   costClock: StoredClock | null;
+  costVariants: StoredVariant[] | null;
   costPerUnit: Record<string, number>;
   costImages: StoredImagePrices | null;
 }
@@ -78,7 +80,8 @@ export const readRouteRows = `
            cost_input::text AS "costInput", cost_cache_hit::text AS "costCacheHit",
            cost_cache_write_5m::text AS "costCacheWrite5m", cost_cache_write_1h::text AS "costCacheWrite1h",
            cost_output::text AS "costOutput", cost_tiers AS "costTiers", cost_clock AS "costClock",
-           cost_per_unit AS "costPerUnit", cost_images AS "costImages"
+           cost_per_unit AS "costPerUnit", cost_images AS "costImages",
+           cost_variants AS "costVariants"
     FROM route WHERE enabled ORDER BY id) r) AS routes`;
 
 export function createOpenRoutes({ secretKey, simulatorUrl, log }: OpenRoutesParts): OpenRoutes {
@@ -151,6 +154,7 @@ function toCosts(row: RouteRow): ClockedPrices | null {
     tiers: fromStoredTiers(row.costTiers),
     perUnit: fromStoredUnits(row.costPerUnit),
     ...(row.costImages === null ? {} : { images: fromStoredImages(row.costImages) }),
+    ...(row.costVariants === null ? {} : { variants: fromStoredVariants(row.costVariants) }),
   });
   return row.costClock === null ? prices : { ...prices, clock: fromStoredClock(row.costClock) };
 }

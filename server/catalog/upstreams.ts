@@ -8,11 +8,13 @@ import {
   type PerUnit,
   type PriceClock,
   type PriceTier,
+  type PriceVariant,
   type StoredTier,
   toStoredTiers,
   toStoredUnits,
 } from '../core/price.ts';
 import { fromStoredClock, type StoredClock, toStoredClock } from '../core/price-clock.ts';
+import { fromStoredVariants, type StoredVariant, toStoredVariants } from '../core/price-variants.ts';
 import { type ProfileId, profileIds } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
@@ -20,7 +22,7 @@ import { textProblem } from '../shared/plain-text.ts';
 import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { type FeaturesInput, featuresInput } from './features.ts';
-import { type Change, clockFacts, imageFacts, usdPerUnit } from './models.ts';
+import { type Change, clockFacts, imageFacts, usdPerUnit, variantFacts } from './models.ts';
 import { profileOf } from './profiles/profiles.ts';
 
 /**
@@ -136,6 +138,8 @@ export interface RouteCosts {
   tiers: readonly PriceTier[];
   perUnit?: PerUnit;
   images?: ImagePrices;
+  /** As in `TieredPrices`. */
+  variants?: readonly PriceVariant[];
   /** Left out: the same costs at every hour. */
   clock?: PriceClock;
 }
@@ -304,16 +308,18 @@ interface RouteRow {
   costPerUnit: Record<string, number>;
   costImages: StoredImagePrices | null;
   costClock: StoredClock | null;
+  costVariants: StoredVariant[] | null;
 }
 
 const routeColumns = `model_id AS "modelId", upstream_id AS "upstreamId", upstream_model AS "upstreamModel", priority,
   weight, enabled, cost_input AS "costInput", cost_cache_hit AS "costCacheHit", cost_cache_write_5m AS "costCacheWrite5m",
   cost_cache_write_1h AS "costCacheWrite1h", cost_output AS "costOutput",
-  cost_tiers AS "costTiers", cost_per_unit AS "costPerUnit", cost_clock AS "costClock", cost_images AS "costImages"`;
+  cost_tiers AS "costTiers", cost_per_unit AS "costPerUnit", cost_clock AS "costClock", cost_images AS "costImages",
+  cost_variants AS "costVariants"`;
 
 function toRoute(row: RouteRow): Route {
   const { costInput, costCacheHit, costCacheWrite5m, costCacheWrite1h, costOutput, costTiers, ...others } = row;
-  const { costPerUnit, costImages, costClock, ...route } = others;
+  const { costPerUnit, costImages, costClock, costVariants, ...route } = others;
   // The first three are either all present or all absent.
   const costs =
     costInput === null || costCacheHit === null || costOutput === null
@@ -328,6 +334,7 @@ function toRoute(row: RouteRow): Route {
           perUnit: fromStoredUnits(costPerUnit),
           ...(costImages === null ? {} : { images: fromStoredImages(costImages) }),
           ...(costClock === null ? {} : { clock: fromStoredClock(costClock) }),
+          ...(costVariants === null ? {} : { variants: fromStoredVariants(costVariants) }),
         };
   return { ...route, costs };
 }
@@ -381,14 +388,14 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
   await client.query(
     `INSERT INTO route (id, model_id, upstream_id, upstream_model, priority, weight, enabled,
        cost_input, cost_cache_hit, cost_cache_write_5m, cost_cache_write_1h, cost_output, cost_tiers, cost_per_unit,
-       cost_clock, cost_images)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15::jsonb, $16::jsonb)
+       cost_clock, cost_images, cost_variants)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13::jsonb, $14::jsonb, $15::jsonb, $16::jsonb, $17::jsonb)
      ON CONFLICT (model_id, upstream_id, upstream_model) DO UPDATE SET priority = excluded.priority,
        weight = excluded.weight, enabled = excluded.enabled, cost_input = excluded.cost_input,
        cost_cache_hit = excluded.cost_cache_hit, cost_cache_write_5m = excluded.cost_cache_write_5m,
        cost_cache_write_1h = excluded.cost_cache_write_1h, cost_output = excluded.cost_output,
        cost_tiers = excluded.cost_tiers, cost_per_unit = excluded.cost_per_unit, cost_clock = excluded.cost_clock,
-       cost_images = excluded.cost_images`,
+       cost_images = excluded.cost_images, cost_variants = excluded.cost_variants`,
     [
       randomUUID(),
       route.modelId,
@@ -406,6 +413,7 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
       JSON.stringify(toStoredUnits(costs?.perUnit ?? {})),
       costs?.clock === undefined ? null : JSON.stringify(toStoredClock(costs.clock)),
       storedImages(costs?.images),
+      costs?.variants === undefined ? null : JSON.stringify(toStoredVariants(costs.variants)),
     ],
   );
 }
@@ -422,13 +430,14 @@ function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, cost
   return { upstreamId, upstreamModel, priority, weight, enabled, costs: costs && costFacts(costs) };
 }
 
-function costFacts({ tiers, perUnit = {}, images, clock, ...costs }: RouteCosts): AuditFacts {
+function costFacts({ tiers, perUnit = {}, images, clock, variants, ...costs }: RouteCosts): AuditFacts {
   return {
     ...costs,
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit: usdPerUnit(perUnit) }),
     ...(images === undefined ? {} : { images: imageFacts(images) }),
     ...(tiers.length === 0 ? {} : { tiers: tiers.map((tier) => ({ ...tier })) }),
     ...(clock === undefined ? {} : { clock: clockFacts(clock) }),
+    ...(variants === undefined ? {} : { variants: variantFacts(variants) }),
   };
 }
 

@@ -19,6 +19,23 @@ export interface PriceTier extends UnitPrices {
   abovePromptTokens: number;
 }
 
+/**
+ * A set of prices that counts in place of the ordinary one by what a request asked for and its vendor served: a faster or slower
+ * tier, a region, a batch. What is charged by the piece stays as it is.
+ */
+export interface PriceVariant extends UnitPrices {
+  /**
+   * The words that choose it, sorted and joined by `+`: the value of `service_tier`, `speed` or `inference_geo` (`flex`, `priority`,
+   * `fast`, `us`), or `batch`. `fast+us` is what both together cost.
+   */
+  name: string;
+  /** As in `TieredPrices`, with the bounds of the ordinary prices; empty: none. */
+  tiers: readonly PriceTier[];
+}
+
+/** The most variants of one price version; the database holds the same bound. */
+export const MAX_VARIANTS = 8;
+
 /** What vendors charge by the piece. */
 export const chargedUnits = ['search', 'image', 'minute'] as const;
 export type ChargedUnit = (typeof chargedUnits)[number];
@@ -60,6 +77,8 @@ export interface TieredPrices extends UnitPrices {
   perUnit?: PerUnit;
   /** Left out: images have no prices of their own. */
   images?: ImagePrices;
+  /** Left out: one price whatever was asked for and served. `price-variants.ts` chooses. */
+  variants?: readonly PriceVariant[];
   /** Prices with windows are no prices yet: `pricesAtMoment` chooses. */
   clock?: never;
 }
@@ -119,12 +138,24 @@ export interface FrozenPrice extends TieredPrices {
   maxPromptTokens?: number;
   /** Left out: the version has no windows. */
   byClock?: ClockChoice;
+  /** Set where the request ends, with the sets of prices of that variant. */
+  variant?: VariantChoice;
 }
 
 /** The prompts that one set of tiered prices is for: more than `above` tokens, at most `upTo`. Null: no bound. */
 export interface TierRange {
   above: number | null;
   upTo: number | null;
+}
+
+/** Which variant of the prices a request asked for, which its vendor says that it served, and which was charged. */
+export interface VariantChoice {
+  /** Sorted words joined by `+`, as in `PriceVariant`. */
+  asked: string;
+  /** In the vendor's words; empty: it served the ordinary one. Null: it did not say, or its word is not relied on. */
+  served: string | null;
+  /** Name of the variant; null: the ordinary prices. */
+  charged: string | null;
 }
 
 /** The one set of prices that a request is charged at, as its ledger entry keeps it. */
@@ -135,6 +166,8 @@ export interface EntryPrice extends UnitPrices {
   tier?: TierRange;
   /** Left out where the version has no windows. */
   byClock?: ClockChoice;
+  /** Left out: the request asked for none, and was charged at the ordinary prices. */
+  variant?: VariantChoice;
   /** A version with tiers is no entry's price: `entryPrice` makes it one. */
   tiers?: never;
 }
@@ -153,6 +186,7 @@ export interface CatalogPrice {
   perUnit?: PerUnit;
   /** As in `TieredPrices`. */
   images?: ImagePrices;
+  variants?: readonly PriceVariant[];
   /** Left out: the same prices at every hour. */
   clock?: PriceClock;
 }
@@ -162,9 +196,10 @@ export const MAX_TIERS = 4;
 
 /** Completes a catalog price: a cache write without a price is new context, so it costs the input price. */
 export function unitPrices(
-  price: Pick<CatalogPrice, keyof UnitPrices> & Partial<Pick<CatalogPrice, 'tiers' | 'perUnit' | 'images'>>,
+  price: Pick<CatalogPrice, keyof UnitPrices> &
+    Partial<Pick<CatalogPrice, 'tiers' | 'perUnit' | 'images' | 'variants'>>,
 ): TieredPrices {
-  const { tiers = [], perUnit = {}, images } = price;
+  const { tiers = [], perUnit = {}, images, variants = [] } = price;
   return {
     input: price.input,
     cacheHit: price.cacheHit,
@@ -174,6 +209,7 @@ export function unitPrices(
     ...(tiers.length === 0 ? {} : { tiers }),
     ...(Object.keys(perUnit).length === 0 ? {} : { perUnit }),
     ...(images === undefined ? {} : { images }),
+    ...(variants.length === 0 ? {} : { variants }),
   };
 }
 
@@ -202,7 +238,7 @@ function rangeOf(tiers: readonly PriceTier[], prompt: number): TierRange {
 
 /** The prices of one request, by the length of its prompt, with the range of the tier. */
 export function entryPrice(price: FrozenPrice, usage: TokenPools): EntryPrice {
-  const { id, tiers, byClock } = price;
+  const { id, tiers, byClock, variant } = price;
   if (tiers === undefined) return price as UnitPrices & { id: string; byClock?: ClockChoice };
   const prompt = promptTokens(usage);
   const { input, cacheHit, cacheWrite5m, cacheWrite1h, output } = pricesAt(price, prompt);
@@ -214,6 +250,7 @@ export function entryPrice(price: FrozenPrice, usage: TokenPools): EntryPrice {
     cacheWrite1h,
     output,
     tier: rangeOf(tiers, prompt),
+    ...(variant === undefined ? {} : { variant }),
     ...(byClock === undefined ? {} : { byClock }),
   };
 }

@@ -86,6 +86,12 @@ export function refusalOf(refusals: Refusals, refused: Refused, request: ModelRe
         refused.maxPromptTokens ?? 0,
         request.facts.members.has('messages') ? 'messages' : 'input',
       );
+    case 'variant_unpriced':
+      return refusals.invalidRequest(
+        'service_tier, speed or inference_geo: this model has no price for what is asked; leave it out.',
+        null,
+        'unsupported_parameter',
+      );
     case 'key_limit':
     case 'member_limit':
     case 'project_limit':

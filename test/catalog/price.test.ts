@@ -111,7 +111,42 @@ describe('the prices of a model', () => {
     expect(perUnit).toEqual({ search: 10_000_000_000n, minute: 1n });
   });
 
+  test('variants are factors or sets of their own, in the order of their names', () => {
+    const own = { ...prices, name: 'priority', tiers: [tier] };
+    const { variants } = pricesInput.parse({
+      ...prices,
+      tiers: [tier],
+      variants: [own, { name: 'flex', times: '0.5' }],
+    });
+    expect(variants?.map(({ name }) => name)).toEqual(['flex', 'priority']);
+    expect(variants?.[0]).toMatchObject({ input: 1_500_000n, output: 7_500_000n });
+    expect(variants?.[0]?.tiers[0]).toMatchObject({ abovePromptTokens: tier.abovePromptTokens, output: 11_250_000n });
+    expect(pricesInput.parse({ ...prices, variants: [] })).not.toHaveProperty('variants');
+  });
+
   test.each([
+    ['a variant without prices', { ...prices, variants: [{ name: 'flex' }] }],
+    ['a variant with a factor and prices', { ...prices, variants: [{ ...prices, name: 'flex', times: '0.5' }] }],
+    [
+      'a variant without the tiers of the ordinary prices',
+      { ...prices, tiers: [tier], variants: [{ ...prices, name: 'flex' }] },
+    ],
+    [
+      'a variant twice',
+      {
+        ...prices,
+        variants: [
+          { name: 'flex', times: '1' },
+          { name: 'flex', times: '2' },
+        ],
+      },
+    ],
+    ['a variant whose words are not in order', { ...prices, variants: [{ name: 'us+fast', times: '2' }] }],
+    ['a variant of nothing', { ...prices, variants: [{ name: 'flex', times: '0' }] }],
+    [
+      'a variant whose cache hit is as dear as its input',
+      { ...prices, variants: [{ ...prices, cacheHit: '3', name: 'flex' }] },
+    ],
     ['a unit that is not known', { ...prices, perUnit: { smile: '1' } }],
     ['a unit above 10 USD', { ...prices, perUnit: { search: '10.000000000001' } }],
     ['a unit as a number', { ...prices, perUnit: { search: 0.01 } }],

@@ -50,6 +50,9 @@ const justified: Record<string, Record<string, string>> = {
   '20261122175532_price_clock': {
     'ALTER TABLE route ADD CONSTRAINT route_cost_clock': 'The column is NULL in what the previous version writes.',
   },
+  '20261123184000_price_variants': {
+    'ALTER TABLE route ADD CONSTRAINT route_cost_variants': 'The column is NULL in what the previous version writes.',
+  },
   '20261122180500_notice_channels': {
     'ALTER TABLE notice ALTER COLUMN account_id DROP NOT NULL':
       'The previous version reads notices by their account, and so none without one; it writes it always.',

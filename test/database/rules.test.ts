@@ -63,6 +63,13 @@ const clock = (change: object = {}, more: object = {}) =>
     ...more,
   });
 
+/** Variants as the database stores them; without changes, one. */
+function variants(...changes: object[]): string {
+  const { abovePromptTokens: _bound, ...set } = tier;
+  const list = changes.length === 0 ? [{}] : changes;
+  return JSON.stringify(list.map((change) => ({ name: 'flex', ...set, tiers: [tier], ...change })));
+}
+
 /** Units of an entry as the database stores them; without changes, three searches at 7 pico-USD. */
 function units(...changes: object[]): string {
   const lines = changes.length === 0 ? [{}] : changes;
@@ -275,6 +282,24 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { clock: clock({ output: null }) },
     { clock: clock({ other: 1 }) },
   ],
+  [
+    'price',
+    'price_variants',
+    { variants: '{}' },
+    { variants: '[]' },
+    { variants: variants({}, {}) },
+    { variants: variants({ name: '' }) },
+    { variants: variants({ name: 'Flex' }) },
+    { variants: variants({ name: 'flex+' }) },
+    { variants: variants({ name: 1 }) },
+    { variants: variants({ tiers: null }) },
+    { variants: variants({ tiers: [{ ...tier, cacheHit: 10 }] }) },
+    { variants: variants({ cacheHit: 10 }) },
+    { variants: variants({ output: 10_000_000_001 }) },
+    { variants: variants({ output: '1' }) },
+    { variants: variants({ other: 1 }) },
+    { variants: variants(...Array.from({ length: 9 }, (_, index) => ({ name: `v${index}` }))) },
+  ],
   ['price', 'price_max_prompt', { max_prompt_tokens: 0 }, { max_prompt_tokens: 100_000_001 }],
   [
     'price',
@@ -305,6 +330,18 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ],
   ['route', 'route_cost_images', { cost_images: '[]' }, { cost_images: '{"each": [{"price": 1}]}' }],
   ['route', 'route_cost_per_unit', { cost_per_unit: '[]' }, { cost_per_unit: '{"search": 1}' }],
+  ['route', 'route_cost_variants', { cost_variants: '[]' }, { cost_variants: variants() }],
+  [
+    'ledger_entry',
+    'ledger_variant',
+    { variant: 'flex' },
+    { variant_served: '' },
+    { variant_asked: '' },
+    { variant_asked: 'Flex' },
+    { variant_asked: 'flex', variant: 'a b' },
+    { variant_asked: 'flex', variant_served: 'a b' },
+    { variant_asked: 'flex', variant_served: 'x'.repeat(65) },
+  ],
   ['route', 'route_cost_clock', { cost_clock: '[]' }, { cost_clock: clock() }],
   ['route', 'route_cost_tiers', { cost_tiers: '[1]' }, { cost_tiers: JSON.stringify([tier]) }],
   ['model', 'model_sizes', { context_window: 0 }, { max_output_tokens: 0 }, { context_window: 100_000_001 }],
@@ -511,6 +548,9 @@ describe('CHECKs', () => {
     ['ledger_entry', { priced_at: '2026-11-23T01:00:00Z', price_window: 'mon,fri 22:00-06:00 Asia/Shanghai' }],
     ['ledger_entry', { priced_at: '2026-11-23T01:00:00Z' }],
     ['price', { clock: clock() }],
+    ['price', { variants: variants({}, { name: 'fast+us' }) }],
+    ['ledger_entry', { variant_asked: 'fast+us', variant_served: '', variant: null }],
+    ['ledger_entry', { variant_asked: 'flex', variant_served: 'Flex:1', variant: 'flex' }],
     ['price', { tiers: JSON.stringify([tier, { ...tier, abovePromptTokens: 6, output: 10_000_000_000 }]) }],
     ['ledger_entry', dearest()],
     ['price', { input: 0n, cache_hit: 0n, cache_write_5m: null }],

@@ -4,7 +4,7 @@ import { frozenAt, pricesOfAllHours } from '../../core/price-clock.ts';
 import type { Facts, Operation, Result } from '../lane/batch.ts';
 import { Unreachable } from '../lane/failure.ts';
 import type { Part } from '../rules/budget.ts';
-import { type HoldSize, holdSize, isUnpriced } from '../rules/hold-size.ts';
+import { type HoldSize, holdSize, isUnpriced, isVariantUnpriced } from '../rules/hold-size.ts';
 import type { AdmitAsk, Admitted, EscrowPromise, RequestRef, Settlement } from '../types.ts';
 import * as rules from './escrow.ts';
 import { type Lane, pauseMs } from './escrow-filling.ts';
@@ -88,7 +88,7 @@ export function createEscrows(parts: EscrowsParts): Escrows {
       if (recalled === null) return null;
       const { truth } = recalled.model;
       // The lane refuses it, after what it refuses before.
-      if (isUnpriced(asked, truth)) return null;
+      if (isUnpriced(asked, truth) || isVariantUnpriced(asked, truth)) return null;
       const sizeAt = (price: TieredPrices) => holdSize(asked, truth, price);
       const open = registry.of(asked);
       // Which prices count is known with the witness's clock; until then the dearest are set aside. Every request is covered:
@@ -221,7 +221,7 @@ function createWouldAdmit({
     const open = registry.find(asked.accountId, asked.keyId);
     if (recalled === null || open === undefined) return null;
     const { truth } = recalled.model;
-    if (isUnpriced(asked, truth)) return null;
+    if (isUnpriced(asked, truth) || isVariantUnpriced(asked, truth)) return null;
     const idle = rules.sumOf(open.escrow.idle);
     const sizeAt = (price: TieredPrices) => holdSize(asked, truth, price);
     if (pricesOfAllHours(truth.price).some((price) => idle < sizeAt(price).covered)) return null;

@@ -15,6 +15,7 @@ import {
   coverOf,
   holdSize,
   isUnpriced,
+  isVariantUnpriced,
   type ModelSize,
   requiredFor,
 } from '../rules/hold-size.ts';
@@ -456,6 +457,7 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   }
   if (model === undefined) return refused('model');
   if (key.models.length > 0 && !key.models.includes(ask.model)) return refused('model_not_allowed');
+  if (isVariantUnpriced(ask, model)) return refused('variant_unpriced');
   if (isUnpriced(ask, model)) return refused('prompt_unpriced', { maxPromptTokens: model.price.maxPromptTokens ?? 0 });
 
   const size = holdSize(ask, model, model.price);

@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg';
 import { fromStoredImages, type StoredImagePrices } from '../../core/image-price.ts';
 import { fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '../../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
+import { fromStoredVariants, type StoredVariant } from '../../core/price-variants.ts';
 import type { SpendLimits } from '../../core/spend-limits.ts';
 import type { Grant } from '../rules/budget.ts';
 import type { SharedLimit } from '../rules/shared-limits.ts';
@@ -247,7 +248,7 @@ const readShared = statement(
 const readModels = statement(
   'read_models',
   `SELECT m.id, m.context_window, m.max_output_tokens, p.id, p.input, p.cache_hit, p.cache_write_5m, p.cache_write_1h,
-          p.output, p.tiers, p.per_unit, p.max_prompt_tokens, p.clock, p.images, ${milliseconds(`(SELECT min(valid_from) FROM price WHERE model_id = m.id AND valid_from > ${justNow})`)}
+          p.output, p.tiers, p.per_unit, p.max_prompt_tokens, p.clock, p.images, p.variants, ${milliseconds(`(SELECT min(valid_from) FROM price WHERE model_id = m.id AND valid_from > ${justNow})`)}
    FROM unnest($1::text[]) AS asked (id)
    ${lookup('m', 'id, enabled, context_window, max_output_tokens', 'model', 'id = asked.id')}
    CROSS JOIN LATERAL (SELECT * FROM price WHERE model_id = m.id AND valid_from <= ${justNow}
@@ -603,8 +604,8 @@ function limitsOf([day, week, month, lifetime]: readonly Cell[]): SpendLimits {
 }
 
 function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): ModelTruth {
-  const [input, cacheHit, cacheWrite5m, cacheWrite1h, output, tiers, perUnit, maxPromptTokens, clock, images, until] =
-    prices;
+  const [input, cacheHit, cacheWrite5m, cacheWrite1h, output, tiers, perUnit, maxPromptTokens, ...others] = prices;
+  const [clock, images, variants, until] = others;
   const price = unitPrices({
     input: pico(input),
     cacheHit: pico(cacheHit),
@@ -615,6 +616,7 @@ function modelOf([, contextWindow, maxOutputTokens, priceId, ...prices]: Row): M
     ...(tiers === '[]' ? {} : { tiers: fromStoredTiers(JSON.parse(text(tiers)) as StoredTier[]) }),
     ...(perUnit === '{}' ? {} : { perUnit: fromStoredUnits(JSON.parse(text(perUnit)) as Record<string, number>) }),
     ...(images === null ? {} : { images: fromStoredImages(JSON.parse(text(images)) as StoredImagePrices) }),
+    ...(variants === null ? {} : { variants: fromStoredVariants(JSON.parse(text(variants)) as StoredVariant[]) }),
   });
   const byClock = clock === null ? {} : { clock: fromStoredClock(JSON.parse(text(clock)) as StoredClock) };
   const bound = maxPromptTokens === null ? {} : { maxPromptTokens: Number(text(maxPromptTokens)) };

@@ -142,12 +142,15 @@ const entryColumns: BulkColumn<Changes['entries'][number]>[] = [
   ['usage_source', 'text', ({ settlement }) => settlement.usageSource],
   ['stream', 'boolean', ({ settlement }) => settlement.stream],
 ];
-/** Further columns of entries at prices by length or by the clock, with units or other models' runs, or charged short; others have NULL there. */
+/** Further columns of entries at prices by length, by the clock or by what was served, with units or other models' runs, or charged short; others have NULL there. */
 const furtherColumns: BulkColumn<Changes['entries'][number]>[] = [
   ['tier_above', 'bigint', ({ settlement }) => settlement.price.tier?.above ?? null],
   ['tier_up_to', 'bigint', ({ settlement }) => settlement.price.tier?.upTo ?? null],
   ['priced_at', 'timestamptz', ({ settlement }) => pricedAt(settlement.price)],
   ['price_window', 'text', ({ settlement }) => priceWindow(settlement.price)],
+  ['variant', 'text', ({ settlement }) => settlement.price.variant?.charged ?? null],
+  ['variant_asked', 'text', ({ settlement }) => settlement.price.variant?.asked ?? null],
+  ['variant_served', 'text', ({ settlement }) => settlement.price.variant?.served ?? null],
   ['units', 'jsonb', ({ settlement }) => storedLines(settlement.units)],
   [
     'lines',
@@ -191,6 +194,7 @@ function insertEntries(entries: Changes['entries']): Statement {
     ({ settlement: { price, units, lines }, heldAfter }) =>
       price.tier !== undefined ||
       price.byClock !== undefined ||
+      price.variant !== undefined ||
       units !== undefined ||
       lines !== undefined ||
       heldAfter !== undefined,

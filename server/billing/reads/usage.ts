@@ -8,6 +8,7 @@ import {
   type TierRange,
   type UnitLine,
   type UnitPrices,
+  type VariantChoice,
 } from '../../core/price.ts';
 import { parseWindowText } from '../../core/price-clock.ts';
 import type { Protocol } from '../../core/protocol.ts';
@@ -435,6 +436,8 @@ export interface LedgerRecord {
   tier: TierRange | null;
   /** What the clock showed at the admission; null: the price did not depend on it. */
   byClock: ClockChoice | null;
+  /** Which variant of the price was asked for, served and charged; null: none was asked for. */
+  variant: VariantChoice | null;
   /** What was charged by the piece. */
   units: readonly UnitLine[];
   /** Runs of other models; empty: none. */
@@ -584,6 +587,10 @@ function entryOf(row: Row): LedgerRecord {
       row.priced_at === null
         ? null
         : { at: row.priced_at.getTime(), window: row.price_window && parseWindowText(row.price_window) },
+    variant:
+      row.variant_asked === null
+        ? null
+        : { asked: row.variant_asked, served: row.variant_served, charged: row.variant },
     units: ((row.units ?? []) as (Omit<UnitLine, 'price'> & { price: number })[]).map((line) => ({
       ...line,
       price: BigInt(line.price),

@@ -10,6 +10,7 @@ import {
   type UnitCounts,
   type UnitPrices,
 } from '../../core/price.ts';
+import { allowedPrices, dearestVariant, variantOf } from '../../core/price-variants.ts';
 import { type CacheWrite, mostInputTokens, type PromptSize, promptBound } from '../../core/request.ts';
 import { chargedBytesPerToken, heldBytesPerToken } from '../../core/tokens.ts';
 
@@ -41,6 +42,8 @@ export interface RequestSize extends PromptSize {
   advice?: number;
   /** The dearest prices of other models that may run for it; left out: none may. */
   otherPrices?: UnitPrices;
+  /** The variant of the prices that it asks for, as in `PriceVariant`; left out: none. */
+  variant?: string;
 }
 
 /** Limits of the model, in tokens. */
@@ -86,7 +89,8 @@ const minAnswerTokens = 16;
  * without a cap could produce a very long answer, and customers who have money would be refused. A running answer that
  * needs more extends its hold, or is stopped. Of tiered prices the dearest that the prompt can reach are held.
  */
-export function holdSize(request: RequestSize, model: ModelSize, price: TieredPrices): HoldSize {
+export function holdSize(request: RequestSize, model: ModelSize, prices: TieredPrices): HoldSize {
+  const price = request.variant === undefined ? prices : dearestVariant(prices, request.variant);
   const isEmbedding = request.inputs !== undefined;
   const window = model.contextWindow * (request.inputs ?? 1);
   const tokensAt = (bytesPerToken: number): number =>
@@ -97,12 +101,12 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
   const cap = Math.min(request.maxTokens ?? model.maxOutputTokens, model.maxOutputTokens);
   const input = BigInt(estimatedInputTokens);
   const own = dearestWithin(price, promptBound(request, model.contextWindow));
-  const prices = request.otherPrices === undefined ? own : dearer(own, request.otherPrices);
+  const dearest = request.otherPrices === undefined ? own : dearer(own, request.otherPrices);
   const likely = pricesAt(price, estimatedInputTokens);
   // Vendors have no cache for what they embed.
-  const inputPrice = isEmbedding ? prices.input : dearestInput(prices, request.cacheWrite);
-  const likelyInputPrice = request.cacheWrite === 'none' ? prices.input : inputPrice;
-  const allAnswers = BigInt(request.answers * (request.attempts ?? 1)) * prices.output;
+  const inputPrice = isEmbedding ? dearest.input : dearestInput(dearest, request.cacheWrite);
+  const likelyInputPrice = request.cacheWrite === 'none' ? dearest.input : inputPrice;
+  const allAnswers = BigInt(request.answers * (request.attempts ?? 1)) * dearest.output;
   const answers = (tokens: number): PicoUsd => BigInt(Math.min(cap, tokens)) * allAnswers;
   const pieces: Required<UnitCounts> = {
     // A model with a price for searches may search unasked, and is charged for it.
@@ -112,7 +116,7 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
   };
   const piecesCost = (countOf: (unit: ChargedUnit) => number) =>
     chargedUnits.reduce((sum, unit) => sum + BigInt(countOf(unit)) * (price.perUnit?.[unit] ?? 0n), 0n);
-  const advice = BigInt((request.advice ?? 0) * model.maxOutputTokens) * prices.output;
+  const advice = BigInt((request.advice ?? 0) * model.maxOutputTokens) * dearest.output;
   const contextBound = BigInt(mostInput) * inputPrice + piecesCost((unit) => pieces[unit]) + advice;
   const bound = least(contextBound + answers(cap), MAX_PICO);
   const covered = request.stream ? least(contextBound + answers(stepTokens), bound) : bound;
@@ -139,7 +143,7 @@ export function holdSize(request: RequestSize, model: ModelSize, price: TieredPr
     contextFloor,
     contextBound,
     floorOutputPrice: likely.output,
-    maxOutputPrice: prices.output,
+    maxOutputPrice: dearest.output,
   };
 }
 
@@ -151,7 +155,9 @@ const mostBytesPerToken = 8;
  * media, and one token of answer. Never above the floor. A request that fails costs nothing.
  */
 export function leastCost(request: RequestSize, size: HoldSize, price: TieredPrices): PicoUsd {
-  const sets = [price, ...(price.tiers ?? [])];
+  const allowed =
+    request.variant === undefined ? [price] : allowedPrices(price, request.variant).map((each) => each.price);
+  const sets = allowed.flatMap((each) => [each, ...(each.tiers ?? [])]);
   const cheapest = (of: (prices: UnitPrices) => PicoUsd): PicoUsd => sets.map(of).reduce(least);
   const input = cheapest((prices) =>
     request.inputs === undefined ? least(prices.input, prices.cacheHit) : prices.input,
@@ -159,6 +165,14 @@ export function leastCost(request: RequestSize, size: HoldSize, price: TieredPri
   const answer = request.maxTokens === 0 || request.inputs !== undefined ? 0n : cheapest(({ output }) => output);
   const tokens = BigInt(Math.floor(Math.min(request.textBytes / mostBytesPerToken, size.estimatedInputTokens)));
   return least(tokens * input + answer, size.floor);
+}
+
+/** Whether the model's prices lack what the request asks for: it is refused. */
+export function isVariantUnpriced(
+  { variant }: Pick<RequestSize, 'variant'>,
+  { price }: { price: Pick<TieredPrices, 'variants'> },
+): boolean {
+  return variant !== undefined && variantOf(price, variant) === null;
 }
 
 /** Whether the prompt may be longer than the model's prices reach: such a request is refused. */

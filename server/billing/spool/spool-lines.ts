@@ -9,6 +9,7 @@ import {
   type TierRange,
   toStoredLines,
   type UnitLine,
+  type VariantChoice,
 } from '../../core/price.ts';
 import { parseWindowText, windowText } from '../../core/price-clock.ts';
 import type { EscrowPromise, Settlement } from '../types.ts';
@@ -17,7 +18,7 @@ import type { EscrowPromise, Settlement } from '../types.ts';
 
 /** Encodes a settlement as a line. Amounts are decimal strings, as everywhere outside the program. */
 export function encode(settlement: Settlement): string {
-  const { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output, tier, byClock } = settlement.price;
+  const { id, input, cacheHit, cacheWrite5m, cacheWrite1h, output, tier, byClock, variant } = settlement.price;
   const line = {
     ...settlement,
     price: {
@@ -28,6 +29,7 @@ export function encode(settlement: Settlement): string {
       cacheWrite1h: String(cacheWrite1h),
       output: String(output),
       ...(tier === undefined ? {} : { tier }),
+      ...(variant === undefined ? {} : { variant }),
       ...(byClock === undefined
         ? {}
         : { byClock: { at: byClock.at, window: byClock.window && windowText(byClock.window) } }),
@@ -62,6 +64,7 @@ export function decode(line: string): Settlement | 'header' | null {
         cacheWrite1h: toPico(price['cacheWrite1h']),
         output: toPico(price['output']),
         ...(price['tier'] === undefined ? {} : { tier: toTier(price['tier']) }),
+        ...(price['variant'] === undefined ? {} : { variant: toVariantChoice(price['variant']) }),
         ...(price['byClock'] === undefined ? {} : { byClock: toClockChoice(price['byClock']) }),
       },
       ...(value['units'] === undefined ? {} : { units: toUnits(value['units']) }),
@@ -117,6 +120,14 @@ function toTier(value: unknown): TierRange {
   const isBound = (bound: unknown): bound is number | null => bound === null || Number.isSafeInteger(bound);
   if (!isBound(above) || !isBound(upTo)) throw new TypeError('not a tier of a price');
   return { above, upTo };
+}
+
+function toVariantChoice(value: unknown): VariantChoice {
+  if (!isObject(value)) throw new TypeError('not a variant of a price');
+  const { asked, served, charged } = value;
+  const isText = (text: unknown): text is string | null => text === null || typeof text === 'string';
+  if (typeof asked !== 'string' || !isText(served) || !isText(charged)) throw new TypeError('not a variant of a price');
+  return { asked, served, charged };
 }
 
 function toClockChoice(value: unknown): ClockChoice {
