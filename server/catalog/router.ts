@@ -162,11 +162,14 @@ function keyFor(
 function createCandidates({
   queue,
   target,
+  isOut,
   isKeyResting,
   mayRetry,
   chosen,
 }: {
   queue: RouteRecord[];
+  /** Whether the route would come after all others by what is known now. */
+  isOut: (route: RouteRecord) => boolean;
   /** The route with a key that was not tried; null when it cannot be called. */
   target: (route: RouteRecord, tried: ReadonlySet<string>) => Target | null;
   isKeyResting: (id: string) => boolean;
@@ -184,8 +187,12 @@ function createCandidates({
       ? null
       : target(latest, triedKeys);
   };
+  /** The order is that of the request's beginning: a try may take seconds, in which others find a route to be out. */
   const nextRoute = (): Target | null => {
-    for (let route = queue.shift(); route !== undefined; route = queue.shift()) {
+    while (queue.length > 0) {
+      const well = latest === null ? 0 : queue.findIndex((route) => !isOut(route));
+      const [route] = queue.splice(Math.max(well, 0), 1);
+      if (route === undefined) return null;
       latest = route;
       const found = target(route, none);
       if (found !== null) return found;
@@ -225,7 +232,7 @@ export function createRouter({
   return {
     candidates({ id: model, routes }, protocol, stickiness) {
       if (routes.length === 0) return null;
-      retries.countRequest(model);
+      retries.countRequest(model, routes.length);
       let text: string | null = null;
       const sticky = (): string => (text ??= stickiness());
       return createCandidates({
@@ -237,6 +244,7 @@ export function createRouter({
           if (key === undefined || (isPrivate && !allowPrivate && !upstream.simulated)) return null;
           return { route, key, dispatcher: upstream.simulated ? open : guarded, ...address };
         },
+        isOut: (route) => health.ejectedUntil(route.upstream.id) > 0 || health.isRouteResting(route),
         isKeyResting: health.isKeyResting,
         mayRetry: () => retries.mayRetry(model),
         chosen: health.chosen,
