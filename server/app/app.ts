@@ -209,6 +209,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       await drain({ slots: data.slots, connections, limitMs: maxBreakOffMs, idleMs: 0 });
       await closeServer(fastify, connections);
       await up.close();
+      await data.batches.close();
       await ledger.close();
       await requestEnds.close();
       await control.close();

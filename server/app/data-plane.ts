@@ -1,11 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import type { Ledger } from '../billing/lane/ledger.ts';
+import { createVendorBatches } from '../billing/vendor-batches.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
 import type { Router } from '../catalog/router.ts';
 import type { Log } from '../core/log.ts';
 import { withDeadline } from '../database/deadline.ts';
+import { createBatchAcceptance } from '../gateway/batches/accept-batch.ts';
+import { type BatchKeeper, createBatchKeeper } from '../gateway/batches/batch-keeper.ts';
+import { createVendorCalls } from '../gateway/batches/vendor-calls.ts';
 import type { Authenticator } from '../gateway/entrance/authenticate.ts';
 import { createStanding } from '../gateway/entrance/standing.ts';
 import { registerGateway } from '../gateway/gateway.ts';
@@ -19,6 +23,7 @@ import { defaultMaxRssBytes, watchMemory } from '../gateway/load/memory.ts';
 import { createPulse } from '../gateway/load/pulse.ts';
 import { createReads } from '../gateway/load/read-room.ts';
 import { registerOpenApi } from '../gateway/openapi/routes.ts';
+import { createReader } from '../gateway/read.ts';
 import { createEstimator, createKeyEstimates } from '../gateway/reads/estimates.ts';
 import { createRefusals } from '../gateway/refusals/refusals.ts';
 import { createRelay } from '../gateway/relay.ts';
@@ -70,6 +75,8 @@ export interface DataPlaneParts {
 
 export interface DataPlane {
   slots: Slots;
+  /** Settles batches; to be closed before the ledger. */
+  batches: Pick<BatchKeeper, 'close'>;
   /** Estimates for the control plane. */
   estimate: ReturnType<typeof createKeyEstimates>;
   close(): Promise<void>;
@@ -132,7 +139,14 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const baseUrl = `${publicUrl}/api`;
   const estimates = { ledger, standing, catalog, router, refusals, metrics, digest, earlierDigests };
   const estimate = createEstimator({ ...estimates, slots, trialSlots });
+  const read = createReader({ catalog, router, refusals, standing, digest, earlierDigests, metrics });
+  const store = createVendorBatches({ pool });
+  const calls = createVendorCalls(timeouts);
+  const { batchPollMs: pollMs } = config;
+  const keeper = createBatchKeeper({ store, calls, ledger, catalog, router, metrics, log, pollMs });
+  const accept = createBatchAcceptance({ store, ledger, keeper, refusals, metrics, log, pollMs });
   registerGateway(fastify, {
+    batches: { store, calls, keeper, accept, read, standing, slots, refusals, catalog, baseUrl, log },
     relay,
     estimate,
     keys,
@@ -160,6 +174,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     registerOpenApi(pages, baseUrl);
   });
   return {
+    batches: keeper,
     slots,
     estimate: createKeyEstimates({ ...estimates, keyring: parts.keyring, rates }),
     async close() {

@@ -112,6 +112,27 @@ export interface Refused {
   spendLimit?: ReachedLimit;
 }
 
+/** Asks to hold the whole bound of a batch that a vendor answers later. `requestId` is the batch's own id. */
+export interface SetAsideAsk extends RequestRef {
+  keyId: string;
+  /** The sum of the bounds of its lines. */
+  amount: PicoUsd;
+  /** The models of its lines, with the price versions that the amount was computed at. */
+  models: readonly { model: string; priceId: string }[];
+}
+
+/** The batch may be sent: its hold is committed. */
+export interface SetAside {
+  kind: 'set_aside';
+  /** Free money of the account (or room of the key's limit) beside the hold. */
+  freeAfter: PicoUsd;
+}
+
+/** A price that the amount was computed at is not valid any more: nothing is held. */
+export interface Repriced {
+  kind: 'repriced';
+}
+
 /** The parts of an escrow that were promised to a request, which pay first. */
 export interface EscrowPromise {
   escrowId: string;

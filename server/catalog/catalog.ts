@@ -15,7 +15,7 @@ import { fromStoredVariants, type StoredVariant } from '../core/price-variants.t
 import { singleFlight } from '../shared/single-flight.ts';
 import type { UnknownMembers } from './model.ts';
 import { clientPrefix } from './model.ts';
-import type { RouteRecord } from './route.ts';
+import type { RouteRecord, UpstreamRecord } from './route.ts';
 import { type OpenRoutes, type RouteRows, readRouteRows } from './routes.ts';
 
 /**
@@ -76,6 +76,8 @@ export interface Catalog {
   list(): Promise<CatalogModel[]>;
   /** The models that run at these upstreams, by the snapshot: what they may run on their own for an answer. */
   pricedAt(upstreams: ReadonlySet<string>): PricedModel[];
+  /** An upstream that a model of the catalog runs at; null: none does at the moment. */
+  upstream(id: string): UpstreamRecord | null;
   /** Reloads the snapshot. The caller then sees every change that was committed before the call. */
   refresh: () => Promise<void>;
 }
@@ -222,6 +224,11 @@ export function createCatalog(parts: CatalogParts): Catalog {
             costs: costs === null ? null : pricesAtMoment(costs, databaseNow),
           })),
       );
+    },
+    upstream(id) {
+      for (const { model } of snapshot.values())
+        for (const { upstream } of model.routes) if (upstream.id === id) return upstream;
+      return null;
     },
     refresh,
   };

@@ -4,7 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { Protocol } from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import { createRetryBudget } from './retry-budget.ts';
-import type { RouteRecord } from './route.ts';
+import type { RouteRecord, UpstreamRecord } from './route.ts';
 import { createHealthBoard, type HealthBoard, type UpstreamHealth, type UpstreamVerdict } from './upstream-health.ts';
 
 /**
@@ -18,8 +18,12 @@ import { createHealthBoard, type HealthBoard, type UpstreamHealth, type Upstream
  * a model's requests are tried again.
  */
 
-export interface Target {
+export interface Target extends Reach {
   route: RouteRecord;
+}
+
+/** How an upstream is called. */
+export interface Reach {
   key: { id: string; secret: string } | null;
   dispatcher: Dispatcher;
   origin: string;
@@ -48,6 +52,8 @@ export interface Router {
    * choice. Null: the model has no route.
    */
   candidates(model: Routable, protocol: Protocol, stickiness: () => string): Candidates | null;
+  /** An upstream by one of its keys, for what is bound to it already; any of them where that one is gone. Null: it may not be called. */
+  reach(upstream: UpstreamRecord, keyId: string | null): Reach | null;
   report(target: Target, verdict: UpstreamVerdict, retryAfterS?: number): void;
   health(): UpstreamHealth[];
   close(): Promise<void>;
@@ -249,6 +255,13 @@ export function createRouter({
         mayRetry: () => retries.mayRetry(model),
         chosen: health.chosen,
       });
+    },
+
+    reach(upstream, keyId) {
+      const { isPrivate, ...address } = addressOf(upstream.baseUrl);
+      if (isPrivate && !allowPrivate && !upstream.simulated) return null;
+      const key = upstream.keys.find(({ id }) => id === keyId) ?? upstream.keys[0] ?? null;
+      return { key, dispatcher: upstream.simulated ? open : guarded, ...address };
     },
 
     report({ route, key }, verdict, retryAfterS) {

@@ -36,7 +36,7 @@ export interface AdmitterParts {
 }
 
 /** Why a request is bounded by the model's window; null: it is not. */
-function windowsOf({ parts }: ModelRequest['bound']): string | null {
+function windowsOf({ parts }: RefusedRequest['bound']): string | null {
   const named = parts.flatMap(({ kind, tokens }) => (tokens === null ? [windowNames[kind] ?? ''] : []));
   const [first] = named.filter((name) => name !== '');
   return first === undefined ? null : first;
@@ -59,8 +59,14 @@ const windowNames: Partial<Record<ModelRequest['bound']['parts'][number]['kind']
     "tools that run at the vendor read the model's whole window each time; state how often they may be used, or top up",
 };
 
+/** What of a request the refusal's words rest on. */
+export interface RefusedRequest {
+  facts: Pick<ModelRequest['facts'], 'model' | 'inputs' | 'members'>;
+  bound: Pick<ModelRequest['bound'], 'parts'>;
+}
+
 /** The refusal of a request that the ledger refused, with the figures of the budget. */
-export function refusalOf(refusals: Refusals, refused: Refused, request: ModelRequest): Refusal {
+export function refusalOf(refusals: Refusals, refused: Refused, request: RefusedRequest): Refusal {
   const figures = {
     balanceUsd: formatUsd(refused.balance.free),
     heldUsd: formatUsd(refused.balance.held),

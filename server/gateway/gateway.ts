@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { missingVersionPage, requestIdHeaders } from '../runtime/http.ts';
+import { type MessageBatchParts, registerMessageBatches } from './batches/message-batches.ts';
 import { wrongBase } from './entrance/addresses.ts';
 import { allowOtherOrigins, answerPreflight, isPreflight } from './entrance/cross-origin.ts';
 import {
@@ -22,6 +23,7 @@ import { acceptUpgrades, type SocketParts } from './sockets/upgrade.ts';
 /** The data plane as one Fastify scope under `/api`: its own body handling, its own errors, its own 404s. */
 
 export interface GatewayParts extends EdgeParts, SocketParts, ModelsParts, CountTokensParts, UsageParts {
+  batches: MessageBatchParts;
   relay: Relay;
   estimate: Estimator;
   tracer: ModelRouteParts['tracer'];
@@ -34,12 +36,16 @@ const known: [RegExp, string][] = [
     /^\/api\/v1\/(messages\/count_tokens|(messages|chat\/completions|responses|embeddings)(\/estimate)?|responses\/compact)$/,
     'POST',
   ],
+  [/^\/api\/v1\/messages\/batches\/[^/]+\/cancel$/, 'POST'],
+  [/^\/api\/v1\/messages\/batches\/[^/]+$/, 'GET, DELETE'],
+  [/^\/api\/v1\/messages\/batches\/[^/]+\/results$/, 'GET'],
+  [/^\/api\/v1\/messages\/batches$/, 'GET, POST'],
   [/^\/api\/v1\/(models(\/.+)?|model\/.+|embeddings\/models|usage|key|credits|generation(\/content)?)$/, 'GET'],
 ];
 
 /** Calls of the vendors' and OpenRouter's client libraries that have no meaning here, by the name after the version. */
 const notOffered =
-  /^\/api\/v1\/((?:activity|alpha|analytics|assistants|audio|auth|batches|benchmarks|byok|completions|containers|conversations|datasets|endpoints|evals|files|fine_tuning|guardrails|images|interns|keys|moderations|observability|organization|presets|providers|realtime|rerank|skills|threads|uploads|vector_stores|videos|workspaces)(?:\/|$)|generation\/feedback$|messages\/batches)/;
+  /^\/api\/v1\/((?:activity|alpha|analytics|assistants|audio|auth|batches|benchmarks|byok|completions|containers|conversations|datasets|endpoints|evals|files|fine_tuning|guardrails|images|interns|keys|moderations|observability|organization|presets|providers|realtime|rerank|skills|threads|uploads|vector_stores|videos|workspaces)(?:\/|$)|generation\/feedback$)/;
 
 export function registerGateway(app: FastifyInstance, parts: GatewayParts): void {
   const { refusals, baseUrl } = parts;
@@ -55,6 +61,7 @@ export function registerGateway(app: FastifyInstance, parts: GatewayParts): void
       registerModelsRoutes(scope, parts);
       registerUsageRoutes(scope, parts);
       registerOpenRouterRoutes(scope, parts);
+      registerMessageBatches(scope, parts.batches);
       registerProbes(scope);
       registerMissing(scope, refusals, baseUrl);
     },

@@ -22,6 +22,7 @@ import {
 } from '../core/price.ts';
 import { pricesAtMoment } from '../core/price-clock.ts';
 import type { Protocol } from '../core/protocol.ts';
+import type { RequestMeasure } from '../core/request.ts';
 import { addTokens, type ModelRun, type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
 import { poolsWithin, type TokenBounds } from '../metering/bound.ts';
 import { estimateInput, usageSoFar } from '../metering/estimate.ts';
@@ -65,7 +66,7 @@ export function unmetered(outcome: Outcome): Metered {
  */
 export function meterWhole(
   account: ReportedUsage,
-  facts: RequestFacts,
+  facts: RequestMeasure,
   contextWindow: number,
   outcome: 'completed' | 'client_closed',
 ): Metered {
@@ -241,8 +242,8 @@ export interface SettlementParts {
   keyId: string;
   requestId: string;
   model: string;
-  route: RouteRecord;
-  facts: RequestFacts;
+  route: Pick<RouteRecord, 'upstreamModel' | 'costs'> & { upstream: Pick<RouteRecord['upstream'], 'id'> };
+  facts: Pick<RequestFacts, 'protocol' | 'stream'>;
   price: FrozenPrice;
   /** When the request was admitted, by the database's clock: costs with windows are those of this moment. */
   admittedAtMs: number;

@@ -146,6 +146,7 @@ const variables = z.object({
   UPSTREAM_IDLE_TIMEOUT_MS: milliseconds(120_000),
   FIRST_EVENT_HOLD_MS: milliseconds(10_000),
   KEEPALIVE_MS: milliseconds(15_000),
+  BATCH_POLL_MS: milliseconds(30_000),
   CLIENT_STALL_MS: milliseconds(60_000),
   MAX_CONCURRENT_PER_KEY: count(60, 100_000),
   MAX_CONCURRENT_PER_ACCOUNT: count(100, 100_000),
@@ -279,6 +280,8 @@ export interface Config {
   /** How long a stopping process keeps connections that clients may use again. */
   drainIdleMs: number;
   timeouts: GatewayTimeouts;
+  /** How often a vendor is asked about a batch. */
+  batchPollMs: number;
   limits: { perKey: number; perAccount: number; trial: number };
   /** The sustained lateness of the event loop above which new requests are refused. */
   overloadLagMs: number;
@@ -543,6 +546,7 @@ export function loadConfig(
       clientStallMs: v.CLIENT_STALL_MS,
       leftMs: 30_000,
     },
+    batchPollMs: v.BATCH_POLL_MS,
     limits: {
       perKey: v.MAX_CONCURRENT_PER_KEY,
       perAccount: v.MAX_CONCURRENT_PER_ACCOUNT,

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import type { Protocol } from '../core/protocol.ts';
 import { type AnswerSettings, createAnswering } from './answering.ts';
+import { type BatchPlay, createBatches, ofBatch } from './batches.ts';
 import type { Chunking } from './delivery.ts';
 import { type HttpExchange, openExchange } from './exchange.ts';
 import { createPromptCache } from './prompt-cache.ts';
@@ -43,6 +44,8 @@ export interface SimulatorSettings {
   raw?: boolean;
   /** Bodies beyond this are refused while they are still coming in. */
   maxBodyBytes?: number;
+  /** Batches wait until `batches.run()`; otherwise each runs at once. */
+  holdBatches?: boolean;
   /** Wall clock in milliseconds: cache lifetimes and `created` members. */
   now?: () => number;
 }
@@ -74,6 +77,8 @@ export interface Simulator {
   requests(): RecordedRequest[];
   clearRequests(): void;
   stats(): SimulatorStats;
+  /** The batches that it was sent. */
+  batches: BatchPlay;
   /** Resolves as soon as no request is in progress. */
   idle(): Promise<void>;
   /** Stops listening and drops every connection. */
@@ -85,6 +90,8 @@ const SIMULATED_MODELS = ['sim-large', 'sim-medium', 'sim-small'] as const;
 
 const DEFAULT_RECORDED = 100;
 const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** Of a batch: https://platform.claude.com/docs/en/build-with-claude/batch-processing#batch-limitations */
+const MAX_BATCH_BYTES = 256 * 1024 * 1024;
 
 const DIALECT_PATHS: Record<string, { protocol: Protocol; countOnly: boolean; embeds?: true }> = {
   '/v1/messages': { protocol: 'messages', countOnly: false },
@@ -119,6 +126,8 @@ function answerSettings(settings: SimulatorSettings): AnswerSettings {
     signatures: createSignatures({ seed }),
   };
 }
+
+const loopback = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' });
@@ -200,12 +209,18 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
   const answering = createAnswering(answerSettings(settings));
   const maxBodyBytes = settings.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   const traffic = createTraffic();
+  const batches = createBatches({
+    hold: settings.holdBatches ?? false,
+    apiKey: settings.apiKey ?? null,
+    now: settings.now ?? Date.now,
+    url: () => `http://${loopback(host)}:${(server.address() as AddressInfo).port}`,
+  });
 
   const model = async (exchange: HttpExchange, path: string): Promise<void> => {
     const { request } = exchange;
     const number = traffic.counters.requests;
-    const read = await readBody({ request, maxBytes: maxBodyBytes });
-    if (recording !== false) {
+    const read = await readBody({ request, maxBytes: batches.isOwn(path) ? MAX_BATCH_BYTES : maxBodyBytes });
+    if (recording !== false && request.headers[ofBatch] === undefined) {
       recorder.add({
         method: request.method ?? '',
         path: request.url ?? '',
@@ -215,6 +230,7 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
       });
     }
     if (exchange.gone || read.kind === 'left') return;
+    if (batches.isOwn(path)) return batches.answer(exchange, path, read);
     const { vendor, rest } = vendorOf(path);
     const route = DIALECT_PATHS[rest];
     await answering({
@@ -258,11 +274,12 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
   const { port } = server.address() as AddressInfo;
 
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `http://${loopback(host)}:${port}`,
     port,
     requests: () => recorder.list(),
     clearRequests: () => recorder.clear(),
     stats: traffic.stats,
+    batches,
     idle: traffic.idle,
     close: () =>
       new Promise((resolve) => {

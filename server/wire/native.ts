@@ -1,4 +1,5 @@
 import { type Protocol, upstreamPaths } from '../core/protocol.ts';
+import type { CacheWrite } from '../core/request.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
 import { type Edit, insertMember, modelEdits, splice } from './body.ts';
 import { callIdEdits } from './call-ids.ts';
@@ -92,6 +93,19 @@ function nativeExchange(
 
 const noPiece = new Uint8Array(0);
 
+/** A whole answer apart from a request: what it says of its usage, and the edit of its model. Throws `UnreadableReply`. */
+export function readWhole(
+  { reply }: NativeProtocol,
+  body: Uint8Array,
+  cacheWrite: CacheWrite,
+  context: ReplyContext,
+): { edits: Edit[]; account: ReportedUsage } {
+  return readReply(reply, body, { cacheWrite }, context);
+}
+
+/** What of a request's context its answer is read by. */
+type ReplyContext = Pick<WireContext, 'features' | 'catalogModel' | 'upstreamModel'>;
+
 /** Without a byte order mark, which no JSON begins with (RFC 8259, section 8.1) and some servers write. */
 function withoutMark(bytes: Uint8Array): Uint8Array {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
@@ -116,8 +130,8 @@ export async function countArrived(
 function readReply(
   { shape, list, noun, countItem, usage, readUsage, finish }: ReplyProtocol,
   body: Uint8Array,
-  facts: RequestFacts,
-  context: WireContext,
+  facts: Pick<RequestFacts, 'cacheWrite'>,
+  context: ReplyContext,
   cutBytesIn?: AnswerSkeleton['cutBytesIn'],
 ): { edits: Edit[]; account: ReportedUsage } {
   const root = tryScanJson(body, shape, answerLimits);
@@ -189,7 +203,10 @@ function isAnswerWithoutContent(root: JsonNode): boolean {
 }
 
 /** An answer names the catalog's id where the upstream knows the model by another one. */
-export function answerModelEdits(model: JsonNode | undefined, context: WireContext): Edit[] {
+export function answerModelEdits(
+  model: JsonNode | undefined,
+  context: Pick<WireContext, 'catalogModel' | 'upstreamModel'>,
+): Edit[] {
   if (model?.kind !== 'string' || context.upstreamModel === context.catalogModel) return [];
   return [{ start: model.start, end: model.end, text: JSON.stringify(context.catalogModel) }];
 }

@@ -46,7 +46,8 @@ afterEach(async () => {
 
 const nameOf = (operation: Operation): string => {
   if (operation.kind === 'expire') return `expire ${operation.accountId}`;
-  if (operation.kind === 'admit') return `admit ${operation.ask.requestId}`;
+  if (operation.kind === 'admit' || operation.kind === 'set_aside')
+    return `${operation.kind} ${operation.ask.requestId}`;
   if (operation.kind === 'trim' || operation.kind === 'refill') return `${operation.kind} ${operation.escrowId}`;
   return `${operation.kind} ${operation.kind === 'settle' ? operation.settlement.requestId : operation.requestId}`;
 };

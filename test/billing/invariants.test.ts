@@ -139,6 +139,11 @@ const breaks: [what: string, text: string, whole: string[], recent?: string[]][]
     `UPDATE hold SET escrow = true, process_id = gen_random_uuid() WHERE account_id = $1`,
     ['I10'],
   ],
+  [
+    'money that is held for a batch that is none',
+    `UPDATE hold SET escrow = true, process_id = '00000000-0000-7000-8000-00000000ba7c' WHERE account_id = $1`,
+    ['batch'],
+  ],
 ];
 
 test.each(breaks)('%s', async (_what, text, expected) => {

@@ -77,6 +77,10 @@ const justified: Record<string, Record<string, string>> = {
     'WITH ended AS ( UPDATE purchase_order':
       'It cancels orders and queues transfers as the previous version does, with its words.',
   },
+  '20261123184002_vendor_batches': {
+    'INSERT INTO process':
+      'A process whose lease does not end is one that lives: its holds are left alone, and nothing else is read of it.',
+  },
   '20261123151500_run_lines': {
     'ALTER TABLE ledger_entry DROP CONSTRAINT ledger_cost': 'It is replaced by the next statement.',
     'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_cost':

@@ -58,6 +58,7 @@ it('the addresses of the data plane are these and no others', () => {
       "GET, HEAD /api/v1/generation",
       "GET, HEAD /api/v1/generation/content",
       "GET, HEAD /api/v1/key",
+      "GET, HEAD /api/v1/messages/batches/:name/results",
       "GET, HEAD /api/v1/model/:author/:slug",
       "GET, HEAD /api/v1/models",
       "GET, HEAD /api/v1/models*",
@@ -73,6 +74,7 @@ it('the addresses of the data plane are these and no others', () => {
       "GET, HEAD /api/v2/scheduled-maintenances/upcoming.json",
       "GET, HEAD /api/v2/status.json",
       "GET, HEAD /api/v2/summary.json",
+      "GET, HEAD, DELETE /api/v1/messages/batches/:name",
       "GET, POST /api/v1/responses",
       "POST /api/uptime/key",
       "POST /api/uptime/rounds",
@@ -81,10 +83,12 @@ it('the addresses of the data plane are these and no others', () => {
       "POST /api/v1/embeddings",
       "POST /api/v1/embeddings/estimate",
       "POST /api/v1/messages",
+      "POST /api/v1/messages/batches/:name/cancel",
       "POST /api/v1/messages/count_tokens",
       "POST /api/v1/messages/estimate",
       "POST /api/v1/responses/compact",
       "POST /api/v1/responses/estimate",
+      "POST, GET, HEAD /api/v1/messages/batches",
     ]
   `);
 });
@@ -212,8 +216,7 @@ describe('other addresses', () => {
   it.each([
     ['GET', '/api/v1/nope', 'chat-completions'],
     ['POST', '/api/v1/nope', 'chat-completions'],
-    ['POST', '/api/v1/messages/batches', 'messages'],
-    ['GET', '/api/v1/messages/batches/batch_1', 'messages'],
+    ['GET', '/api/v1/messages/batches/batch_1/lines', 'messages'],
     ['POST', '/api/v1/files', 'chat-completions'],
     ['POST', '/api/v1/rerank', 'chat-completions'],
     ['POST', '/api/v1/responses/resp_1/cancel', 'responses'],

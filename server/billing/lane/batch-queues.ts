@@ -36,6 +36,7 @@ export function createBatchQueues() {
     extend: [],
     uncover: [],
     shrink: [],
+    set_aside: [],
     admit: [],
     refill: [],
   };
@@ -83,7 +84,9 @@ export function createBatchQueues() {
         batch.push(...taken);
       }
       batch.push(...queues.extend.splice(0, extensions), ...queues.uncover.splice(0, lastOnes));
-      batch.push(...queues.admit.splice(0, admissions + room));
+      const batches = queues.set_aside.splice(0, Math.max(room, 1));
+      room = Math.max(0, room - batches.length);
+      batch.push(...batches, ...queues.admit.splice(0, admissions + room));
       // Refills come last: advances use only money that the operations before them leave.
       batch.push(...queues.refill.splice(0, roomForExtensions));
       return batch.filter((waiting) => !waiting.answered);

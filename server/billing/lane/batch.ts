@@ -31,7 +31,17 @@ import {
   spendRoom,
   tighter,
 } from '../rules/spend-limit.ts';
-import type { AdmitAsk, Admitted, Refused, RequestRef, Settled, Settlement } from '../types.ts';
+import type {
+  AdmitAsk,
+  Admitted,
+  Refused,
+  Repriced,
+  RequestRef,
+  SetAside,
+  SetAsideAsk,
+  Settled,
+  Settlement,
+} from '../types.ts';
 
 /**
  * Decides one batch of the ledger: operations and facts read under lock in, results and changes out. Pure. Operations
@@ -55,6 +65,7 @@ export type Operation =
   | ({ kind: 'shrink'; keep: PicoUsd } & RequestRef)
   /** Expires the free money of the account's ended grants. */
   | { kind: 'expire'; accountId: string }
+  | { kind: 'set_aside'; ask: SetAsideAsk }
   | { kind: 'admit'; ask: AdmitAsk };
 
 /** Adds to an escrow, or opens it: the money that a request needs beyond it, and an advance. */
@@ -99,6 +110,8 @@ export type Result =
   | { kind: 'uncovered'; isSo: boolean }
   | { kind: 'shrunk' }
   | { kind: 'expired' }
+  | SetAside
+  | Repriced
   | Admitted
   | Refused;
 
@@ -198,6 +211,8 @@ export interface Changes {
     /** At most one of an account, which the database holds as well. */
     uncovered: boolean;
     escrow: boolean;
+    /** It outlives this process, as the hold of a batch; left out: it does not. */
+    outlives?: true;
   }[];
   /** Holds with other parts than before, or of another cover. */
   holdsChanged: { accountId: string; requestId: string; parts: readonly budget.Part[]; uncovered: boolean }[];
@@ -290,6 +305,8 @@ function answer(operation: Operation, facts: Facts, book: Book): Result {
     case 'expire':
       // Opening the book has expired the ended grants.
       return { kind: 'expired' };
+    case 'set_aside':
+      return setAside(operation.ask, facts, book);
     case 'admit':
   }
   return admit(operation.ask, facts, book);
@@ -512,6 +529,64 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
     contextBound: size.contextBound,
     uncovered: chosen.uncovered,
   };
+}
+
+/**
+ * Holds the bound of a batch, all of it: nothing can be stopped while it runs, and no credit is given on it. Its hold is an escrow,
+ * which its lines are charged to. The order of the refusals is that of `admit`.
+ */
+function setAside(ask: SetAsideAsk, facts: Facts, book: Book): SetAside | Repriced | Refused {
+  const { accountId, requestId, keyId, amount } = ask;
+  const grants = book.grants(accountId);
+  const balance = { free: budget.freeIn(grants), held: budget.heldIn(grants) };
+  const figures = { required: amount, bound: amount };
+  const refused = (reason: Refused['reason'], more: Partial<Refused> = {}): Refused => ({
+    kind: 'refused',
+    reason,
+    balance,
+    ...(reason === 'reserved' && book.mayReturn(accountId) ? { mayReturn: true } : {}),
+    ...more,
+  });
+
+  const key = facts.keys.get(keyId);
+  if (key === undefined || !key.valid || key.accountId !== accountId) return refused('key_invalid');
+  if (!key.accountActive) return refused('suspended');
+  // Its answer was lost, and it was asked for once more.
+  if (book.hold(ask) !== undefined) return { kind: 'set_aside', freeAfter: balance.free };
+  if (balance.free + balance.held === 0n) return refused('exhausted', figures);
+  for (const { model, priceId } of ask.models) {
+    const truth = facts.models.get(model);
+    if (truth === undefined) return refused('model');
+    if (key.models.length > 0 && !key.models.includes(model)) return refused('model_not_allowed');
+    if (truth.price.id !== priceId) return { kind: 'repriced' };
+  }
+  const room = book.tightest(accountId, keyId, key.limits);
+  if (room !== null && (room.charged >= room.limit || room.limit - room.charged < amount)) {
+    return refused(limitReason(room), {
+      ...figures,
+      spendLimit: reached(room, amount, facts.nowMs, key.timeZone),
+    });
+  }
+  const available = room === null ? balance.free : least(balance.free, room.room);
+  if (available < amount)
+    return refused(balance.free + balance.held < amount ? 'budget_below_minimum' : 'reserved', figures);
+
+  const placed = budget.place(grants, amount);
+  book.move(accountId, placed.movements);
+  book.spend(accountId, keyId, (spend) => addHeld(spend, placed.amount));
+  const [first] = ask.models;
+  if (first === undefined) throw new Error('a batch has a model');
+  book.placeHold({
+    accountId,
+    requestId,
+    keyId,
+    priceId: first.priceId,
+    parts: placed.parts,
+    uncovered: false,
+    escrow: true,
+    outlives: true,
+  });
+  return { kind: 'set_aside', freeAfter: available - placed.amount };
 }
 
 function limitReason({ of, period }: TightestRoom): Refused['reason'] {

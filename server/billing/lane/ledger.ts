@@ -7,7 +7,18 @@ import { createWitness } from '../escrow/witness.ts';
 import type { BillingLog, BillingMetrics } from '../log.ts';
 import { readBalance } from '../reads/usage.ts';
 import type { Spool, SpoolReceipt } from '../spool/spool.ts';
-import type { AdmitAsk, Admitted, Balance, Refused, RequestRef, Settled, Settlement } from '../types.ts';
+import type {
+  AdmitAsk,
+  Admitted,
+  Balance,
+  Refused,
+  Repriced,
+  RequestRef,
+  SetAside,
+  SetAsideAsk,
+  Settled,
+  Settlement,
+} from '../types.ts';
 import type { Result } from './batch.ts';
 import { unavailable } from './batch-queues.ts';
 import { keepConnection } from './connection.ts';
@@ -66,6 +77,13 @@ export interface Ledger {
   settle(settlement: Settlement, written?: () => void): Promise<Settled>;
   /** Releases the hold of a request that was never sent upstream. No ledger entry. */
   release(ref: RequestRef): Promise<void>;
+  /**
+   * Holds the bound of a batch, for as long as it takes: no sweep gives it back, and no process has to live for it. Its lines are
+   * settled with a promise of it. Idempotent. Waits for a database that is away.
+   */
+  setAside(ask: SetAsideAsk): Promise<SetAside | Repriced | Refused>;
+  /** Gives back what is left of a batch's hold. Idempotent. */
+  endBatch(ref: RequestRef): Promise<void>;
   balance(accountId: string): Promise<Balance>;
   /** False while nothing can be admitted: the database or the disk is out of reach, or it has not started. */
   readonly healthy: boolean;
@@ -205,6 +223,12 @@ export function createLedger(parts: LedgerParts): Ledger {
       await lane.add({ kind: 'release', ...refOf(ref), onlyIfOrphaned: false });
     },
 
+    setAside: createSetAside(money),
+
+    async endBatch({ accountId, requestId: escrowId }) {
+      await lane.add({ kind: 'trim', accountId, escrowId, keep: [] });
+    },
+
     balance: (accountId) => readBalance(pool, accountId),
 
     get healthy() {
@@ -276,6 +300,21 @@ function createAdmit({ lane, escrows, callIns, isHealthy }: MoneyParts): Ledger[
     const answer = await again();
     if (answer.kind !== 'refused' || answer.mayReturn !== true) return answer;
     return callIns.after(ask.accountId, again, (later) => later.kind === 'admitted' || later.mayReturn !== true);
+  };
+}
+
+function createSetAside({ lane, callIns, isHealthy }: MoneyParts): Ledger['setAside'] {
+  return async (ask) => {
+    if (!isHealthy()) return unavailable;
+    const again = async (): Promise<SetAside | Repriced | Refused> => {
+      const result = await lane.add({ kind: 'set_aside', ask });
+      return result.kind === 'set_aside' || result.kind === 'repriced' || result.kind === 'refused'
+        ? result
+        : unavailable;
+    };
+    const answer = await again();
+    if (answer.kind !== 'refused' || answer.mayReturn !== true) return answer;
+    return callIns.after(ask.accountId, again, (later) => later.kind !== 'refused' || later.mayReturn !== true);
   };
 }
 

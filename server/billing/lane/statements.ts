@@ -42,6 +42,9 @@ export const sessionSettings: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '4s',
 };
 
+/** Holds the money of batches, which outlives processes: its lease does not end, and it gives nothing back when it is asked to. */
+export const batchProcess = '00000000-0000-7000-8000-00000000ba7c';
+
 /** Tolerates a rounded time of a row that was just written. */
 const justNow = `${moment} + interval '1 millisecond'`;
 
@@ -109,7 +112,7 @@ export const callOthers = statement(
   'call_others',
   `WITH others AS (
      SELECT DISTINCT h.process_id FROM hold h JOIN process p ON p.id = h.process_id AND p.lease_until >= now()
-     WHERE h.account_id = $2::uuid AND h.escrow AND h.amount > 0 AND h.process_id <> $1::uuid
+     WHERE h.account_id = $2::uuid AND h.escrow AND h.amount > 0 AND h.process_id <> ALL (ARRAY[$1::uuid, '${batchProcess}'])
    ), called AS (
      INSERT INTO escrow_call (process_id, account_id) SELECT process_id, $2::uuid FROM others ON CONFLICT DO NOTHING
    )
@@ -120,7 +123,7 @@ export const callOthers = statement(
 const readEscrowed = statement(
   'escrowed',
   `SELECT asked.account_id FROM unnest($1::uuid[]) AS asked (account_id)
-   WHERE EXISTS (SELECT FROM hold WHERE account_id = asked.account_id AND escrow AND amount > 0)`,
+   WHERE EXISTS (SELECT FROM hold WHERE account_id = asked.account_id AND escrow AND amount > 0 AND process_id <> '${batchProcess}')`,
 );
 
 export async function accountsWithEscrows(client: ClientBase, accounts: ReadonlySet<string>): Promise<Set<string>> {
@@ -430,6 +433,13 @@ function touchedBy(operations: readonly Operation[]): Touched {
         touched.admittedKeys.add(operation.ask.keyId);
         touched.models.add(operation.ask.model);
         touched.sharing.add(operation.ask.accountId);
+        break;
+      case 'set_aside':
+        touched.accounts.add(operation.ask.accountId);
+        touched.keys.set(operation.ask.keyId, operation.ask);
+        touched.admittedKeys.add(operation.ask.keyId);
+        for (const { model } of operation.ask.models) touched.models.add(model);
+        touched.holds.push(operation.ask);
         break;
       case 'expire':
         touched.accounts.add(operation.accountId);

@@ -7,7 +7,7 @@ import type { Changes } from './batch.ts';
 import { pairKey } from './batch.ts';
 import type { Statement } from './flight.ts';
 import { type BulkColumn, bulk, bulkOfExisting, list, lookup, moment } from './sql.ts';
-import type { RowPlaces } from './statements.ts';
+import { batchProcess, type RowPlaces } from './statements.ts';
 
 /** The statements that write what a batch has decided. */
 
@@ -262,7 +262,10 @@ export function writes(changes: Changes, places: RowPlaces, processId: string): 
     if (place === undefined) unknown.push(item);
     else known.push({ ...item, place });
   }
-  const placed = changes.holdsPlaced.map((hold) => ({ ...hold, processId }));
+  const placed = changes.holdsPlaced.map((hold) => ({
+    ...hold,
+    processId: hold.outlives === true ? batchProcess : processId,
+  }));
   return [
     ...(grants.length > 0 ? [writeGrants(grants)] : []),
     ...(known.length > 0 ? [writeKeySpend(known)] : []),

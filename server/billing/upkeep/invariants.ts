@@ -1,12 +1,13 @@
 import type { Pool } from 'pg';
 import { transaction } from '../../database/lane.ts';
+import { batchProcess } from '../lane/statements.ts';
 
 /**
  * The invariants of the money, as queries that return violating rows. They read one snapshot of the database, and
  * return nothing after every commit, also while requests run.
  */
 export interface BrokenInvariant {
-  /** `I1` to `I10` with their parts, `usage_hour`, `margin_hour`, `key_spend`, `account_limit` or `shared_limit`. */
+  /** `I1` to `I10` with their parts, `usage_hour`, `margin_hour`, `batch`, `key_spend`, `account_limit` or `shared_limit`. */
   invariant: string;
   rows: Record<string, unknown>[];
 }
@@ -256,6 +257,17 @@ function invariantsOfRules({ written }: Reading): Record<string, string> {
           WHERE ${inScope('account_id')} AND escrow
             AND NOT EXISTS (SELECT FROM process p WHERE p.id = hold.process_id
                             AND p.lease_until >= now() - $2::bigint * interval '1 millisecond')`,
+
+    // A batch holds what its lines may still come to and nothing else does in its place: a hold without a lease belongs to a batch
+    // that is not settled, and its bound is the sum of those of its lines.
+    batch: `SELECT h.account_id, h.request_id, 'held for no batch' AS what FROM hold h
+            WHERE ${inScope('h.account_id')} AND h.process_id = '${batchProcess}'
+              AND NOT EXISTS (SELECT FROM vendor_batch b WHERE b.account_id = h.account_id AND b.id = h.request_id AND b.settled_at IS NULL)
+            UNION ALL
+            SELECT account_id, id, 'bound is not that of its lines' FROM vendor_batch b
+            WHERE ${inScope('account_id')} AND settled_at IS NULL AND (lines::bigint, bound::numeric) <> (
+              SELECT count(*), coalesce(sum(bound), 0) FROM vendor_batch_line l
+              WHERE l.account_id = b.account_id AND l.source_id = coalesce(b.input_file, b.id))`,
   };
 }
 

@@ -7,6 +7,8 @@ export const anthropic: VendorProfile = {
   protocols: {
     messages: {
       baseUrl: 'https://api.anthropic.com',
+      // https://platform.claude.com/docs/en/build-with-claude/batch-processing
+      batches: true,
       features: { sampling: false, effort: true },
     },
   },

@@ -23,6 +23,8 @@ export interface VendorEndpoint {
   features: Partial<UpstreamFeatures>;
   /** Responses only: the vendor compacts conversations itself. */
   compaction?: true;
+  /** The vendor answers batches at half price, in the words of this protocol's vendor. */
+  batches?: true;
   /** Characters that an id of a tool call may have; absent: any. */
   callIdMax?: number;
 }

@@ -45,6 +45,11 @@ export function compactsItself(name: unknown, protocol: Protocol): boolean {
   return profileOf(name)?.protocols[protocol]?.compaction === true;
 }
 
+/** Whether the vendor has batches beside the protocol. */
+export function hasBatches(name: unknown, protocol: Protocol): boolean {
+  return profileOf(name)?.protocols[protocol]?.batches === true;
+}
+
 /** Characters that an id of a tool call may have there; null: any; undefined: the vendor is not known. */
 export function callIdMaxOf(name: unknown, protocol: Protocol): number | null | undefined {
   const profile = profileOf(name);

@@ -52,6 +52,8 @@ declare module 'fastify' {
     protocol?: Protocol;
     /** `now`: the key is checked in the database, because no admission follows. */
     authenticate?: 'admission' | 'now';
+    /** A POST without a body, whatever type it names. */
+    bodyless?: boolean;
   }
 }
 
@@ -154,7 +156,8 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new RefusalError(refusals.contentEncoding());
-    if (!isJsonContentType(request.headers)) throw new RefusalError(refusals.unsupportedMediaType());
+    if (config.bodyless !== true && !isJsonContentType(request.headers))
+      throw new RefusalError(refusals.unsupportedMediaType());
     if (config.protocol === 'messages' && (request.headers['anthropic-version'] ?? '') === '') {
       throw new RefusalError(refusals.versionHeaderMissing());
     }

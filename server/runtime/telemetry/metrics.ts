@@ -26,6 +26,7 @@ const faultPlaces = [
   'spool_quarantine',
   'spool_unwritable',
   'invariant_broken',
+  'batch_results',
 ] as const;
 
 export interface Metrics {

@@ -1,0 +1,406 @@
+import type { Pool } from 'pg';
+import type { PicoUsd } from '../core/money.ts';
+import {
+  type FrozenPrice,
+  fromStoredTiers,
+  fromStoredUnits,
+  type StoredTier,
+  toStoredTiers,
+  toStoredUnits,
+} from '../core/price.ts';
+import type { Part } from './rules/budget.ts';
+
+/**
+ * Batches that a vendor answers later: what is kept of them, which is nothing that was asked or answered. Their money is held,
+ * charged and given back by the ledger alone; these rows say what belongs to which batch.
+ */
+
+export const batchForms = ['messages', 'openai'] as const;
+/** Whose words a batch is asked for in. */
+export type BatchForm = (typeof batchForms)[number];
+
+export type BatchState = 'preparing' | 'in_progress' | 'canceling' | 'ended' | 'failed';
+
+/** Lines by how they ended, as the vendor says. */
+export interface BatchCounts {
+  succeeded: number;
+  errored: number;
+  canceled: number;
+  expired: number;
+}
+
+/** A model of a batch, at prices that are frozen for it. */
+export interface BatchModel {
+  /** Catalog id. */
+  model: string;
+  /** Its name at the vendor. */
+  upstreamModel: string;
+  price: FrozenPrice;
+}
+
+export interface VendorBatch extends BatchCounts {
+  accountId: string;
+  id: string;
+  keyId: string;
+  form: BatchForm;
+  /** What answers its lines, such as `/v1/messages`. */
+  endpoint: string;
+  upstream: string;
+  upstreamKey: string | null;
+  vendorId: string | null;
+  state: BatchState;
+  lines: number;
+  bound: PicoUsd;
+  models: readonly BatchModel[];
+  createdAt: Date;
+  expiresAt: Date | null;
+  cancelAt: Date | null;
+  endedAt: Date | null;
+  seenAt: Date | null;
+  settledAt: Date | null;
+  attempts: number;
+  /** The file of its lines; null: they came with the request. */
+  inputFile: string | null;
+  outputId: string | null;
+  errorId: string | null;
+  /** Seconds since 1970 by the vendor's state. */
+  times: Readonly<Record<string, number>> | null;
+  /** Its account has been erased since. */
+  erased: boolean;
+}
+
+/** What decides the most that a line can come to. */
+export interface BatchLine {
+  /** SHA-256 of the batch's (or its file's) id and the line's name. */
+  digest: Buffer;
+  /** Place in the batch's models. */
+  model: number;
+  bound: PicoUsd;
+  /** Tokens. */
+  input: number;
+  output: number;
+  searches: number;
+  /** Input tokens, for an answer without usage. */
+  estimated: number;
+  longWrites: boolean;
+}
+
+export interface NewBatch {
+  accountId: string;
+  id: string;
+  keyId: string;
+  form: BatchForm;
+  endpoint: string;
+  upstream: string;
+  upstreamKey: string | null;
+  lines: number;
+  bound: PicoUsd;
+  models: readonly BatchModel[];
+  inputFile: string | null;
+}
+
+/** What a vendor says of a batch. */
+export interface BatchReport {
+  vendorId: string;
+  state: Exclude<BatchState, 'preparing'>;
+  counts: BatchCounts;
+  expiresAt: Date | null;
+  cancelAt: Date | null;
+  endedAt: Date | null;
+  outputId: string | null;
+  errorId: string | null;
+  times: Readonly<Record<string, number>> | null;
+}
+
+/** Whose batches: those of an account, or of a project of it. */
+export interface BatchScope {
+  accountId: string;
+  projectId: string | null;
+}
+
+/** A page of a list, newest first: what follows `after`, or what comes before `before`. */
+export interface BatchPage extends BatchScope {
+  form: BatchForm | null;
+  after: string | null;
+  before: string | null;
+  limit: number;
+}
+
+/** A batch that was never sent counts as failed after this time, longer than any vendor takes to accept one. */
+const sendingMinutes = 30;
+const linesAtOnce = 5_000;
+
+export type VendorBatches = ReturnType<typeof createVendorBatches>;
+
+export function createVendorBatches({ pool }: { pool: Pool }) {
+  const one = async (sql: string, values: unknown[]): Promise<VendorBatch | null> => {
+    const { rows } = await pool.query<BatchRow>(sql, values);
+    return rows[0] === undefined ? null : toBatch(rows[0]);
+  };
+
+  return {
+    /** A batch before anything is held for it or sent. */
+    async insert(batch: NewBatch, lines: readonly BatchLine[]): Promise<void> {
+      const client = await pool.connect();
+      try {
+        await client.query('BEGIN');
+        await client.query(
+          `INSERT INTO vendor_batch (account_id, id, key_id, form, endpoint, upstream, upstream_key, lines, bound, models, input_file, poll_at)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + interval '${sendingMinutes} minutes')`,
+          [
+            batch.accountId,
+            batch.id,
+            batch.keyId,
+            batch.form,
+            batch.endpoint,
+            batch.upstream,
+            batch.upstreamKey,
+            batch.lines,
+            batch.bound,
+            JSON.stringify(batch.models.map(toStoredModel)),
+            batch.inputFile,
+          ],
+        );
+        for (let at = 0; at < lines.length; at += linesAtOnce) {
+          const some = lines.slice(at, at + linesAtOnce);
+          await client.query(
+            `INSERT INTO vendor_batch_line (account_id, source_id, digest, model, bound, input, output, searches, estimated, long_writes)
+             SELECT $1, $2, * FROM unnest($3::bytea[], $4::smallint[], $5::bigint[], $6::int[], $7::int[], $8::int[], $9::int[], $10::boolean[])`,
+            [
+              batch.accountId,
+              batch.inputFile ?? batch.id,
+              some.map(({ digest }) => digest),
+              some.map(({ model }) => model),
+              some.map(({ bound }) => bound),
+              some.map(({ input }) => input),
+              some.map(({ output }) => output),
+              some.map(({ searches }) => searches),
+              some.map(({ estimated }) => estimated),
+              some.map(({ longWrites }) => longWrites),
+            ],
+          );
+        }
+        await client.query('COMMIT');
+        client.release();
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
+    },
+
+    /** Forgets a batch that was refused: nothing is held for it, and no vendor has it. */
+    async drop({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>): Promise<void> {
+      await pool.query(
+        `WITH gone AS (DELETE FROM vendor_batch WHERE account_id = $1 AND id = $2 AND state = 'preparing' RETURNING id)
+         DELETE FROM vendor_batch_line WHERE account_id = $1 AND source_id IN (SELECT id FROM gone)`,
+        [accountId, id],
+      );
+    },
+
+    /** What the vendor says now. Its end is seen once: the moment stays. */
+    async report(
+      { accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>,
+      report: BatchReport,
+      pollMs: number,
+    ): Promise<VendorBatch | null> {
+      const { counts } = report;
+      return one(
+        `UPDATE vendor_batch b SET vendor_id = $3, state = $4, succeeded = $5, errored = $6, canceled = $7, expired = $8,
+                expires_at = coalesce($9, expires_at), cancel_at = coalesce(cancel_at, $10), ended_at = coalesce(ended_at, $11),
+                seen_at = CASE WHEN $4 IN ('ended', 'failed') THEN coalesce(seen_at, now()) ELSE seen_at END,
+                output_id = coalesce($12, output_id), error_id = coalesce($13, error_id), times = coalesce($14, times),
+                poll_at = now() + $15 * interval '1 millisecond'
+         WHERE account_id = $1 AND id = $2 AND state NOT IN ('ended', 'failed') RETURNING ${columns}`,
+        [
+          accountId,
+          id,
+          report.vendorId,
+          report.state,
+          counts.succeeded,
+          counts.errored,
+          counts.canceled,
+          counts.expired,
+          report.expiresAt,
+          report.cancelAt,
+          report.endedAt,
+          report.outputId,
+          report.errorId,
+          report.times === null ? null : JSON.stringify(report.times),
+          pollMs,
+        ],
+      );
+    },
+
+    find: ({ accountId, projectId }: BatchScope, form: BatchForm, id: string) =>
+      one(
+        `SELECT ${columns} FROM vendor_batch b
+         WHERE account_id = $1 AND id = $2 AND form = $3 AND deleted_at IS NULL AND vendor_id IS NOT NULL AND ${inProject('$4')}`,
+        [accountId, id, form, projectId],
+      ),
+
+    /** One more than the limit where there are more, newest first; before a batch the nearest ones. */
+    async list({ accountId, projectId, form, after, before, limit }: BatchPage): Promise<VendorBatch[]> {
+      const { rows } = await pool.query<BatchRow>(
+        `SELECT ${columns} FROM vendor_batch b
+         WHERE account_id = $1 AND ($2::text IS NULL OR form = $2) AND deleted_at IS NULL AND vendor_id IS NOT NULL AND ${inProject('$3')}
+           AND ($4::uuid IS NULL OR id < $4) AND ($5::uuid IS NULL OR id > $5)
+         ORDER BY id ${before === null ? 'DESC' : 'ASC'} LIMIT $6`,
+        [accountId, form, projectId, after, before, limit + 1],
+      );
+      return rows.map(toBatch);
+    },
+
+    /** Hides a batch that is settled. */
+    async remove({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>): Promise<void> {
+      await pool.query(
+        'UPDATE vendor_batch SET deleted_at = now() WHERE account_id = $1 AND id = $2 AND settled_at IS NOT NULL',
+        [accountId, id],
+      );
+    },
+
+    /** Takes batches whose vendor is to be asked now; another process gets them only after the lease. */
+    async takeDue(limit: number, leaseMs: number): Promise<VendorBatch[]> {
+      const { rows } = await pool.query<BatchRow>(
+        `UPDATE vendor_batch b SET poll_at = now() + $2 * interval '1 millisecond'
+         WHERE (account_id, id) IN (SELECT account_id, id FROM vendor_batch WHERE settled_at IS NULL AND poll_at <= now()
+                                    ORDER BY poll_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+         RETURNING ${columns}`,
+        [limit, leaseMs],
+      );
+      return rows.map(toBatch);
+    },
+
+    /** When the vendor is asked again; `failed`: its results could not be read to the end. */
+    async putOff({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>, ms: number, failed: boolean): Promise<void> {
+      await pool.query(
+        `UPDATE vendor_batch SET poll_at = now() + $3 * interval '1 millisecond', attempts = attempts + $4
+         WHERE account_id = $1 AND id = $2`,
+        [accountId, id, ms, failed ? 1 : 0],
+      );
+    },
+
+    /** The lines of these digests. */
+    async linesOf(
+      { accountId, id, inputFile }: Pick<VendorBatch, 'accountId' | 'id' | 'inputFile'>,
+      digests: readonly Buffer[],
+    ): Promise<BatchLine[]> {
+      const { rows } = await pool.query<LineRow>(
+        `SELECT ${lineColumns} FROM vendor_batch_line WHERE account_id = $1 AND source_id = $2 AND digest = ANY ($3::bytea[])`,
+        [accountId, inputFile ?? id, digests],
+      );
+      return rows.map(toLine);
+    },
+
+    /** Lines in the order of their digests, after one of them; null: from the first. */
+    async linesAfter(
+      { accountId, id, inputFile }: Pick<VendorBatch, 'accountId' | 'id' | 'inputFile'>,
+      after: Buffer | null,
+      limit: number,
+    ): Promise<BatchLine[]> {
+      const { rows } = await pool.query<LineRow>(
+        `SELECT ${lineColumns} FROM vendor_batch_line
+         WHERE account_id = $1 AND source_id = $2 AND ($3::bytea IS NULL OR digest > $3) ORDER BY digest LIMIT $4`,
+        [accountId, inputFile ?? id, after, limit],
+      );
+      return rows.map(toLine);
+    },
+
+    /** What is still held for a batch, by grant; empty: nothing. */
+    async heldParts({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>): Promise<Part[]> {
+      const { rows } = await pool.query<{ grantId: string; amount: string }>(
+        `SELECT part.grant_id AS "grantId", part.amount::text
+         FROM hold, unnest(grant_ids, grant_amounts) AS part (grant_id, amount) WHERE account_id = $1 AND request_id = $2`,
+        [accountId, id],
+      );
+      return rows.map(({ grantId, amount }) => ({ grantId, amount: BigInt(amount) }));
+    },
+
+    /** Which of these requests have an entry. */
+    async entered(accountId: string, requestIds: readonly string[]): Promise<Set<string>> {
+      const { rows } = await pool.query<{ id: string }>(
+        'SELECT request_id AS id FROM ledger_entry WHERE account_id = $1 AND request_id = ANY ($2::uuid[])',
+        [accountId, requestIds],
+      );
+      return new Set(rows.map(({ id }) => id));
+    },
+
+    /** Every line has its entry, and nothing is held. `failed`: the vendor never ran it. */
+    async close({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>, failed: boolean): Promise<void> {
+      await pool.query(
+        `UPDATE vendor_batch SET settled_at = coalesce(settled_at, now()), state = CASE WHEN $3 THEN 'failed' ELSE state END
+         WHERE account_id = $1 AND id = $2`,
+        [accountId, id, failed],
+      );
+    },
+  };
+}
+
+/** What is kept of a model: whole pico-USD, which JSON numbers hold exactly up to the bounds of prices. */
+interface StoredModel {
+  model: string;
+  upstreamModel: string;
+  priceId: string;
+  prices: Record<'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output', number>;
+  tiers?: StoredTier[];
+  perUnit?: Record<string, number>;
+  byClock?: FrozenPrice['byClock'];
+}
+
+function toStoredModel({ model, upstreamModel, price }: BatchModel): StoredModel {
+  return {
+    model,
+    upstreamModel,
+    priceId: price.id,
+    prices: {
+      input: Number(price.input),
+      cacheHit: Number(price.cacheHit),
+      cacheWrite5m: Number(price.cacheWrite5m),
+      cacheWrite1h: Number(price.cacheWrite1h),
+      output: Number(price.output),
+    },
+    ...(price.tiers === undefined ? {} : { tiers: toStoredTiers(price.tiers) }),
+    ...(price.perUnit === undefined ? {} : { perUnit: toStoredUnits(price.perUnit) }),
+    ...(price.byClock === undefined ? {} : { byClock: price.byClock }),
+  };
+}
+
+function fromStoredModel({ model, upstreamModel, priceId, prices, tiers, perUnit, byClock }: StoredModel): BatchModel {
+  return {
+    model,
+    upstreamModel,
+    price: {
+      id: priceId,
+      input: BigInt(prices.input),
+      cacheHit: BigInt(prices.cacheHit),
+      cacheWrite5m: BigInt(prices.cacheWrite5m),
+      cacheWrite1h: BigInt(prices.cacheWrite1h),
+      output: BigInt(prices.output),
+      ...(tiers === undefined ? {} : { tiers: fromStoredTiers(tiers) }),
+      ...(perUnit === undefined ? {} : { perUnit: fromStoredUnits(perUnit) }),
+      ...(byClock === undefined ? {} : { byClock }),
+    },
+  };
+}
+
+const columns = `b.account_id AS "accountId", b.id, b.key_id AS "keyId", b.form, b.endpoint, b.upstream, b.upstream_key AS "upstreamKey",
+  b.vendor_id AS "vendorId", b.state, b.lines, b.bound::text, b.models, b.succeeded, b.errored, b.canceled, b.expired,
+  b.created_at AS "createdAt", b.expires_at AS "expiresAt", b.cancel_at AS "cancelAt", b.ended_at AS "endedAt", b.seen_at AS "seenAt",
+  b.settled_at AS "settledAt", b.attempts, b.input_file AS "inputFile", b.output_id AS "outputId", b.error_id AS "errorId", b.times,
+  (SELECT a.erased_at IS NOT NULL FROM account a WHERE a.id = b.account_id) AS erased`;
+
+const inProject = (parameter: string): string =>
+  `(${parameter}::uuid IS NULL OR EXISTS (SELECT FROM api_key k WHERE k.id = b.key_id AND k.project_id = ${parameter}))`;
+
+type BatchRow = Omit<VendorBatch, 'bound' | 'models'> & { bound: string; models: StoredModel[] };
+
+function toBatch({ bound, models, ...row }: BatchRow): VendorBatch {
+  return { ...row, bound: BigInt(bound), models: models.map(fromStoredModel) };
+}
+
+const lineColumns = `digest, model, bound::text, input, output, searches, estimated, long_writes AS "longWrites"`;
+
+type LineRow = Omit<BatchLine, 'bound'> & { bound: string };
+
+function toLine({ bound, ...row }: LineRow): BatchLine {
+  return { ...row, bound: BigInt(bound) };
+}
