@@ -51,6 +51,7 @@ const accountPages: readonly (readonly [string, ComponentType])[] = [
   [pages.notices, lazy(() => import('./pages/notices.tsx'))],
   [pages.projects, lazy(() => import('./pages/projects.tsx'))],
   [pages.members, lazy(() => import('./pages/members.tsx'))],
+  [pages.device, lazy(() => import('./pages/device.tsx'))],
 ];
 
 /** Pages about the person, signed in or not. */

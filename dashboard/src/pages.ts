@@ -11,6 +11,7 @@ export const pages = {
   resetPassword: '/reset-password',
   linkIdentity: '/link-identity',
   invitation: '/invitation',
+  device: '/device',
 
   guides: '/guides',
   guide: '/guides/:name',

@@ -136,14 +136,16 @@ export function createConsole(graphql: Graphql): Console {
   return Object.fromEntries(domains) as Console;
 }
 
-/** The document of an operation. Those of operators are apart: few programs call them. */
+/** The document of an operation. Those of some domains are apart: few programs call them. */
 async function factsOf(domain: string, name: string): Promise<OperationFacts> {
   const all: Record<string, OperationFacts> =
     domain === 'operator'
       ? (await import('./generated/operator-documents.ts')).operatorDocuments
       : domain === 'books'
         ? (await import('./generated/books-documents.ts')).booksDocuments
-        : (await import('./generated/documents.ts')).documents;
+        : domain === 'machines'
+          ? (await import('./generated/machines-documents.ts')).machinesDocuments
+          : (await import('./generated/documents.ts')).documents;
   const facts = all[name];
   if (facts === undefined) throw new Error(`there is no operation ${domain}.${name}`);
   return facts;

@@ -17,6 +17,7 @@ import { registerGraphql } from '../graphql/edge.ts';
 import { graphiqlPage } from '../graphql/graphiql.ts';
 import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '../graphql/pages/downloads.ts';
 import { createLinkLimits, type LinkLimits } from '../graphql/pages/link-limits.ts';
+import { registerMachineLogin } from '../graphql/pages/machine-login.ts';
 import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts';
 import { registerSignInWith } from '../graphql/pages/sign-in-with.ts';
 import { createKeys } from '../keys/keys.ts';
@@ -173,6 +174,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   sales.registerPages(app, limits);
   registerSignInWith(app, { people, publicUrl });
+  registerMachineLogin(app, { logins: people.machineLogins, publicUrl, isLate });
   ownData.registerPages(app, limits);
   measuring.registerRoutes(app);
   await registerBankWebhooks(app, {

@@ -16,6 +16,7 @@ import './accounts/projects.ts';
 import './accounts/spending.ts';
 import './keys/keys.ts';
 import './keys/estimate.ts';
+import './keys/machine-logins.ts';
 import './billing/grants.ts';
 import './billing/budget.ts';
 import './billing/ledger.ts';

@@ -84,6 +84,26 @@ export function newAddressMail(to: string, locale: Locale, link: string): Mail {
   return mail(to, text, link);
 }
 
+/** Tells of a key that a machine got. `link`: where it is deleted. */
+export function machineMail(
+  to: string,
+  locale: Locale,
+  { machine, ipAddress, key }: { machine: string; ipAddress: string; key: string },
+  link: string,
+): Mail {
+  const text = {
+    en: {
+      subject: 'A machine was signed in',
+      body: `The machine “${machine}” at ${ipAddress} got the API key “${key}”, as you approved. If it was not you, delete the key here at once and change your password:`,
+    },
+    vi: {
+      subject: 'Một máy đã được đăng nhập',
+      body: `Máy “${machine}” tại ${ipAddress} đã nhận API key “${key}” theo chấp thuận của bạn. Nếu không phải bạn, hãy xóa key ngay tại đây và đổi mật khẩu:`,
+    },
+  }[locale];
+  return mail(to, text, link);
+}
+
 /** Reports a change that matters for security. `link`: where the password is reset, or the passkeys are. */
 export function securityMail(
   to: string,

@@ -1,9 +1,11 @@
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
+import { createKeys } from '../keys/keys.ts';
 import type { Mailer, MailLog } from '../runtime/mail.ts';
 import { type AccessTokens, createAccessTokens } from './access-tokens.ts';
 import { createIdentify, type Identify } from './identify.ts';
 import type { IdentityParts } from './identity.ts';
+import { createMachineLogins, type MachineLogins } from './machine-logins.ts';
 import { emailChangeMail, localeOf, passwordResetMail, securityMail } from './mails.ts';
 import { createMembers, type Members } from './members.ts';
 import { createSetOperator } from './operators.ts';
@@ -28,9 +30,10 @@ export interface People extends SignUp, SignIn, ProviderSignIn, Passkeys {
   settings: Settings;
   members: Members;
   accessTokens: AccessTokens;
+  machineLogins: MachineLogins;
   views: Views;
   setOperator: ReturnType<typeof createSetOperator>;
-  /** Drops expired counters, sessions and links. */
+  /** Drops expired counters, sessions, links and codes of machines. */
   sweep(): Promise<void>;
 }
 
@@ -115,6 +118,14 @@ export function createPeople(options: {
   });
   const accessTokens = createAccessTokens({ pool });
   const views = createViews({ pool, secretKey });
+  const machineLogins = createMachineLogins({
+    pool,
+    throttle,
+    mailer,
+    keys: createKeys({ pool }),
+    secretKey,
+    publicUrl,
+  });
   return {
     ...createSignUp({ ...parts, bindings, log }),
     ...createSignIn({ ...parts, ...arrival }),
@@ -134,10 +145,12 @@ export function createPeople(options: {
     settings: createSettings(parts),
     members: createMembers({ pool, mailer, throttle, publicUrl }),
     accessTokens,
+    machineLogins,
     views,
     setOperator: createSetOperator({ pool }),
     async sweep() {
       await throttle.sweep();
+      await machineLogins.sweep();
       const now = new Date();
       await prisma.session.deleteMany({ where: { expiresAt: { lt: now } } });
       await prisma.verification.deleteMany({ where: { expiresAt: { lt: now } } });

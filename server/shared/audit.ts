@@ -6,7 +6,7 @@ import type { ClientBase } from 'pg';
  * exists without the other. Entries are append-only, are shown as they are, and carry no secret.
  */
 export interface AuditEntry {
-  /** `user:<id>`, `token:<id>`, `command-line` or `system`. */
+  /** `user:<id>`, `token:<id>`, `key:<id>` (a key ends itself), `command-line` or `system`. */
   actor: string;
   action: AuditAction;
   /** Kind and id of what was changed, e.g. `model:big-1`. */

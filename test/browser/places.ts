@@ -50,6 +50,7 @@ const forPerson = [
   'security',
   'settings',
   'invitation',
+  'device',
 ] as const satisfies (keyof typeof pages)[];
 
 /** What an address needs beside its path, e.g. the token of a mail's link. */

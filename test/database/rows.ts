@@ -4,8 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 
 export type Row = Record<string, unknown>;
 
-const account = randomUUID();
-const user = randomUUID();
+export const account = randomUUID();
+export const user = randomUUID();
 export const grant = randomUUID();
 export const order = randomUUID();
 export const transfer = randomUUID();
@@ -432,6 +432,15 @@ export const rows: Record<string, () => Row> = {
     set_by: 'test',
   }),
   journal_account: () => ({ role: 'bank', number: '112' }),
+  machine_login: () => ({
+    id: randomUUID(),
+    device_hash: randomBytes(32),
+    user_code_hash: randomBytes(32),
+    machine: 'laptop',
+    ip_address: '203.0.113.7',
+    expires_at: '2026-11-21T00:10:00Z',
+    interval_seconds: 2,
+  }),
   throttle: () => ({
     subject: randomBytes(32),
     count: 1,

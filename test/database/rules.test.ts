@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { before, grant, insertion, order, type Row, rows, type Statement } from './rows.ts';
+import { account, before, grant, insertion, order, type Row, rows, type Statement, user } from './rows.ts';
 
 // The rules that the database enforces by itself, whatever its callers do.
 
@@ -429,6 +430,23 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['tax_rule', 'tax_rule_bounds', { sales_vat: -1 }, { foreign_vat: 5_001 }, { foreign_income: -1 }],
   ['journal_account', 'journal_account_number', { number: 'a b' }],
   ['throttle', 'throttle_count', { count: 0 }],
+  ['machine_login', 'machine_login_hashes', { device_hash: randomBytes(8) }, { user_code_hash: randomBytes(33) }],
+  ['machine_login', 'machine_login_machine', { machine: '' }, { machine: 'x'.repeat(101) }],
+  ['machine_login', 'machine_login_interval', { interval_seconds: 0 }],
+  [
+    'machine_login',
+    'machine_login_decision',
+    { key_name: 'a' },
+    { decision: 'maybe' },
+    { decision: 'approved' },
+    { decision: 'denied' },
+    { limit_day: 5n },
+  ],
+  [
+    'machine_login',
+    'machine_login_limits',
+    { decision: 'approved', user_id: user, account_id: account, key_name: 'a', limit_day: 0n },
+  ],
   ['transfer_review', 'review_reason', { reason: 'mood' }],
   [
     'transfer_review',

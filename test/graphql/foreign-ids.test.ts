@@ -340,6 +340,7 @@ const subjects: Record<string, string> = {
   'Mutation.setAttributionMode': 'Account',
   'Account.ledger': 'ApiKey',
   'Account.usage': 'ApiKey',
+  'Mutation.approveMachineLogin': 'Account',
   'Mutation.cancelOrder': 'Order',
   'Mutation.createAccessToken': 'Account',
   'Mutation.createAccountExport': 'Account',

@@ -13,7 +13,7 @@ import {
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { getJson, setJson } from '../../sdk/src/connect/edit/json.ts';
+import { getJson, removeJson, setJson } from '../../sdk/src/connect/edit/json.ts';
 import { setEnvironment, setYamlItems, setYamlKeys } from '../../sdk/src/connect/edit/lines.ts';
 import { setToml } from '../../sdk/src/connect/edit/toml.ts';
 import { connectionOf } from '../clients/readme.ts';
@@ -140,6 +140,25 @@ describe('Claude Code', () => {
     expect(jsonOf(made('claude-code'), '~/.claude/settings.json')).toEqual({
       env: { ...aliases, ANTHROPIC_AUTH_TOKEN: apiKey },
     });
+  });
+
+  it('gets commands in place of the key, keeps the person’s own status line, and loses a key from before', () => {
+    const commands = { keyCommand: 'cat /home/ada/.steyg/key', statusCommand: 'node /x/bin/steyg.js status --line' };
+    const connection = made('claude-code', commands);
+    const [settings] = connection.files;
+    const before = `{\n  // mine\n  "env": {\n    "ANTHROPIC_AUTH_TOKEN": "${apiKey}",\n    "OTHER": "1"\n  }\n}\n`;
+    const after = settings?.merge(before) ?? '';
+    expect(after).toContain('// mine');
+    expect(getJson(after, [])).toEqual({
+      env: { OTHER: '1', ...aliases },
+      apiKeyHelper: commands.keyCommand,
+      statusLine: { type: 'command', command: commands.statusCommand },
+    });
+    expect(settings?.merge(after)).toBe(after);
+    const own = '{ "statusLine": { "type": "command", "command": "mine.sh" } }';
+    expect(getJson(settings?.merge(own) ?? '', ['statusLine', 'command'])).toBe('mine.sh');
+    expect(JSON.stringify(connection)).not.toContain(apiKey);
+    expect(settings?.holdsKey).toBe(false);
   });
 
   it('gets them all from one model too', () => {
@@ -707,5 +726,21 @@ trust_level = "trusted"
       modelProviders: { openai: { id: string }[] };
     };
     expect(modelProviders.openai.map(({ id }) => id)).toEqual(['x', 'steyg/mid-1', 'steyg/big-1', 'steyg/flash']);
+  });
+});
+
+describe('a member that goes', () => {
+  it.each([
+    ['{ "a": 1, "b": 2 }', ['a'], '{ "b": 2 }'],
+    ['{ "a": 1, "b": 2 }', ['b'], '{ "a": 1 }'],
+    ['{\n  "a": { "b": 2 }\n}', ['a', 'b'], '{\n  "a": {}\n}'],
+    ['{ "a": 1, }', ['a'], '{}'],
+    ['{ "a": 1, /* x */ "b": 2, }', ['c'], '{ "a": 1, /* x */ "b": 2, }'],
+  ] as const)('leaves the rest of %s', (text, path, rest) => {
+    expect(removeJson(text, [...path] as [string, ...string[]])).toBe(rest);
+  });
+
+  it('stays where a comment would go with it', () => {
+    expect(() => removeJson('{ "a": 1, // why\n "b": 2 }', ['a'])).toThrow('remove both by hand');
   });
 });

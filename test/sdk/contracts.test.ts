@@ -20,6 +20,7 @@ import { type JsonSchema, type OpenApiDocument, printRestTypes } from '../../sdk
 import { booksDocuments } from '../../sdk/src/generated/books-documents.ts';
 import { consoleOperations } from '../../sdk/src/generated/console-operations.ts';
 import { documents } from '../../sdk/src/generated/documents.ts';
+import { machinesDocuments } from '../../sdk/src/generated/machines-documents.ts';
 import { operatorDocuments } from '../../sdk/src/generated/operator-documents.ts';
 import { printedDocument } from '../../server/gateway/openapi/print.ts';
 import { asked, baseUrl, events, json, ping } from './support.ts';
@@ -244,7 +245,10 @@ function typesInUse(schema: GraphQLSchema): GraphQLObjectType[] {
 function methodOf(word: string) {
   const name = word.replace(/\W/, '');
   const facts = (
-    Object.entries({ ...documents, ...operatorDocuments, ...booksDocuments }) as [string, { kind: string }][]
+    Object.entries({ ...documents, ...operatorDocuments, ...booksDocuments, ...machinesDocuments }) as [
+      string,
+      { kind: string },
+    ][]
   ).find(([each]) => each === name);
   return { name, mark: word.slice(name.length), facts: facts?.[1] ?? { kind: 'missing' } };
 }

@@ -11,10 +11,11 @@ import {
   type ToolName,
   tools,
 } from '../connect/index.ts';
-import { maskKeys, renderConnection, secretsOf } from '../connect/render.ts';
+import { maskKeys, renderConnection, secretsOf, shellWord } from '../connect/render.ts';
 import { ConfigurationError } from '../errors.ts';
 import { backupPath, keep, undoWrite } from './backups.ts';
-import { apiKeyOf, baseUrlOf, type CommonOptions, type Context } from './context.ts';
+import { apiKeyOf, baseUrlOf, type CommonOptions, type Context, loginKeyOf } from './context.ts';
+import { keyPath } from './credentials.ts';
 import { diff } from './diff.ts';
 import { gitEnvironment, plan, refuseCommittedKey, write } from './files.ts';
 
@@ -73,6 +74,7 @@ export async function runConnect(tool: string | undefined, options: ConnectOptio
     catalog,
     bundledModels: tool === 'codex' && catalog !== undefined ? modelsOfCodex(context) : undefined,
     scope,
+    ...commandsOf(apiKey, options, context),
   });
   if (options.write === true) {
     const backup = backupPath(tool, scope, context);
@@ -85,6 +87,17 @@ export async function runConnect(tool: string | undefined, options: ConnectOptio
     context.print(renderConnection(connection, { showKey: options['show-key'] === true }));
   }
   return 0;
+}
+
+/** Commands in place of the key, where it is that of the login: logging in again or out then changes no other file. */
+function commandsOf(apiKey: string | undefined, options: ConnectOptions, context: Context) {
+  const isOfLogin = apiKey !== undefined && apiKey === loginKeyOf(options, context);
+  // Windows has no /bin/sh that a tool could be sure of.
+  if (!isOfLogin || process.platform === 'win32') return {};
+  return {
+    keyCommand: `cat ${shellWord(keyPath(context))}`,
+    ...(context.program === undefined ? {} : { statusCommand: `${context.program} status --line` }),
+  };
 }
 
 /** What the installed Codex says of its own models; undefined: it is not installed, or too old to say it. */

@@ -3,6 +3,7 @@
 import { homedir } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
+import { shellWord } from '../connect/render.ts';
 import { run } from './run.ts';
 
 async function ask(question: string): Promise<boolean> {
@@ -22,4 +23,5 @@ process.exitCode = await run(process.argv.slice(2), {
   complain: (line) => void process.stderr.write(line),
   readInput: () => text(process.stdin),
   confirm: process.stdin.isTTY ? ask : null,
+  program: [process.execPath, process.argv[1] ?? ''].map(shellWord).join(' '),
 });

@@ -64,6 +64,10 @@ export interface ConnectRequest {
    * Codex gets a list of the gateway's models, and no longer warns that it does not know them.
    */
   bundledModels?: string | undefined;
+  /** A command that prints the key: tools that can ask one for it get no copy of the key. */
+  keyCommand?: string | undefined;
+  /** A command that prints what is left, for the status line of tools that have one and show nothing there yet. */
+  statusCommand?: string | undefined;
   /** For this person everywhere, or for this project alone. Default: `user`. */
   scope?: Scope | undefined;
 }

@@ -50,6 +50,8 @@ const requestMembers: readonly (keyof ConnectRequest)[] = [
   'models',
   'catalog',
   'bundledModels',
+  'keyCommand',
+  'statusCommand',
   'scope',
 ];
 

@@ -51,4 +51,6 @@ function section(title: string, body: string): string {
   return body === '' ? '' : `${title}\n${'-'.repeat(title.length)}\n${body.trimEnd()}`;
 }
 
-const shellWord = (value: string) => (/^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`);
+/** @internal A word that shells take as it is. */
+export const shellWord = (value: string): string =>
+  /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;

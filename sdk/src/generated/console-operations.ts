@@ -87,6 +87,11 @@ export const consoleOperations = {
     'ledgerAppended~',
     'archivedMonths',
   ],
+  machines: [
+    'machineLogin',
+    'approveMachineLogin',
+    'denyMachineLogin',
+  ],
   operator: [
     'accountForOperator',
     'listAccounts*',

@@ -106,6 +106,20 @@ export type AnnouncementKindInput =
   /** Planned work. */
   | 'MAINTENANCE';
 
+/** The machine, and what its key is to be. */
+export type ApproveMachineLoginInput = {
+  /** Whose key; left out: your only or oldest account. */
+  accountId?: string | null | undefined;
+  /** The code that the machine shows. */
+  code: string;
+  /** What it may spend. */
+  limits: SpendLimitsInput;
+  /** What people call the key: the machine’s name. */
+  name: string;
+  /** The project that it lies in; left out: none. */
+  projectId?: string | null | undefined;
+};
+
 /** Which rows come first. */
 export type AttributedUsageOrder =
   /** The most expensive. */
@@ -3274,6 +3288,42 @@ export type ArchivedMonthsQueryVariables = Exact<{
 
 
 export type ArchivedMonthsQuery = { account: { archivedMonths: Array<{ archivedAt: string, from: string, month: string, to: string }> } | null };
+
+export type MachineLoginQueryVariables = Exact<{
+  code: string;
+}>;
+
+
+export type MachineLoginQuery = { machineLogin:
+    | { __typename: 'MachineLogin', askedAt: string, expiresAt: string, ipAddress: string, machine: string, sameNetwork: boolean }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type ApproveMachineLoginMutationVariables = Exact<{
+  input: ApproveMachineLoginInput;
+}>;
+
+
+export type ApproveMachineLoginMutation = { approveMachineLogin:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
+
+export type DenyMachineLoginMutationVariables = Exact<{
+  code: string;
+}>;
+
+
+export type DenyMachineLoginMutation = { denyMachineLogin:
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
+   };
 
 export type AccountForOperatorQueryVariables = Exact<{
   id: string;

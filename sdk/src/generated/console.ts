@@ -34,6 +34,8 @@ import type {
   AddVendorMutationVariables,
   AnnounceMutation,
   AnnounceMutationVariables,
+  ApproveMachineLoginMutation,
+  ApproveMachineLoginMutationVariables,
   ArchivedMonthsQuery,
   ArchivedMonthsQueryVariables,
   AttributedUsageQuery,
@@ -126,6 +128,8 @@ import type {
   DeleteUpstreamKeyMutationVariables,
   DeleteWebhookEndpointMutation,
   DeleteWebhookEndpointMutationVariables,
+  DenyMachineLoginMutation,
+  DenyMachineLoginMutationVariables,
   DifferingRequestsQuery,
   DifferingRequestsQueryVariables,
   DisableSecondFactorMutation,
@@ -208,6 +212,8 @@ import type {
   ListRefundsQueryVariables,
   ListVendorFilesQuery,
   ListVendorFilesQueryVariables,
+  MachineLoginQuery,
+  MachineLoginQueryVariables,
   MarginsQuery,
   MarginsQueryVariables,
   MatchTransferMutation,
@@ -648,6 +654,15 @@ export type LedgerAppendedAnswer = LedgerAppendedSubscription['ledgerAppended'];
 
 /** What `archivedMonths` answers. */
 export type ArchivedMonthsAnswer = Below<ArchivedMonthsQuery['account'], 'archivedMonths'>;
+
+/** What `machineLogin` answers. */
+export type MachineLoginAnswer = MachineLoginQuery['machineLogin'];
+
+/** What `approveMachineLogin` answers. */
+export type ApproveMachineLoginAnswer = ApproveMachineLoginMutation['approveMachineLogin'];
+
+/** What `denyMachineLogin` answers. */
+export type DenyMachineLoginAnswer = DenyMachineLoginMutation['denyMachineLogin'];
 
 /** What `accountForOperator` answers. */
 export type AccountForOperatorAnswer = AccountForOperatorQuery['operator']['account'];
@@ -1744,6 +1759,37 @@ export interface ConsoleLedger {
    * ```
    */
   archivedMonths(variables?: ArchivedMonthsQueryVariables, options?: RequestOptions): Pending<ArchivedMonthsAnswer>;
+}
+
+/** Operations on machines. */
+export interface ConsoleMachines {
+  /**
+   * The machine that shows this code. Asking is limited, because codes are short.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.machines.machineLogin({ code: 'code' });
+   * ```
+   */
+  machineLogin(variables: MachineLoginQueryVariables, options?: RequestOptions): Pending<MachineLoginAnswer>;
+  /**
+   * Gives the machine a key of yours, which it fetches once; the code is used up. You are told by mail when it has.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.machines.approveMachineLogin({ input: { code: 'code', limits: {}, name: 'name' } });
+   * ```
+   */
+  approveMachineLogin(variables: ApproveMachineLoginMutationVariables, options?: RequestOptions): Pending<ApproveMachineLoginAnswer>;
+  /**
+   * Refuses the machine, which is told so. The code is used up.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.machines.denyMachineLogin({ code: 'code' });
+   * ```
+   */
+  denyMachineLogin(variables: DenyMachineLoginMutationVariables, options?: RequestOptions): Pending<DenyMachineLoginAnswer>;
 }
 
 /** Operations on operator. */
@@ -2984,6 +3030,8 @@ export interface Console {
   keys: ConsoleKeys;
   /** Operations on ledger. */
   ledger: ConsoleLedger;
+  /** Operations on machines. */
+  machines: ConsoleMachines;
   /** Operations on operator. */
   operator: ConsoleOperator;
   /** Operations on orders. */

@@ -1,5 +1,6 @@
 import { type KeySpendRecord, readKeySpend } from '../../billing/reads/usage.ts';
 import type { BurnLimit, SpendLimits } from '../../core/spend-limits.ts';
+import type { CreateKeyOutcome } from '../../keys/keys.ts';
 import { abilitiesOn, accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
@@ -476,11 +477,16 @@ async function makeKey(context: GraphqlContext, input: typeof CreateKeyInput.$in
   if (made.kind === 'conflict') throw idempotencyConflict();
   if (made.kind === 'again') return { keyId: made.resultId, secret: null };
   const outcome = made.value;
+  if (outcome.kind !== 'created') return refuseNewKey(outcome);
+  return { keyId: outcome.key.id, secret: outcome.secret };
+}
+
+/** Throws why a key is not made. */
+export function refuseNewKey(outcome: Exclude<CreateKeyOutcome, { kind: 'created' }>): never {
   if (outcome.kind === 'invalid') return refuseInput(outcome);
   if (outcome.kind === 'too_many_keys') return tooMany(outcome.limit);
   if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
-  if (outcome.kind !== 'created') return refusePlace(outcome);
-  return { keyId: outcome.key.id, secret: outcome.secret };
+  return refusePlace(outcome);
 }
 
 builder.mutationFields((t) => ({

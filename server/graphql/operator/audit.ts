@@ -110,12 +110,12 @@ const AuditEntryType = builder.prismaObject('AuditEntry', {
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Which entry.' }),
     actor: t.exposeString('actor', {
-      description: 'Who: `user:<id>`, `token:<id>`, `command-line` or `system`.',
+      description: 'Who: `user:<id>`, `token:<id>`, `key:<id>`, `command-line` or `system`.',
     }),
     actorName: t.loadable({
       type: 'String',
       nullable: true,
-      description: 'The e-mail address of that person, or the name of that token; null: neither, or gone.',
+      description: 'The e-mail address of that person, or the name of that token or key; null: none of these, or gone.',
       load: loadActorNames,
       resolve: ({ actor }) => actor,
     }),

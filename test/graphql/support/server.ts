@@ -42,6 +42,7 @@ import { registerGraphql } from '../../../server/graphql/edge.ts';
 import type { GraphqlRates } from '../../../server/graphql/guard/rates.ts';
 import { createLedgerDownloads, registerDownloads } from '../../../server/graphql/pages/downloads.ts';
 import { createLinkLimits } from '../../../server/graphql/pages/link-limits.ts';
+import { registerMachineLogin } from '../../../server/graphql/pages/machine-login.ts';
 import { registerSignInWith } from '../../../server/graphql/pages/sign-in-with.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
 import { createSecret, parseAgentToken } from '../../../server/keys/secret.ts';
@@ -162,6 +163,7 @@ export async function createControlPlane(
   const sales = createSales({ pool, config, secretKey, publicUrl: address, accounts, webhooks, mailer, log });
   const app = Fastify({ trustProxy: false });
   registerSignInWith(app, { people, publicUrl: address });
+  registerMachineLogin(app, { logins: people.machineLogins, publicUrl: address, isLate: () => false });
   const limits = createLinkLimits({ isLate: () => false });
   registerDownloads(app, { db: pool, downloads, limits });
   sales.registerPages(app, limits);

@@ -29,6 +29,28 @@ export function setJson(text: string, path: readonly [string, ...string[]], valu
   return setIn({ text: source, open, path, value, unit: indentUnit(source) });
 }
 
+/** The text without the member at `path`, if it has one. Throws where a comment would go with it. */
+export function removeJson(text: string, path: readonly [string, ...string[]]): string {
+  if (getJson(text, path) === undefined) return text;
+  let open = skipSpace(text, 0);
+  for (const key of path.slice(0, -1))
+    open = scanObject(text, open).members.findLast((each) => each.key === key)?.valueStart ?? open;
+  const { members, close } = scanObject(text, open);
+  const at = members.findLastIndex((each) => each.key === path.at(-1));
+  const [before, member, after] = [members[at - 1], members[at], members[at + 1]];
+  if (member === undefined) return text;
+  const [from, to] =
+    after !== undefined
+      ? [member.keyStart, after.keyStart]
+      : [before?.valueEnd ?? open + 1, before === undefined ? close : member.valueEnd];
+  const around = text.slice(from, Math.max(from, member.keyStart)) + text.slice(member.valueEnd, to);
+  if (/[^\s,]/.test(around))
+    throw new ConfigurationError(
+      `The settings file has a comment beside ${JSON.stringify(path.at(-1))}: remove both by hand.`,
+    );
+  return text.slice(0, from) + text.slice(to);
+}
+
 /** The value at `path`, or undefined. */
 export function getJson(text: string, path: readonly string[]): unknown {
   if (text.trim() === '') return undefined;

@@ -16,6 +16,8 @@ export interface Parts {
   /** Every model of the catalog that answers with text; those of the choice where it is not known. */
   all: ChosenModel[];
   bundledModels: string | undefined;
+  keyCommand: string | undefined;
+  statusCommand: string | undefined;
 }
 
 export interface ChosenModel {
@@ -60,6 +62,8 @@ export function partsOf(request: ConnectRequest): Parts {
     chosen,
     all: talking.length === 0 ? chosen : talking.map(({ id }) => describe(id, talking)),
     bundledModels: request.bundledModels,
+    keyCommand: request.keyCommand,
+    statusCommand: request.statusCommand,
   };
 }
 
