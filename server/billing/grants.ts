@@ -179,9 +179,33 @@ export async function takeBack(
     grant.id,
     amount.toString(),
   ]);
+  return postExpiry(db, { accountId, grantId: grant.id, amount });
+}
+
+/**
+ * Gives budget that was taken back to its locked grant again, by a posting below zero whose id is returned. Where the grant has
+ * ended meanwhile, the sweep lets it expire.
+ */
+export async function returnTaken(
+  db: Queryable,
+  { accountId, grant, amount }: { accountId: string; grant: LockedGrant; amount: PicoUsd },
+): Promise<string> {
+  if (amount <= 0n || amount > grant.expired) throw new Error('only what was taken back can be given back');
+  await db.query('UPDATE "grant" SET expired = expired - $3::bigint WHERE account_id = $1 AND id = $2', [
+    accountId,
+    grant.id,
+    amount.toString(),
+  ]);
+  return postExpiry(db, { accountId, grantId: grant.id, amount: -amount });
+}
+
+async function postExpiry(
+  db: Queryable,
+  { accountId, grantId, amount }: { accountId: string; grantId: string; amount: PicoUsd },
+): Promise<string> {
   const { rows } = await db.query(
     `INSERT INTO posting (account_id, id, grant_id, kind, amount) VALUES ($1, gen_random_uuid(), $2, 'expire', $3) RETURNING id`,
-    [accountId, grant.id, amount.toString()],
+    [accountId, grantId, amount.toString()],
   );
   return rows[0].id;
 }

@@ -10,7 +10,7 @@ export interface ListedPaper {
   series: 'receipt' | 'credit_note';
   number: bigint;
   issuedAt: Date;
-  /** When a receipt ended because its payment was taken back. */
+  /** When a receipt ended because its payment was taken back, or a credit note because it was a mistake. */
   voidedAt: Date | null;
   /** The memo code of the order; null: a payment for none. */
   memo: string | null;
@@ -32,9 +32,9 @@ export async function listPapers(pool: Pool, month: string): Promise<ListedPaper
        SELECT 'receipt' AS series, number, issued_at, voided_at, order_id, NULL::uuid AS account_id, price_vnd AS vnd,
               ${vatOf('price_vnd', 'issued_at')} AS vat FROM receipt
        UNION ALL
-       SELECT 'credit_note', r.number, r.created_at, NULL, r.order_id, r.account_id, r.amount_vnd,
+       SELECT 'credit_note', r.number, r.created_at, u.undone_at, r.order_id, r.account_id, r.amount_vnd,
               CASE WHEN r.kind = 'purchase' THEN ${withVat('r.unused_vnd')} + ${withVat('r.used_vnd')} ELSE 0 END
-       FROM refund r LEFT JOIN purchase_order o ON o.id = r.order_id
+       FROM refund r LEFT JOIN purchase_order o ON o.id = r.order_id LEFT JOIN refund_undone u ON u.refund_id = r.id
      )
      SELECT p.series, p.number, p.issued_at AS "issuedAt", p.voided_at AS "voidedAt", o.memo,
             coalesce(s.company->>'name', a.name, '') AS buyer, coalesce(s.company->>'taxCode', '') AS "taxCode",

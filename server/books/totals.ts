@@ -66,12 +66,17 @@ export const vatOf = (price: string, at: string): string =>
 export const withVat = (vnd: string): string =>
   `div(${vnd} * ${vatOf('o.price_vnd', 'o.paid_at')} + o.price_vnd - 1, o.price_vnd)`;
 
+/** Refunds, and each that was undone once more below zero, at the moment of its undo. */
+const refundMoves = `(SELECT r.*, r.created_at AS at, 1 AS sign FROM refund r
+  UNION ALL SELECT r.*, u.undone_at, -1 FROM refund r JOIN refund_undone u ON u.refund_id = r.id)`;
+
 /** Of a purchase: its VND for a part of its budget. */
 const part = (price: string, of: string): string => `div(${price} * ${of}, amount)`;
 
 /** Movements of VND of one price (`price` or `net`). The last of a budget takes what cutting has left. */
 const vndOf = (price: string, refunded: string): string => {
-  const used = part(price, 'used');
+  // What cutting has left may have gone back with a refund, while another was undone.
+  const used = `least(${part(price, 'used')}, ${price} - ${part(price, 'expired')} - ${refunded})`;
   const expired = part(price, 'expired');
   const rest = `CASE WHEN used + expired + refunded = amount THEN ${price} - ${used} - ${expired} - ${refunded} ELSE 0 END`;
   return `${price} AS ${price}_added, ${used} + CASE WHEN expired = 0 THEN ${rest} ELSE 0 END AS ${price}_used,
@@ -83,10 +88,10 @@ const budgetsBefore = `
 WITH p AS (${parties}
 ), refunded AS (
   SELECT account_id, grant_id, sum(budget) AS budget, sum(gross) AS gross, sum(net) AS net FROM (
-    SELECT r.holder_id AS account_id, r.grant_id, r.budget, r.unused_vnd AS gross,
-           r.unused_vnd - ${withVat('r.unused_vnd')} AS net
-    FROM refund r JOIN purchase_order o ON o.id = r.order_id WHERE r.budget > 0 AND r.created_at < $1
-    UNION ALL SELECT holder_id, bonus_grant_id, bonus, 0, 0 FROM refund WHERE bonus > 0 AND created_at < $1) AS each
+    SELECT r.holder_id AS account_id, r.grant_id, sign * r.budget AS budget, sign * r.unused_vnd AS gross,
+           sign * (r.unused_vnd - ${withVat('r.unused_vnd')}) AS net
+    FROM ${refundMoves} AS r JOIN purchase_order o ON o.id = r.order_id WHERE r.budget > 0 AND r.at < $1
+    UNION ALL SELECT holder_id, bonus_grant_id, sign * bonus, 0, 0 FROM ${refundMoves} AS r WHERE bonus > 0 AND at < $1) AS each
   GROUP BY 1, 2
 ), moved AS (
   SELECT account_id, grant_id, sum(amount) FILTER (WHERE kind = 'charge') AS used, sum(amount) FILTER (WHERE kind = 'expire') AS ended
@@ -134,7 +139,8 @@ const received = `
   SELECT t.id, t.amount_vnd, t.booked_at, coalesce(o.account_id, r.account_id) AS account_id, m.order_id, o.id IS NULL AS unassigned
   FROM bank_transfer t LEFT JOIN transfer_match m ON m.transfer_id = t.id LEFT JOIN purchase_order o ON o.id = m.order_id
   LEFT JOIN transfer_review v ON v.transfer_id = t.id
-  LEFT JOIN LATERAL (SELECT transfer_id, account_id FROM refund WHERE transfer_id = t.id LIMIT 1) AS r ON true
+  LEFT JOIN LATERAL (SELECT transfer_id, account_id FROM refund r WHERE transfer_id = t.id
+                     AND NOT EXISTS (SELECT FROM refund_undone u WHERE u.refund_id = r.id) LIMIT 1) AS r ON true
   WHERE t.direction = 'in' AND t.amount_vnd > 0
     AND (m.order_id IS NOT NULL OR r.transfer_id IS NOT NULL
          OR (v.closed_at IS NULL AND v.reason NOT IN ('repeated', 'other_account')))`;
@@ -149,16 +155,16 @@ WITH flow AS (
   SELECT account_id, 'received' AS kind, amount_vnd AS vnd FROM (${received}) AS t WHERE booked_at < $1
   UNION ALL SELECT account_id, 'sold', price_vnd FROM (${soldBefore}) AS s WHERE paid_at < $1
   UNION ALL SELECT account_id, 'undone', price_vnd FROM (${soldBefore}) AS s WHERE undone_at < $1
-  UNION ALL SELECT account_id, 'credited', amount_vnd FROM refund WHERE kind = 'purchase' AND created_at < $1
+  UNION ALL SELECT account_id, 'credited', sign * amount_vnd FROM ${refundMoves} AS r WHERE kind = 'purchase' AND at < $1
   UNION ALL SELECT r.account_id, 'sent', t.amount_vnd FROM refund_payment x JOIN refund r ON r.id = x.refund_id
             JOIN bank_transfer t ON t.id = x.transfer_id WHERE t.booked_at < $1
 )
 SELECT account_id AS "accountId", kind, sum(vnd)::text AS vnd FROM flow GROUP BY 1, 2`;
 
 const allowedBefore = `
-SELECT r.account_id AS "accountId", sum(r.used_vnd)::text AS gross,
-       sum(r.used_vnd - ${withVat('r.used_vnd')})::bigint::text AS net
-FROM refund r JOIN purchase_order o ON o.id = r.order_id WHERE r.kind = 'purchase' AND r.created_at < $1 GROUP BY 1`;
+SELECT r.account_id AS "accountId", sum(sign * r.used_vnd)::text AS gross,
+       sum(sign * (r.used_vnd - ${withVat('r.used_vnd')}))::bigint::text AS net
+FROM ${refundMoves} AS r JOIN purchase_order o ON o.id = r.order_id WHERE r.kind = 'purchase' AND r.at < $1 GROUP BY 1`;
 
 /** What is owed back, order by order and transfer by transfer: beside the flows, by another way. */
 const owedBefore = `
@@ -182,7 +188,7 @@ SELECT coalesce(sum(vnd) FILTER (WHERE is_paid), 0)::text AS surplus,
        ((SELECT coalesce(sum(amount_vnd), 0) FROM got WHERE unassigned)
         - (SELECT coalesce(sum(vnd), 0) FROM sent LEFT JOIN transfer_match m ON m.transfer_id = sent.transfer_id
            WHERE kind <> 'purchase' AND coalesce(m.order_id, sent.order_id) IS NULL))::text AS unassigned,
-       ((SELECT coalesce(sum(amount_vnd), 0) FROM refund WHERE kind = 'purchase' AND created_at < $1)
+       ((SELECT coalesce(sum(sign * amount_vnd), 0) FROM ${refundMoves} AS r WHERE kind = 'purchase' AND at < $1)
         - (SELECT coalesce(sum(vnd), 0) FROM sent WHERE kind = 'purchase'))::text AS "toSend"
 FROM of_order x JOIN purchase_order o ON o.id = x.order_id`;
 

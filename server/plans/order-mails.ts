@@ -10,11 +10,10 @@ import { bankName } from './qr/banks.ts';
 
 /**
  * Mails about orders: when one is made, when it is paid, when an operator matched a transfer to it or something of it goes
- * back. They are recorded in
- * the transaction of what they tell of, once for each, and sent afterwards in the language of the account's owner.
+ * back, or does not after all. They are recorded in the transaction of what they tell of, once for each, and sent afterwards in the language of the account's owner.
  */
 
-export type OrderMailKind = 'made' | 'paid' | 'matched' | 'refunded';
+export type OrderMailKind = 'made' | 'paid' | 'matched' | 'refunded' | 'refund_undone';
 
 /** Records a mail within the caller's transaction, of a transfer or a refund; a repetition records nothing. */
 export async function recordOrderMail(
@@ -60,7 +59,7 @@ type MailRow = Pick<
   tries: number;
   to: string;
   locale: string | null;
-  /** With `refunded`: the number of the credit note, and its whole VND. */
+  /** With `refunded` and `refund_undone`: the number of the credit note, and its whole VND. */
   creditNote: bigint | null;
   refundVnd: bigint | null;
 };
@@ -115,7 +114,7 @@ export function createOrderMails(deps: OrderMailDeps) {
                WHERE x.account_id = a.id AND x.role = 'owner' ORDER BY u.email = a.email DESC, x.created_at LIMIT 1) AS locale,
               r.number AS "creditNote", r.amount_vnd AS "refundVnd"
        FROM order_mail m JOIN purchase_order o ON o.id = m.order_id JOIN account a ON a.id = o.account_id
-       LEFT JOIN refund r ON m.kind = 'refunded' AND r.id = m.transfer_id
+       LEFT JOIN refund r ON m.kind IN ('refunded', 'refund_undone') AND r.id = m.transfer_id
        WHERE m.id = $1 AND m.state = 'due' AND NOT (${isSettled}) FOR UPDATE OF m SKIP LOCKED`,
       [id],
     );
@@ -259,6 +258,12 @@ const texts: Record<Locale, Texts> = {
         `${refund} of your order ${memo} (${plan}) go back to you by bank transfer. Credit note ${creditNote} says for what; it is on the page of the order.`,
       ],
     }),
+    refund_undone: ({ memo, plan, creditNote, refund }) => ({
+      subject: `Steyg order ${memo}: credit note ${creditNote} is cancelled`,
+      lines: [
+        `Credit note ${creditNote} over ${refund} of your order ${memo} (${plan}) was a mistake of ours and is cancelled. Budget that it took back is yours again, until its usual end.`,
+      ],
+    }),
   },
   vi: {
     page: 'Đơn hàng, thông tin thanh toán và biên nhận:',
@@ -296,6 +301,12 @@ const texts: Record<Locale, Texts> = {
       subject: `Đơn hàng Steyg ${memo}: hoàn lại ${refund} cho bạn`,
       lines: [
         `${refund} của đơn hàng ${memo} (${plan}) sẽ được chuyển khoản hoàn lại cho bạn. Phiếu ghi giảm số ${creditNote} nêu rõ nội dung và có trên trang của đơn hàng.`,
+      ],
+    }),
+    refund_undone: ({ memo, plan, creditNote, refund }) => ({
+      subject: `Đơn hàng Steyg ${memo}: đã hủy phiếu ghi giảm số ${creditNote}`,
+      lines: [
+        `Phiếu ghi giảm số ${creditNote} với số tiền ${refund} của đơn hàng ${memo} (${plan}) là nhầm lẫn của chúng tôi và đã được hủy. Số dư đã thu lại theo phiếu này được trả về cho bạn, với thời hạn như cũ.`,
       ],
     }),
   },

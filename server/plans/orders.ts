@@ -4,6 +4,7 @@ import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { isUuid } from '../shared/uuid.ts';
+import { standing } from './bank/transfer-rows.ts';
 import { isErased } from './erased.ts';
 import { createMemo, findMemos } from './memo.ts';
 import { recordOrderMail } from './order-mails.ts';
@@ -389,7 +390,7 @@ async function upgradeTerms(
      SELECT (SELECT status FROM chain WHERE depth = 0) AS status, sum(price_vnd)::bigint AS "priceVnd",
             sum(budget)::bigint AS budget,
             EXISTS (SELECT 1 FROM purchase_order WHERE upgrades = $1 AND status IN ('pending', 'partial', 'paid')) AS superseded,
-            EXISTS (SELECT FROM refund WHERE order_id IN (SELECT id FROM chain) AND kind = 'purchase') AS refunded
+            EXISTS (SELECT FROM refund r WHERE order_id IN (SELECT id FROM chain) AND kind = 'purchase' AND ${standing}) AS refunded
      FROM chain HAVING count(*) > 0`,
     [input.upgrades, input.accountId],
   );

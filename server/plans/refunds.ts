@@ -1,19 +1,20 @@
 import type { ClientBase, Pool } from 'pg';
-import { type LockedGrant, lockGrants, takeBack } from '../billing/grants.ts';
+import { type LockedGrant, lockGrants, returnTaken, takeBack } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { isUuid } from '../shared/uuid.ts';
-import { findTransfer, lockOrder } from './bank/transfer-rows.ts';
+import { findTransfer, insertReview, type LockedOrder, lockOrder, standing } from './bank/transfer-rows.ts';
 import { createMemo, findMemos } from './memo.ts';
 import { recordOrderMail } from './order-mails.ts';
-import { withdrawInvoice } from './papers/invoices.ts';
+import { restoreInvoice, withdrawInvoice } from './papers/invoices.ts';
 
 /**
  * Money that goes back to customers: of a purchase, of a surplus, or of a payment that bought nothing. A refund is a fact of
  * its own with the number of its credit note; the transfer that pays it is matched to it by its memo, or by hand. Of a
  * purchase, unused budget is taken back at the purchase's own rate; budget that was used is paid back as well where an
- * operator says so, and stays used.
+ * operator says so, and stays used. A refund that was a mistake is undone by a movement at its own moment: its credit note is
+ * cancelled and keeps the number, and the budget returns to the grant that it was taken of.
  */
 
 export type RefundKind = 'purchase' | 'surplus' | 'payment';
@@ -39,6 +40,10 @@ export interface Refund {
   reason: string;
   createdBy: string;
   createdAt: Date;
+  /** When it was undone because it was a mistake, by whom and why. */
+  undoneAt: Date | null;
+  undoneBy: string | null;
+  undoneReason: string | null;
 }
 
 export type RefundOutcome =
@@ -61,6 +66,12 @@ export type PayRefundOutcome =
   | { kind: 'not_payable' }
   /** More than what is left to send. */
   | { kind: 'too_much'; mostVnd: bigint };
+
+export type UndoRefundOutcome =
+  | { kind: 'undone'; refund: Refund }
+  | { kind: 'unknown_refund' }
+  /** It was undone before. */
+  | { kind: 'already_undone' };
 
 export interface RefundOfOrder {
   orderId: string;
@@ -96,9 +107,11 @@ type QuoteRow = Omit<LockedGrant, 'id'> & Record<'priceVnd' | 'unusedVnd' | 'use
 
 const columns = `r.id, r.number, r.memo, r.kind, r.order_id AS "orderId", r.transfer_id AS "transferId", r.account_id AS "accountId",
   r.amount_vnd AS "amountVnd", r.unused_vnd AS "unusedVnd", r.used_vnd AS "usedVnd", r.budget, r.bonus, r.reason,
-  r.created_by AS "createdBy", r.created_at AS "createdAt",
+  r.created_by AS "createdBy", r.created_at AS "createdAt", undone.undone_at AS "undoneAt", undone.undone_by AS "undoneBy",
+  undone.reason AS "undoneReason",
   (SELECT coalesce(sum(t.amount_vnd), 0)::bigint FROM refund_payment p JOIN bank_transfer t ON t.id = p.transfer_id
    WHERE p.refund_id = r.id) AS "sentVnd"`;
+const tables = 'refund r LEFT JOIN refund_undone undone ON undone.refund_id = r.id';
 
 /** `pool` must read BIGINT as `bigint`. */
 export function createRefunds({ pool }: { pool: Pool }) {
@@ -122,7 +135,7 @@ export function createRefunds({ pool }: { pool: Pool }) {
                 coalesce(sum(r.used_vnd), 0)::bigint AS "usedVnd", coalesce(sum(r.budget), 0)::bigint AS budget
          FROM purchase_order o
          JOIN "grant" g ON g.account_id = coalesce(o.receiver_id, o.account_id) AND g.source_ref = 'order:' || o.id
-         LEFT JOIN refund r ON r.order_id = o.id AND r.kind = 'purchase'
+         LEFT JOIN refund r ON r.order_id = o.id AND r.kind = 'purchase' AND ${standing}
          WHERE o.id = $1 AND o.status = 'paid' GROUP BY g.amount, g.spent, g.held, g.expired, o.price_vnd`,
         [isUuid(orderId) ? orderId : null],
       );
@@ -157,29 +170,16 @@ export function createRefunds({ pool }: { pool: Pool }) {
     /** Takes the match of an outgoing transfer back; false: it pays none. The match stays on record. */
     async undoPayment({ transferId, by }: { transferId: string; by: string }): Promise<boolean> {
       if (!isUuid(transferId)) return false;
-      return repeatedTransaction(pool, async (client) => {
-        const { rows } = await client.query<{ refundId: string }>(
-          `INSERT INTO refund_unpayment (id, transfer_id, refund_id, matched_by, matched_at, undone_by)
-           SELECT $1, transfer_id, refund_id, matched_by, created_at, $3 FROM (
-             SELECT * FROM refund_payment WHERE transfer_id = $2 FOR UPDATE) AS paid
-           RETURNING refund_id AS "refundId"`,
-          [uuidv7(), transferId, by],
-        );
-        if (rows[0] === undefined) return false;
-        await client.query('DELETE FROM refund_payment WHERE transfer_id = $1', [transferId]);
-        await client.query(
-          `INSERT INTO transfer_review (transfer_id, reason) VALUES ($1, 'outgoing')
-           ON CONFLICT (transfer_id) DO UPDATE SET closed_at = NULL, closed_by = NULL, note = NULL`,
-          [transferId],
-        );
-        await appendAudit(client, {
-          actor: by,
-          action: 'refund.undo_payment',
-          subject: `transfer:${transferId}`,
-          before: { refundId: rows[0].refundId },
-        });
-        return true;
-      });
+      return repeatedTransaction(pool, (client) => undoPayment(client, { transferId, by }));
+    },
+
+    /**
+     * Undoes a refund that was a mistake: its budget returns to where it was taken, its credit note is cancelled, and the
+     * transfers that paid it wait for a person again.
+     */
+    undo(ask: { refundId: string; reason: string; by: string }): Promise<UndoRefundOutcome> {
+      if (!isUuid(ask.refundId)) return Promise.resolve({ kind: 'unknown_refund' });
+      return repeatedTransaction(pool, (client) => undoRefund(client, ask));
     },
 
     /** Newest first. `accountId`: of this account; `open`: those that were not sent in full. */
@@ -195,9 +195,9 @@ export function createRefunds({ pool }: { pool: Pool }) {
       limit: number;
     }): Promise<Refund[]> {
       const { rows } = await pool.query<Refund>(
-        `SELECT * FROM (SELECT ${columns} FROM refund r
+        `SELECT * FROM (SELECT ${columns} FROM ${tables}
            WHERE ($1::uuid IS NULL OR r.account_id = $1) AND ($2::uuid IS NULL OR r.order_id = $2)) AS refund
-         WHERE NOT $3 OR "sentVnd" < "amountVnd" ORDER BY number DESC LIMIT $4`,
+         WHERE NOT $3 OR ("sentVnd" < "amountVnd" AND "undoneAt" IS NULL) ORDER BY number DESC LIMIT $4`,
         [accountId, orderId, open, limit],
       );
       return rows;
@@ -210,7 +210,7 @@ export function createRefunds({ pool }: { pool: Pool }) {
     /** Those of orders, by order, oldest first. */
     async ofOrders(orderIds: readonly string[]): Promise<Map<string, Refund[]>> {
       const { rows } = await pool.query<Refund & { orderId: string }>(
-        `SELECT ${columns} FROM refund r WHERE r.order_id = ANY ($1::uuid[]) ORDER BY r.number`,
+        `SELECT ${columns} FROM ${tables} WHERE r.order_id = ANY ($1::uuid[]) ORDER BY r.number`,
         [orderIds],
       );
       return Map.groupBy(rows, ({ orderId }) => orderId);
@@ -221,7 +221,7 @@ export function createRefunds({ pool }: { pool: Pool }) {
 export type Refunds = ReturnType<typeof createRefunds>;
 
 async function readRefund(db: Pool | ClientBase, refundId: string): Promise<Refund | null> {
-  const { rows } = await db.query<Refund>(`SELECT ${columns} FROM refund r WHERE r.id = $1`, [refundId]);
+  const { rows } = await db.query<Refund>(`SELECT ${columns} FROM ${tables} WHERE r.id = $1`, [refundId]);
   return rows[0] ?? null;
 }
 
@@ -229,7 +229,7 @@ async function readRefund(db: Pool | ClientBase, refundId: string): Promise<Refu
 async function readEarlier(client: ClientBase, orderId: string) {
   const { rows } = await client.query<{ unusedVnd: bigint; usedVnd: bigint; budget: bigint }>(
     `SELECT coalesce(sum(unused_vnd), 0)::bigint AS "unusedVnd", coalesce(sum(used_vnd), 0)::bigint AS "usedVnd",
-            coalesce(sum(budget), 0)::bigint AS budget FROM refund WHERE order_id = $1 AND kind = 'purchase'`,
+            coalesce(sum(budget), 0)::bigint AS budget FROM refund r WHERE order_id = $1 AND kind = 'purchase' AND ${standing}`,
     [orderId],
   );
   return rows[0] ?? { unusedVnd: 0n, usedVnd: 0n, budget: 0n };
@@ -255,7 +255,9 @@ export function refundVnd(
   const expired = grant.expired - earlier.budget;
   const gone = part(grant.spent) + part(expired);
   const isLast = budget > 0n && grant.spent + grant.expired + budget === grant.amount;
-  const unusedVnd = isLast ? priceVnd - gone - earlier.unusedVnd : part(budget);
+  // What cutting has left may have gone back with another part.
+  const rest = priceVnd - gone - earlier.unusedVnd;
+  const unusedVnd = isLast && rest > 0n ? rest : isLast ? 0n : part(budget);
   const isOver = isLast || grant.spent + grant.expired === grant.amount;
   const mostUsedVnd = (isOver ? priceVnd - earlier.unusedVnd - unusedVnd : gone) - earlier.usedVnd;
   return { unusedVnd, mostUsedVnd, isLast: isOver };
@@ -327,7 +329,7 @@ async function refundTransfer(client: ClientBase, ask: RefundOfTransfer): Promis
   const transfer = await findTransfer(client, ask.transferId);
   if (transfer === null || transfer.orderId !== (order?.id ?? null)) return { kind: 'unknown_transfer' };
   const { rows } = await client.query<{ vnd: bigint }>(
-    'SELECT coalesce(sum(amount_vnd), 0)::bigint AS vnd FROM refund WHERE transfer_id = $1',
+    `SELECT coalesce(sum(amount_vnd), 0)::bigint AS vnd FROM refund r WHERE transfer_id = $1 AND ${standing}`,
     [transfer.id],
   );
   const left = transfer.amountVnd - (rows[0]?.vnd ?? 0n);
@@ -364,7 +366,10 @@ async function refundTransfer(client: ClientBase, ask: RefundOfTransfer): Promis
   return { kind: 'refunded', refund };
 }
 
-type NewRefund = Omit<Refund, 'number' | 'memo' | 'sentVnd' | 'createdAt'> & {
+type NewRefund = Omit<
+  Refund,
+  'number' | 'memo' | 'sentVnd' | 'createdAt' | 'undoneAt' | 'undoneBy' | 'undoneReason'
+> & {
   holderId: string | null;
   grantId: string | null;
   postingId: string | null;
@@ -434,7 +439,7 @@ async function payRefund(
   if (transfer === null) return { kind: 'unknown_transfer' };
   if (transfer.direction !== 'out' || transfer.amountVnd === 0n || transfer.review?.reason === 'repeated')
     return { kind: 'not_payable' };
-  const mostVnd = refund.amountVnd - refund.sentVnd;
+  const mostVnd = refund.undoneAt === null ? refund.amountVnd - refund.sentVnd : 0n;
   if (transfer.amountVnd > mostVnd) return { kind: 'too_much', mostVnd };
   const inserted = await client.query(
     `INSERT INTO refund_payment (transfer_id, refund_id, matched_by) VALUES ($1, $2, $3) ON CONFLICT (transfer_id) DO NOTHING`,
@@ -446,6 +451,135 @@ async function payRefund(
     [transferId, by, `credit note ${refund.number}`],
   );
   return { kind: 'paid', refund: { ...refund, sentVnd: refund.sentVnd + transfer.amountVnd } };
+}
+
+async function undoPayment(
+  client: ClientBase,
+  { transferId, by }: { transferId: string; by: string },
+): Promise<boolean> {
+  const { rows } = await client.query<{ refundId: string }>(
+    `INSERT INTO refund_unpayment (id, transfer_id, refund_id, matched_by, matched_at, undone_by)
+     SELECT $1, transfer_id, refund_id, matched_by, created_at, $3 FROM (
+       SELECT * FROM refund_payment WHERE transfer_id = $2 FOR UPDATE) AS paid
+     RETURNING refund_id AS "refundId"`,
+    [uuidv7(), transferId, by],
+  );
+  if (rows[0] === undefined) return false;
+  await client.query('DELETE FROM refund_payment WHERE transfer_id = $1', [transferId]);
+  await client.query(
+    `INSERT INTO transfer_review (transfer_id, reason) VALUES ($1, 'outgoing')
+     ON CONFLICT (transfer_id) DO UPDATE SET closed_at = NULL, closed_by = NULL, note = NULL`,
+    [transferId],
+  );
+  await appendAudit(client, {
+    actor: by,
+    action: 'refund.undo_payment',
+    subject: `transfer:${transferId}`,
+    before: { refundId: rows[0].refundId },
+  });
+  return true;
+}
+
+async function undoRefund(
+  client: ClientBase,
+  { refundId, reason, by }: { refundId: string; reason: string; by: string },
+): Promise<UndoRefundOutcome> {
+  const known = await readRefund(client, refundId);
+  if (known === null) return { kind: 'unknown_refund' };
+  const order = known.orderId === null ? null : await lockOrder(client, known.orderId);
+  if (known.transferId !== null)
+    await client.query('SELECT FROM bank_transfer WHERE id = $1 FOR UPDATE', [known.transferId]);
+  const { rows } = await client.query<TakenParts>(
+    `SELECT holder_id AS "holderId", grant_id AS "grantId", bonus_grant_id AS "bonusGrantId" FROM refund WHERE id = $1 FOR UPDATE`,
+    [refundId],
+  );
+  const taken = rows[0];
+  const refund = await readRefund(client, refundId);
+  if (taken === undefined || refund === null) throw new Error('a refund that was just read is missing');
+  if (refund.undoneAt !== null) return { kind: 'already_undone' };
+  const { rows: payments } = await client.query<{ transferId: string }>(
+    'SELECT transfer_id AS "transferId" FROM refund_payment WHERE refund_id = $1 ORDER BY transfer_id',
+    [refundId],
+  );
+  for (const { transferId } of payments) await undoPayment(client, { transferId, by });
+  if (refund.orderId !== null && refund.kind === 'purchase') {
+    const isOther = await isRefunded(client, { orderId: refund.orderId }, refundId);
+    if (!isOther) await restoreInvoice(client, refund.orderId);
+  }
+  if (refund.transferId !== null) await reopenRefunded(client, { refund, order, transferId: refund.transferId, by });
+  if (refund.orderId !== null)
+    await recordOrderMail(client, { orderId: refund.orderId, kind: 'refund_undone', subjectId: refundId });
+  const { number, kind, amountVnd, budget, orderId, transferId } = refund;
+  await appendAudit(client, {
+    actor: by,
+    action: 'refund.undo',
+    subject: orderId === null ? `transfer:${transferId}` : `order:${orderId}`,
+    before: { creditNote: number, kind, amountVnd, budget },
+    after: { reason, transfers: payments.map((each) => each.transferId) },
+  });
+  // The last locks.
+  const postings = await returnBudget(client, { refund, taken });
+  await client.query(
+    'INSERT INTO refund_undone (refund_id, posting_id, bonus_posting_id, reason, undone_by) VALUES ($1, $2, $3, $4, $5)',
+    [refundId, postings.budget, postings.bonus, reason, by],
+  );
+  const undone = await readRefund(client, refundId);
+  if (undone === null) throw new Error('a refund that was just undone is missing');
+  return { kind: 'undone', refund: undone };
+}
+
+/** Whose grants a refund took back of. */
+interface TakenParts {
+  holderId: string | null;
+  grantId: string | null;
+  bonusGrantId: string | null;
+}
+
+/** Gives back what a refund took; the ids of the postings. */
+async function returnBudget(
+  client: ClientBase,
+  { refund, taken }: { refund: Refund; taken: TakenParts },
+): Promise<Record<'budget' | 'bonus', string | null>> {
+  const { holderId } = taken;
+  const postings: Record<'budget' | 'bonus', string | null> = { budget: null, bonus: null };
+  if (holderId === null || refund.orderId === null) return postings;
+  const sources = { budget: `order:${refund.orderId}`, bonus: `bonus:${refund.orderId}` };
+  const grants = await lockGrants(client, { accountId: holderId, sourceRefs: Object.values(sources) });
+  for (const part of ['budget', 'bonus'] as const) {
+    if (refund[part] === 0n) continue;
+    const grant = grants.get(sources[part]);
+    if (grant === undefined) throw new Error('what a refund took back has no grant');
+    postings[part] = await returnTaken(client, { accountId: holderId, grant, amount: refund[part] });
+  }
+  return postings;
+}
+
+/**
+ * Money whose refund was undone is a customer's again: part of an open order, or for a person to look at. Where it would
+ * complete its order, it is for a person as well, who matches it like any other.
+ */
+async function reopenRefunded(
+  client: ClientBase,
+  { refund, order, transferId, by }: { refund: Refund; order: LockedOrder | null; transferId: string; by: string },
+): Promise<void> {
+  const { amountVnd, number } = refund;
+  if (order?.status === 'paid') {
+    const surplusVnd = order.receivedVnd + amountVnd - order.priceVnd;
+    await insertReview(client, { transferId, reason: 'surplus', orderId: order.id, surplusVnd });
+    return;
+  }
+  await client.query(
+    'UPDATE transfer_review SET closed_at = NULL, closed_by = NULL, note = NULL WHERE transfer_id = $1 AND note = $2',
+    [transferId, `credit note ${number}`],
+  );
+  if (order === null || order.receivedVnd + amountVnd < order.priceVnd) return;
+  await client.query(
+    `INSERT INTO transfer_unmatch (id, transfer_id, order_id, matched_by, matched_at, undone_by)
+     SELECT $1, transfer_id, order_id, matched_by, created_at, $3 FROM transfer_match WHERE transfer_id = $2`,
+    [uuidv7(), transferId, by],
+  );
+  await client.query('DELETE FROM transfer_match WHERE transfer_id = $1', [transferId]);
+  await insertReview(client, { transferId, reason: 'no_memo', orderId: order.id });
 }
 
 /** The refund that an outgoing transfer pays by its memo: it names one, and no more is sent than it is of. Null: none. */
@@ -461,14 +595,18 @@ export async function matchRefund(
   return outcome.kind === 'paid' ? outcome.refund : null;
 }
 
-/** Whether anything of an order, or of a transfer, was refunded: it is neither undone nor upgraded nor matched. */
+/** Whether anything of an order, or of a transfer, was refunded, by a refund beside `but`: it is neither undone nor upgraded nor matched. */
 export async function isRefunded(
   client: ClientBase,
   of: { orderId: string } | { transferId: string },
+  but: string | null = null,
 ): Promise<boolean> {
   // A refund of the transfer and a match of it wait for each other.
   if ('transferId' in of) await client.query('SELECT FROM bank_transfer WHERE id = $1 FOR UPDATE', [of.transferId]);
   const [column, id] = 'orderId' in of ? ['order_id', of.orderId] : ['transfer_id', of.transferId];
-  const { rowCount } = await client.query(`SELECT FROM refund WHERE ${column} = $1 LIMIT 1`, [id]);
+  const { rowCount } = await client.query(
+    `SELECT FROM refund r WHERE ${column} = $1 AND r.id IS DISTINCT FROM $2::uuid AND ${standing} LIMIT 1`,
+    [id, but],
+  );
   return rowCount !== 0;
 }

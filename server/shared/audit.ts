@@ -81,6 +81,7 @@ export type AuditAction =
   | 'route.change'
   | 'refund.create'
   | 'refund.pay'
+  | 'refund.undo'
   | 'refund.undo_payment'
   | 'seller.save'
   | 'status-update.create'

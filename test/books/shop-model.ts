@@ -82,6 +82,8 @@ export interface Call {
   /** Null: the vendor's price is not known. */
   cost: bigint | null;
   paid: Map<Kind, bigint>;
+  /** What nothing was left for. */
+  missing: bigint;
 }
 
 interface Cash {
@@ -165,8 +167,10 @@ export function createShop(tariffs: Record<string, { price: Tariff; cost: Tariff
 
     bank: (at: number, what: 'received' | 'sent', vnd: number) => void cash.push({ at, what, vnd: BigInt(vnd) }),
 
-    /** A request at its tariff; what ends soonest pays first, of equals what came first. */
-    call(at: number, account: string, model: string, tokens: Tokens): Call {
+    /**
+     * A request at its tariff; what ends soonest pays first, of equals what came first. `short`: what is left need not reach.
+     */
+    call(at: number, account: string, model: string, tokens: Tokens, { short = false } = {}): Call {
       const tariff = tariffs[model];
       if (tariff === undefined) throw new Error(`no tariff of ${model}`);
       const price = priced(tokens, tariff.price);
@@ -183,9 +187,10 @@ export function createShop(tariffs: Record<string, { price: Tariff; cost: Tariff
         paid.set(budget.kind, (paid.get(budget.kind) ?? 0n) + amount);
         open -= amount;
       }
-      if (open > 0n) throw new Error('the shop sells no request that is not covered');
+      if (open > 0n !== short) throw new Error('a request is covered, or it is short');
       const cost = tariff.cost === null ? null : priced(tokens, tariff.cost);
-      const call = { at, account, party: parties.get(account) ?? 'customer', model, tokens, price, cost, paid };
+      const party = parties.get(account) ?? 'customer';
+      const call = { at, account, party, model, tokens, price, cost, paid, missing: open };
       calls.push(call);
       return call;
     },
@@ -222,6 +227,25 @@ export function createShop(tariffs: Record<string, { price: Tariff; cost: Tariff
       cash.push({ at, what: 'credited', vnd: gross + usedVnd });
       return gross + usedVnd;
     },
+
+    /** A refund that was a mistake: all of it returns, and what the bank sent was no refund. */
+    undoRefund(sale: Sale, { at, gross, sent }: { at: number; gross: bigint; sent: bigint }): void {
+      const taken = sale.refunds.find((each) => each.gross === gross);
+      const movement = sale.budget.moved.findLast(({ what }) => what === 'refunded');
+      if (taken === undefined || movement === undefined) throw new Error('nothing of it was refunded');
+      sale.budget.moved.push({ at, what: 'refunded', amount: -movement.amount });
+      sale.refunds.push({ at, gross: -taken.gross, net: -taken.net });
+      cash.push({ at, what: 'credited', vnd: -gross }, { at, what: 'sent', vnd: -sent });
+    },
+
+    /** What returned of refunds that were mistakes. */
+    returnedTo: (account: string, from: number, to: number): bigint =>
+      sum(
+        budgets
+          .filter((budget) => budget.account === account)
+          .flatMap(({ moved }) => moved.filter(({ at, amount }) => amount < 0n && at >= from && at < to))
+          .map(({ amount }) => -amount),
+      ),
 
     /** What moved of budgets between two moments, for some of them. */
     roll(of: (budget: Budget) => boolean, from: number, to: number) {
@@ -298,14 +322,17 @@ export function createShop(tariffs: Record<string, { price: Tariff; cost: Tariff
 }
 
 export const costOf = (calls: readonly Call[]): bigint => sum(calls.map(({ cost }) => cost ?? 0n));
+export const missingOf = (calls: readonly Call[]): bigint => sum(calls.map(({ missing }) => missing));
 export const priceOf = (calls: readonly Call[]): bigint => sum(calls.map(({ price }) => price));
 export const paidOf = (calls: readonly Call[], kind: Kind): bigint =>
   sum(calls.map(({ paid }) => paid.get(kind) ?? 0n));
 
 /** What vendors cost by who paid: each request's cost as its price was divided, cut in the order of `payers`. */
-export function costByPayer(calls: readonly Call[]): Record<(typeof payers)[number] | 'probe' | 'total', bigint> {
-  const split = { bought: 0n, trial: 0n, bonus: 0n, given: 0n, own: 0n, probe: 0n, total: 0n };
-  for (const { cost, price, paid, party } of calls) {
+export function costByPayer(
+  calls: readonly Call[],
+): Record<(typeof payers)[number] | 'shortfall' | 'probe' | 'total', bigint> {
+  const split = { bought: 0n, trial: 0n, bonus: 0n, given: 0n, own: 0n, shortfall: 0n, probe: 0n, total: 0n };
+  for (const { cost, price, paid, party, missing } of calls) {
     split.total += cost ?? 0n;
     if (party === 'probe') {
       split.probe += cost ?? 0n;
@@ -318,6 +345,8 @@ export function costByPayer(calls: readonly Call[]): Record<(typeof payers)[numb
       split[payer] += upTo - before;
       before = upTo;
     }
+    // Nobody pays the rest.
+    if (missing > 0n) split.shortfall += (cost ?? 0n) - before;
   }
   return split;
 }

@@ -23,6 +23,11 @@ const words = {
     pays: 'Pays a refund',
     notes: 'Credit notes',
     transferDialog: 'Send money of a transfer back',
+    all: 'All refunds',
+    undo: /^Undo the refund of credit note/,
+    undone: /is undone\.$/,
+    doUndo: 'Undo',
+    cancelled: 'Cancelled',
   },
   vi: {
     refund: 'Hoàn tiền',
@@ -36,6 +41,11 @@ const words = {
     pays: 'Trả cho khoản hoàn',
     notes: 'Phiếu ghi giảm',
     transferDialog: 'Trả lại tiền của một giao dịch',
+    all: 'Mọi khoản hoàn tiền',
+    undo: /^Hủy khoản hoàn của phiếu ghi giảm/,
+    undone: /^Đã hủy khoản hoàn/,
+    doUndo: 'Hủy hoàn tiền',
+    cancelled: 'Đã hủy',
   },
 } as const;
 
@@ -94,6 +104,20 @@ it.each([
     const choice = page.getByRole('dialog').getByRole('row').filter({ hasText: text.vnd });
     await choice.getByRole('button').click();
     await expect.poll(() => waiting.getByText(text.vnd).count()).toBe(0);
+    // The surplus was no mistake of the buyer's: its refund is undone, and so can be any other of the list.
+    await page.getByRole('button', { name: text.all }).click();
+    const list = page.getByRole('dialog', { name: text.all });
+    await list
+      .getByRole('row')
+      .filter({ hasText: text.surplus })
+      .first()
+      .getByRole('button', { name: text.undo })
+      .click();
+    const undoing = page.getByRole('dialog', { name: text.undo });
+    await undoing.getByLabel(text.note, { exact: true }).fill('a slip');
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await undoing.getByRole('button', { name: text.doUndo, exact: true }).click();
+    await page.getByText(text.undone).first().waitFor();
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     expect(unexpected()).toEqual([]);
     await page.context().close();
@@ -104,6 +128,7 @@ it.each([
     await settled(own.page);
     const notes = own.page.getByRole('region', { name: text.notes });
     await expect.poll(() => notes.getByText(text.vnd).count()).toBe(2);
+    await notes.getByText(text.cancelled).waitFor();
     const pdf = notes.getByRole('link', { name: /PDF/ }).first();
     const address = new URL((await pdf.getAttribute('href')) ?? '');
     const file = await own.page.request.get(`${app.url}${address.pathname}${address.search}`);

@@ -34,6 +34,7 @@ describe.each([
   ['grant_undone', 'undone_at'],
   ['receipt', 'issued_at'],
   ['refund', 'created_at'],
+  ['refund_undone', 'undone_at'],
   ['exchange_rate', 'created_at'],
   ['tax_rule', 'created_at'],
 ])('%s', (table, moment) => {

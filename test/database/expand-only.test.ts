@@ -101,6 +101,14 @@ const justified: Record<string, Record<string, string>> = {
     'ALTER TABLE order_mail ADD CONSTRAINT order_mail_kind':
       'It allows one kind more, which the previous version fails to write and gives up after its tries.',
   },
+  '20261123184500_undone_refunds': {
+    'ALTER TABLE posting DROP CONSTRAINT posting_amount': 'It is replaced by the next statement.',
+    'ALTER TABLE posting ADD CONSTRAINT posting_amount': 'It allows more than before.',
+    'CREATE OR REPLACE FUNCTION refuse_excess_': 'They allow what the previous version writes.',
+    'ALTER TABLE order_mail DROP CONSTRAINT order_mail_kind': 'It is replaced by the next statement.',
+    'ALTER TABLE order_mail ADD CONSTRAINT order_mail_kind':
+      'It allows one kind more, which the previous version fails to write and gives up after its tries.',
+  },
   '20261122184500_codes_bonuses_gifts': {
     'ALTER TABLE grant DROP CONSTRAINT grant_kind': 'It is replaced by the next statement.',
     'ALTER TABLE grant ADD CONSTRAINT grant_kind': 'It allows two kinds more.',

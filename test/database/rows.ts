@@ -414,6 +414,7 @@ export const rows: Record<string, () => Row> = {
     reason: 'test',
     created_by: 'test',
   }),
+  refund_undone: () => ({ refund_id: refund, reason: 'test', undone_by: 'test' }),
   exchange_rate: () => ({
     id: randomUUID(),
     period: '2026-10',

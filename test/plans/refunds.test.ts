@@ -167,6 +167,145 @@ describe('a refund of a purchase', () => {
   });
 });
 
+describe('a refund that was a mistake', () => {
+  const undo = (refundId: string) => refunds().undo({ refundId, reason: 'the wrong customer', by });
+
+  async function refunded(ask: { orderId: string; budget?: bigint; usedVnd?: bigint | 'all' }) {
+    const made = await refunds().refundOrder({ ...whole, ...ask });
+    if (made.kind !== 'refunded') throw new Error(made.kind);
+    return made.refund;
+  }
+
+  it('gives the budget back where it was taken, and its credit note keeps the number', async () => {
+    const { accountId, orderId } = await paidOrder({ spent: 3n * oneUsd });
+    const { id, number } = await refunded({ orderId });
+    expect(await undo(id)).toMatchObject({
+      kind: 'undone',
+      refund: { number, undoneBy: by, undoneReason: 'the wrong customer', undoneAt: expect.any(Date) },
+    });
+    expect(await grantOf(accountId)).toEqual({ free: 7n * oneUsd, expired: 0n });
+    const broken = (await checkInvariants(pool, { accounts: [accountId] })).map(({ invariant }) => invariant);
+    expect(broken.filter((name) => name !== 'I4' && name !== 'I5')).toEqual([]);
+    expect((await refunds().list({ open: true, limit: 100 })).map((each) => each.id)).not.toContain(id);
+    const statement = await createStatements({ pool }).read(
+      accountId,
+      new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 7),
+    );
+    expect(statement).toMatchObject({ takenBack: 0n, expired: 0n });
+    expect(statement?.movements.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['grant', 10n * oneUsd],
+      ['refund', 7n * oneUsd],
+      ['refund_undone', -7n * oneUsd],
+    ]);
+    // It is a purchase as before: it can be refunded, its match undone, and it can be upgraded.
+    expect(await refunds().quote({ orderId, budget: null })).toMatchObject({ unusedVnd: 175_000n });
+    const upgrade = await domain().orders.create({ accountId, planId: 'pro', upgrades: orderId });
+    expect(upgrade.kind).toBe('created');
+    expect(await refunded({ orderId })).toMatchObject({ number: number + 1n, amountVnd: 175_000n });
+  });
+
+  it('is undone once, of twenty at once', async () => {
+    const { accountId, orderId } = await paidOrder();
+    const { id } = await refunded({ orderId, budget: oneUsd });
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => undo(id)));
+    expect(outcomes.filter(({ kind }) => kind === 'undone')).toHaveLength(1);
+    expect(outcomes.filter(({ kind }) => kind === 'already_undone')).toHaveLength(19);
+    expect(await grantOf(accountId)).toEqual({ free: 10n * oneUsd, expired: 0n });
+    expect(await undo(randomUUID())).toEqual({ kind: 'unknown_refund' });
+    expect(await undo('no id')).toEqual({ kind: 'unknown_refund' });
+  });
+
+  it('leaves the other refunds of the order, and their sums never exceed the price', async () => {
+    const { orderId, accountId } = await paidOrder({ spent: oneUsd / 3n });
+    const first = await refunded({ orderId, budget: oneUsd / 7n });
+    const last = await refunded({ orderId, usedVnd: 'all' });
+    expect(first.amountVnd + last.amountVnd).toBe(250_000n);
+    await undo(first.id);
+    // What cutting had left went back with the last: what is undone goes back for what it went back for.
+    expect(await refunds().quote({ orderId, budget: null })).toMatchObject({ unusedVnd: first.amountVnd });
+    expect(await refunded({ orderId })).toMatchObject({ amountVnd: first.amountVnd });
+    expect(await grantOf(accountId)).toMatchObject({ free: 0n });
+  });
+
+  it('frees the bank’s movement, which then pays another refund', async () => {
+    const [one, two] = [await paidOrder(), await paidOrder()];
+    const [wrong, right] = [await refunded({ orderId: one.orderId }), await refunded({ orderId: two.orderId })];
+    const { transferId } = await domain().transfers.receive(
+      transfer({ direction: 'out', memo: wrong.memo, amountVnd: 250_000n }),
+    );
+    expect(await refunds().find(wrong.id)).toMatchObject({ sentVnd: 250_000n });
+    await undo(wrong.id);
+    expect((await domain().transfers.find(transferId))?.review).toMatchObject({ reason: 'outgoing', closedAt: null });
+    expect(await refunds().pay({ transferId, refundId: wrong.id, by })).toEqual({ kind: 'too_much', mostVnd: 0n });
+    expect(await refunds().pay({ transferId, refundId: right.id, by })).toMatchObject({ kind: 'paid' });
+    // The memo of a cancelled credit note pays nothing.
+    expect(
+      await domain().transfers.receive(transfer({ direction: 'out', memo: wrong.memo, amountVnd: 1n })),
+    ).toMatchObject({ kind: 'review', reason: 'outgoing' });
+  });
+
+  it('brings money back that bought nothing: a surplus, a part-payment, a payment for no order', async () => {
+    const { transferId: over } = await paidOrder({ amountVnd: 260_000n });
+    const ask = { amountVnd: null, reason: 'a slip', by };
+    const back = async (transferId: string): Promise<string> => {
+      const made = await refunds().refundTransfer({ ...ask, transferId });
+      if (made.kind !== 'refunded') throw new Error(made.kind);
+      return made.refund.id;
+    };
+    await undo(await back(over));
+    expect((await domain().transfers.find(over))?.review).toMatchObject({ reason: 'surplus', closedAt: null });
+
+    const part = await order(pool, await createAccount(pool));
+    const { transferId: first } = await domain().transfers.receive(transfer({ memo: part.memo, amountVnd: 100_000n }));
+    const gone = await back(first);
+    await undo(gone);
+    expect(await domain().transfers.receive(transfer({ memo: part.memo, amountVnd: 150_000n }))).toMatchObject({
+      kind: 'paid',
+    });
+
+    const accountId = await createAccount(pool);
+    const { transferId: lost } = await domain().transfers.receive(transfer({ amountVnd: 250_000n }));
+    await undo(await back(lost));
+    expect((await domain().transfers.find(lost))?.review).toMatchObject({ closedAt: null });
+    const made = await order(pool, accountId);
+    expect(await domain().transfers.matchByHand({ transferId: lost, orderId: made.id, by })).toMatchObject({
+      kind: 'paid',
+    });
+  });
+
+  it('of money that completes its order waits for a person, who matches it', async () => {
+    const made = await order(pool, await createAccount(pool));
+    const { transferId } = await domain().transfers.receive(transfer({ memo: made.memo, amountVnd: 100_000n }));
+    const refund = await refunds().refundTransfer({ transferId, amountVnd: null, reason: 'a slip', by });
+    if (refund.kind !== 'refunded') throw new Error(refund.kind);
+    expect(await domain().transfers.receive(transfer({ memo: made.memo, amountVnd: 200_000n }))).toMatchObject({
+      kind: 'partial',
+    });
+    await undo(refund.refund.id);
+    expect(await domain().transfers.matchByHand({ transferId, orderId: made.id, by })).toMatchObject({
+      kind: 'paid',
+      surplusVnd: 50_000n,
+    });
+  });
+
+  it('is told to the buyer by mail', async () => {
+    const { orderId } = await paidOrder();
+    const { id, number } = await refunded({ orderId, budget: oneUsd });
+    await undo(id);
+    const told: string[] = [];
+    const mails = createOrderMails({
+      pool,
+      deliverMail: async ({ subject }) => void told.push(subject),
+      formatUsd: String,
+      bank: null,
+      publicUrl: 'https://steyg.example',
+      log: { warn() {} },
+    });
+    await mails.send();
+    expect(told.filter((subject) => subject.includes(`credit note ${number} is cancelled`))).toHaveLength(1);
+  });
+});
+
 describe('money that bought nothing', () => {
   it('goes back as far as it is beyond the price', async () => {
     const { transferId } = await paidOrder({ amountVnd: 260_000n });

@@ -3,20 +3,17 @@
 import type { ListIdentitiesAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { viewerKey } from '../answers.ts';
-import { useAsk, useChange } from '../data.tsx';
+import { useAsk } from '../data.tsx';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
 import { useSignInMethods } from '../sign-in-methods.ts';
 import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
-import { Form } from './form.tsx';
 import { Moment } from './moment.tsx';
 import { Card } from './page.tsx';
-import { PasswordAgain } from './password-again.tsx';
+import { RemoveSignInWay } from './remove-sign-in-way.tsx';
 import { Empty, Loaded } from './states.tsx';
 import { Table } from './table.tsx';
-import { useSay } from './toasts.tsx';
 
 type Identity = NonNullable<ListIdentitiesAnswer>[number];
 
@@ -88,40 +85,17 @@ export function IdentitiesCard() {
           </>
         )}
       </Loaded>
-      {removing === null ? null : <RemoveDialog identity={removing} onClose={() => setRemoving(null)} />}
+      {removing === null ? null : (
+        <RemoveSignInWay
+          title={fill(t.identities.removeWhat, { name: removing.name })}
+          text={t.identities.removeText}
+          action={t.identities.remove}
+          done={t.identities.removed}
+          remove={(steyg, password) => steyg.console.people.removeIdentity({ id: removing.id, password })}
+          refresh={identitiesKey}
+          onClose={() => setRemoving(null)}
+        />
+      )}
     </Card>
-  );
-}
-
-function RemoveDialog({ identity, onClose }: { identity: Identity; onClose: () => void }) {
-  const { t } = useLanguage();
-  const say = useSay();
-  const [password, setPassword] = useState('');
-  const remove = useChange({
-    change: (steyg, input: string) => steyg.console.people.removeIdentity({ id: identity.id, password: input }),
-    refresh: [viewerKey, identitiesKey],
-    done: () => {
-      say(t.identities.removed);
-      onClose();
-    },
-  });
-  return (
-    <Dialog title={fill(t.identities.removeWhat, { name: identity.name })} onClose={onClose}>
-      <p>{t.identities.removeText}</p>
-      <Form
-        onSubmit={() => remove.mutate(password)}
-        error={remove.error}
-        actions={
-          <>
-            <Button onClick={onClose}>{t.common.cancel}</Button>
-            <Button type="submit" look="danger" busy={remove.isPending}>
-              {t.identities.remove}
-            </Button>
-          </>
-        }
-      >
-        <PasswordAgain value={password} onChange={setPassword} />
-      </Form>
-    </Dialog>
   );
 }

@@ -53,6 +53,20 @@ function HistoryAge() {
   return age === null ? null : <p className="hint">{fill(t.common.historyAge, { n: format.number(age) })}</p>;
 }
 
+/** Terms with their values, one below another. */
+export function FactList({ rows }: { rows: readonly (readonly [string, ReactNode])[] }) {
+  return (
+    <dl className="sums">
+      {rows.map(([term, value]) => (
+        <div key={term}>
+          <dt>{term}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
 export function Card({
   title,
   actions,

@@ -17,6 +17,7 @@ import { Form } from './form.tsx';
 import { Moment } from './moment.tsx';
 import { Badge, Card } from './page.tsx';
 import { PasswordAgain } from './password-again.tsx';
+import { RemoveSignInWay } from './remove-sign-in-way.tsx';
 import { Empty, Loaded } from './states.tsx';
 import { Table } from './table.tsx';
 import { useSay } from './toasts.tsx';
@@ -106,7 +107,7 @@ export function PasskeysCard() {
         <RenameDialog passkey={open.rename} onClose={close} />
       ) : null}
       {open !== null && open !== 'add' && 'remove' in open ? (
-        <RemoveDialog passkey={open.remove} onClose={close} />
+        <RemovePasskey passkey={open.remove} onClose={close} />
       ) : null}
     </Card>
   );
@@ -199,35 +200,17 @@ function RenameDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => v
   );
 }
 
-function RemoveDialog({ passkey, onClose }: { passkey: Passkey; onClose: () => void }) {
+function RemovePasskey({ passkey: { id, name }, onClose }: { passkey: Passkey; onClose: () => void }) {
   const { t } = useLanguage();
-  const say = useSay();
-  const [password, setPassword] = useState('');
-  const remove = useChange({
-    change: (steyg, input: string) => steyg.console.people.removePasskey({ id: passkey.id, password: input }),
-    refresh: [viewerKey, passkeysKey],
-    done: () => {
-      say(t.passkeys.removed);
-      onClose();
-    },
-  });
   return (
-    <Dialog title={fill(t.passkeys.removeWhat, { name: passkey.name })} onClose={onClose}>
-      <p>{t.passkeys.removeText}</p>
-      <Form
-        onSubmit={() => remove.mutate(password)}
-        error={remove.error}
-        actions={
-          <>
-            <Button onClick={onClose}>{t.common.cancel}</Button>
-            <Button type="submit" look="danger" busy={remove.isPending}>
-              {t.passkeys.remove}
-            </Button>
-          </>
-        }
-      >
-        <PasswordAgain value={password} onChange={setPassword} />
-      </Form>
-    </Dialog>
+    <RemoveSignInWay
+      title={fill(t.passkeys.removeWhat, { name: name })}
+      text={t.passkeys.removeText}
+      action={t.passkeys.remove}
+      done={t.passkeys.removed}
+      remove={(steyg, password) => steyg.console.people.removePasskey({ id, password })}
+      refresh={passkeysKey}
+      onClose={onClose}
+    />
   );
 }

@@ -185,7 +185,11 @@ function CreditNotes({ order }: { order: Order }) {
           { head: t.order.number, names: true, cell: ({ number }) => number },
           { head: t.order.issued, cell: ({ issuedAt }) => format.dateTime(issuedAt) },
           { head: t.order.amount, figure: true, cell: ({ amountVnd }) => format.vnd(amountVnd) },
-          { head: t.order.sentBack, figure: true, cell: ({ sentVnd }) => format.vnd(sentVnd) },
+          {
+            head: t.order.sentBack,
+            figure: true,
+            cell: ({ sentVnd, undoneAt }) => (undoneAt === null ? format.vnd(sentVnd) : t.order.cancelledNote),
+          },
           {
             head: t.common.actions,
             silentHead: true,

@@ -12,7 +12,7 @@ const monthPreview = 'fragment MonthPreview on MonthPreview{imbalances{computed 
 const monthStatement = 'fragment MonthStatement on MonthStatement{allowedNetVnd allowedVnd bonus{...BudgetRollForward}bought{...BudgetRollForward}boughtNetVnd{...VndRollForward}boughtVnd{...VndRollForward}cash{closing credited opening partPayments received sent sold surplus toSend unassigned undone withoutOrder}given{...BudgetRollForward}margin missingRates own{...BudgetRollForward}probe{...BudgetRollForward}shortfall trial{...BudgetRollForward}unknownCharged unknownOfBought unknownRequests vendorCost{bonus bought given own probe shortfall total trial unsplit}vnd{foreignIncomeTax foreignVat income rates result taxesBorne vendorCost}}';
 const pageInfo = 'fragment PageInfo on PageInfo{endCursor hasNextPage hasPreviousPage startCursor}';
 const problem = 'fragment Problem on Error{code message ...on BusyError{retryAfterSeconds}...on InputError{problems{message path}}...on TooManyAttemptsError{retryAfterSeconds}}';
-const refund = 'fragment Refund on Refund{account{id name}amountVnd bonus budget createdAt createdBy creditNote kind memo note order{id memo}refundId sentVnd unusedVnd url usedVnd}';
+const refund = 'fragment Refund on Refund{account{id name}amountVnd bonus budget createdAt createdBy creditNote kind memo note order{id memo}refundId sentVnd undoneAt undoneBy undoneNote unusedVnd url usedVnd}';
 const revenueRow = 'fragment RevenueRow on RevenueRow{bought charged cost failures margin model requests shortfall start tokens{...Tokens}unknownBought unknownCharged unknownRequests upstreamCost}';
 const shortfall = 'fragment Shortfall on Shortfall{account{email id name}charged cost createdAt missing model requestId}';
 const tokens = 'fragment Tokens on Tokens{cacheHit cacheWrite1h cacheWrite5m input output}';
@@ -33,6 +33,7 @@ export const booksDocuments = {
   refundOrder: { kind: 'mutation', path: 'refundOrder', text: 'mutation refundOrder($input:RefundOrderInput!){refundOrder(input:$input){__typename ...Refund ...Problem}}' + problem + refund },
   refundTransfer: { kind: 'mutation', path: 'refundTransfer', text: 'mutation refundTransfer($input:RefundTransferInput!){refundTransfer(input:$input){__typename ...Refund ...Problem}}' + problem + refund },
   payRefund: { kind: 'mutation', path: 'payRefund', text: 'mutation payRefund($input:PayRefundInput!){payRefund(input:$input){__typename ...Refund ...Problem}}' + problem + refund },
+  undoRefund: { kind: 'mutation', path: 'undoRefund', text: 'mutation undoRefund($input:UndoRefundInput!){undoRefund(input:$input){__typename ...Refund ...Problem}}' + problem + refund },
   undoVendorImport: { kind: 'mutation', path: 'undoVendorImport', text: 'mutation undoVendorImport($input:UndoVendorImportInput!){undoVendorImport(input:$input){__typename ...VendorFile ...Problem}}' + problem + vendorFile },
   createBookPaperDownload: { kind: 'mutation', path: 'createBookPaperDownload', text: 'mutation createBookPaperDownload($input:CreateBookPaperDownloadInput!){createBookPaperDownload(input:$input){__typename ...Download ...Problem}}' + download + problem },
   vendorBills: { kind: 'query', path: 'operator.vendorBills', text: 'query vendorBills{operator{vendorBills{...VendorBills}}}' + vendorBills },

@@ -42,6 +42,7 @@ export const consoleOperations = {
     'refundOrder',
     'refundTransfer',
     'payRefund',
+    'undoRefund',
     'undoVendorImport',
     'createBookPaperDownload',
     'vendorBills',

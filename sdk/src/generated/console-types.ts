@@ -286,6 +286,8 @@ export type AuditAction =
   | 'REFUND_CREATE'
   /** A transfer was matched to a refund. */
   | 'REFUND_PAY'
+  /** A refund that was a mistake was undone. */
+  | 'REFUND_UNDO'
   /** The match of a transfer to a refund was taken back. */
   | 'REFUND_UNDO_PAYMENT'
   /** Where a model runs was changed. */
@@ -1833,6 +1835,14 @@ export type TransferSource =
   /** SePay. */
   | 'SEPAY';
 
+/** What `undoRefund` takes. */
+export type UndoRefundInput = {
+  /** Why, for people who read it later. */
+  note: string;
+  /** Which refund. */
+  refundId: string;
+};
+
 /** What `undoVendorImport` takes. */
 export type UndoVendorImportInput = {
   /** Which file. */
@@ -2538,7 +2548,7 @@ export type ListRefundsQueryVariables = Exact<{
 }>;
 
 
-export type ListRefundsQuery = { operator: { refunds: { nodes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListRefundsQuery = { operator: { refunds: { nodes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type RefundOrderMutationVariables = Exact<{
   input: RefundOrderInput;
@@ -2549,7 +2559,7 @@ export type RefundOrderMutation = { refundOrder:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
    };
 
 export type RefundTransferMutationVariables = Exact<{
@@ -2561,7 +2571,7 @@ export type RefundTransferMutation = { refundTransfer:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
    };
 
 export type PayRefundMutationVariables = Exact<{
@@ -2572,7 +2582,19 @@ export type PayRefundMutationVariables = Exact<{
 export type PayRefundMutation = { payRefund:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+   };
+
+export type UndoRefundMutationVariables = Exact<{
+  input: UndoRefundInput;
+}>;
+
+
+export type UndoRefundMutation = { undoRefund:
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
    };
 
 export type UndoVendorImportMutationVariables = Exact<{
@@ -2836,9 +2858,9 @@ export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | n
 
 export type MatchableOrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } };
 
-export type CreditNoteFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string };
+export type CreditNoteFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string };
 
-export type OrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
+export type OrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
 
 export type OrderInvoiceFragment = { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null };
 
@@ -2996,7 +3018,7 @@ export type UpstreamFeaturesFragment = { cachedTokens: CachedTokensPlace | null,
 
 export type VendorFileFragment = { fileId: string, from: string, importedAt: string, importedBy: string, rows: number, to: string, undoneAt: string | null, upstream: string, version: number };
 
-export type RefundFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null };
+export type RefundFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null };
 
 export type ExchangeRateFragment = { period: string, rate: string, setAt: string, setBy: string, source: string };
 
@@ -3657,7 +3679,7 @@ export type SearchOrdersQueryVariables = Exact<{
 }>;
 
 
-export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -4094,7 +4116,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } | null };
+export type OrderQuery = { order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } | null };
 
 export type ReceiptQueryVariables = Exact<{
   orderId: string;
@@ -4110,7 +4132,7 @@ export type ListOrdersQueryVariables = Exact<{
 }>;
 
 
-export type ListOrdersQuery = { account: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListOrdersQuery = { account: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateOrderMutationVariables = Exact<{
   input: CreateOrderInput;
@@ -4122,7 +4144,7 @@ export type CreateOrderMutation = { createOrder:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
+    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -4135,7 +4157,7 @@ export type CancelOrderMutation = { cancelOrder:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
+    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
    };
 
 export type OrderStatusSubscriptionVariables = Exact<{
@@ -4143,7 +4165,7 @@ export type OrderStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrderStatusSubscription = { orderStatus: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } };
+export type OrderStatusSubscription = { orderStatus: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } };
 
 export type SellerQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -390,6 +390,8 @@ import type {
   TopUpQueryVariables,
   TransferProposalsQuery,
   TransferProposalsQueryVariables,
+  UndoRefundMutation,
+  UndoRefundMutationVariables,
   UndoTransferMatchMutation,
   UndoTransferMatchMutationVariables,
   UndoVendorImportMutation,
@@ -540,6 +542,9 @@ export type RefundTransferAnswer = RefundTransferMutation['refundTransfer'];
 
 /** What `payRefund` answers. */
 export type PayRefundAnswer = PayRefundMutation['payRefund'];
+
+/** What `undoRefund` answers. */
+export type UndoRefundAnswer = UndoRefundMutation['undoRefund'];
 
 /** What `undoVendorImport` answers. */
 export type UndoVendorImportAnswer = UndoVendorImportMutation['undoVendorImport'];
@@ -1405,6 +1410,15 @@ export interface ConsoleBooks {
    * ```
    */
   payRefund(variables: PayRefundMutationVariables, options?: RequestOptions): Pending<PayRefundAnswer>;
+  /**
+   * Undoes a refund that was a mistake, from now on: its budget returns to where it was taken, its credit note is cancelled and keeps the number, and transfers that paid it wait to be matched again.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.books.undoRefund({ input: { note: 'note', refundId: 'refundId' } });
+   * ```
+   */
+  undoRefund(variables: UndoRefundMutationVariables, options?: RequestOptions): Pending<UndoRefundAnswer>;
   /**
    * Takes an imported file back: what counts is what the other files say.
    *

@@ -114,6 +114,24 @@ export const refundCommands: readonly Command[] = [
     },
   },
   {
+    name: 'refund undo',
+    usage: 'REFUND --reason TEXT',
+    summary: 'undo a refund that was a mistake: its budget returns, its credit note is cancelled and keeps the number',
+    options: { reason: 'text' },
+    words: 1,
+    async run({ pool }, given) {
+      const { createRefunds } = await import('../../plans/refunds.ts');
+      const outcome = await createRefunds({ pool }).undo({
+        refundId: given.words[0] ?? '',
+        reason: given.required('reason'),
+        by: commandLine,
+      });
+      if (outcome.kind === 'undone') return { json: await refundForPeople(outcome.refund) };
+      if (outcome.kind === 'already_undone') throw new CommandError('already_undone', 'The refund was undone before.');
+      throw new CommandError('not_found', 'There is no such refund.');
+    },
+  },
+  {
     name: 'refund list',
     usage: '[--open]',
     summary: 'refunds with their credit notes, the newest first; with --open those that the bank has not sent in full',

@@ -10,7 +10,7 @@ import {
 import { isUuid } from '../../shared/uuid.ts';
 import { decodeUuid } from '../access.ts';
 import { AccountType, loadAccounts } from '../accounts/accounts.ts';
-import { builder } from '../builder.ts';
+import { builder, type ObjectFields } from '../builder.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { pageFields, pageFromStart, pageTexts, type Report, reportEdge } from '../reports.ts';
@@ -20,17 +20,21 @@ import { OutcomeType, UsageSourceType } from './ledger.ts';
 
 /** Exceptions for operators: shortfalls, doubtful token counts, holds and broken invariants. */
 
+/** Whose request a row is of. */
+const accountOf = <Row extends { accountId: string }>(t: ObjectFields<Row>) =>
+  t.loadable({
+    type: AccountType,
+    nullable: true,
+    description: 'Whose request; null: the account was erased.',
+    load: loadAccounts,
+    resolve: ({ accountId }) => accountId,
+  });
+
 const ShortfallType = builder.objectRef<Shortfall>('Shortfall').implement({
   description: 'A request whose cost could not be charged in full.',
   authScopes: { operator: true },
   fields: (t) => ({
-    account: t.loadable({
-      type: AccountType,
-      nullable: true,
-      description: 'Whose request; null: the account was erased.',
-      load: loadAccounts,
-      resolve: ({ accountId }) => accountId,
-    }),
+    account: accountOf(t),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
     model: t.exposeString('model', { description: 'Catalog id.' }),
@@ -48,13 +52,7 @@ const AnomalyType = builder.objectRef<DoubtfulEntry>('Anomaly').implement({
   description: 'A request whose token counts were cut to what is possible, or estimated.',
   authScopes: { operator: true },
   fields: (t) => ({
-    account: t.loadable({
-      type: AccountType,
-      nullable: true,
-      description: 'Whose request; null: the account was erased.',
-      load: loadAccounts,
-      resolve: ({ accountId }) => accountId,
-    }),
+    account: accountOf(t),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
     model: t.exposeString('model', { description: 'Catalog id.' }),
@@ -73,13 +71,7 @@ const HoldType = builder.objectRef<OpenHold>('Hold').implement({
   description: 'Budget that a running request holds.',
   authScopes: { operator: true },
   fields: (t) => ({
-    account: t.loadable({
-      type: AccountType,
-      nullable: true,
-      description: 'Whose request; null: the account was erased.',
-      load: loadAccounts,
-      resolve: ({ accountId }) => accountId,
-    }),
+    account: accountOf(t),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
     key: t.loadable({
       type: ApiKeyType,

@@ -22,7 +22,8 @@ const movementTexts = {
   added: 'Bought or given.',
   used: 'What requests were charged.',
   expired: 'What ended unused.',
-  refunded: 'Unused budget that was taken back with a credit note.',
+  refunded:
+    'Unused budget that was taken back with a credit note, less what was given back of refunds that were a mistake.',
   undone: 'What was taken back because its purchase was a mistake.',
   closing: 'opening + added - used - expired - refunded - undone.',
 } as const;

@@ -76,6 +76,7 @@ const AuditActionType = builder.enumType('AuditAction', {
       'route.change': 'Where a model runs was changed.',
       'refund.create': 'Money goes back to a customer.',
       'refund.pay': 'A transfer was matched to a refund.',
+      'refund.undo': 'A refund that was a mistake was undone.',
       'refund.undo_payment': 'The match of a transfer to a refund was taken back.',
       'seller.save': 'The seller that receipts name was changed.',
       'status-update.create': 'Something was said about an incident or an announcement.',

@@ -25,6 +25,8 @@ interface Words {
   title: string;
   sent: string;
   waits: string;
+  undone: string;
+  undoneOn: string;
   issued: string;
   to: string;
   order: string;
@@ -43,6 +45,8 @@ const words: Record<Locale, Words> = {
     title: 'Credit note',
     sent: 'Sent',
     waits: 'To be sent',
+    undone: 'Cancelled',
+    undoneOn: 'Cancelled on',
     issued: 'Issued on',
     to: 'For',
     order: 'Order',
@@ -63,6 +67,8 @@ const words: Record<Locale, Words> = {
     title: 'Phiếu ghi giảm',
     sent: 'Đã chuyển',
     waits: 'Chờ chuyển',
+    undone: 'Đã hủy',
+    undoneOn: 'Ngày hủy',
     issued: 'Ngày lập',
     to: 'Bên được hoàn',
     order: 'Đơn hàng',
@@ -100,11 +106,14 @@ export function creditNotePaper(printed: PrintedCreditNote, locale: Locale): Pap
   return {
     language: locale,
     title: `${w.title} ${refund.number}`,
-    state: refund.sentVnd >= refund.amountVnd ? w.sent : w.waits,
+    state: refund.undoneAt !== null ? w.undone : refund.sentVnd >= refund.amountVnd ? w.sent : w.waits,
     warning: demonstrationText(locale, demonstration),
     facts: [
       { label: receipts.number, lines: [String(refund.number)] },
       { label: w.issued, lines: [momentText(refund.createdAt, locale, 'Vietnam')] },
+      ...(refund.undoneAt === null
+        ? []
+        : [{ label: w.undoneOn, lines: [momentText(refund.undoneAt, locale, 'Vietnam')] }]),
       ...(order === null ? [] : [{ label: w.order, lines: [order.memo, order.planName] }]),
       { label: receipts.seller, lines: sellerLines(seller, payee, locale) },
       { label: w.to, lines: account === null ? ['–'] : buyerLines({ company, account }, locale) },
@@ -140,6 +149,7 @@ export function creditNoteCsv({ refund, order }: PrintedCreditNote, locale: Loca
     w.what,
     `${receipts.amount} (VND)`,
     `${receipts.budgetHead} (USD)`,
+    w.undoneOn,
   ];
   const lines = itemsOf(refund, locale).map(([text, amount], index) =>
     csvLine([
@@ -149,6 +159,7 @@ export function creditNoteCsv({ refund, order }: PrintedCreditNote, locale: Loca
       text.replaceAll('\n', '; '),
       { number: String(amount) },
       { number: index === 0 ? formatUsd(refund.budget) : '0' },
+      refund.undoneAt?.toISOString() ?? '',
     ]),
   );
   return [byteOrderMark, csvLine(heads), ...lines].join('');

@@ -45,6 +45,7 @@ interface Words {
   expiryOf: (what: string) => string;
   takenBack: string;
   refundOf: (what: string) => string;
+  refundUndoneOf: (what: string) => string;
   undoneOf: (what: string) => string;
   creditNote: string;
   digest: string;
@@ -85,6 +86,7 @@ const words: Record<Locale, Words> = {
     expiryOf: (what) => `Expired: ${what}`,
     takenBack: 'Taken back',
     refundOf: (what) => `Refunded: ${what}`,
+    refundUndoneOf: (what) => `Given back, refunded by mistake: ${what}`,
     undoneOf: (what) => `Taken back, bought by mistake: ${what}`,
     creditNote: 'Credit note',
     digest: 'Digest (SHA-256): the same whenever this statement is read.',
@@ -123,6 +125,7 @@ const words: Record<Locale, Words> = {
     expiryOf: (what) => `Hết hạn: ${what}`,
     takenBack: 'Thu lại',
     refundOf: (what) => `Hoàn tiền: ${what}`,
+    refundUndoneOf: (what) => `Trả về do hoàn tiền nhầm: ${what}`,
     undoneOf: (what) => `Thu lại do mua nhầm: ${what}`,
     creditNote: 'Phiếu ghi giảm',
     digest: 'Mã băm (SHA-256): luôn giống nhau mỗi khi xem bảng kê này.',
@@ -140,8 +143,12 @@ function movementText({ kind, grantKind, memo, planName, creditNote }: Statement
   const what = [w.kinds[grantKind], planName, memo, note].filter((text) => text !== null).join(' · ');
   if (kind === 'grant') return what;
   if (kind === 'expiry') return w.expiryOf(what);
+  if (kind === 'refund_undone') return w.refundUndoneOf(what);
   return kind === 'refund' ? w.refundOf(what) : w.undoneOf(what);
 }
+
+/** What a movement adds to the balance: below zero when it takes. */
+const changeOf = ({ kind, amount }: StatementMovement): bigint => (kind === 'grant' ? amount : -amount);
 
 /** Requests of the month by model. */
 function byModel(usage: readonly StatementUsage[]): { model: string; requests: bigint; charged: bigint }[] {
@@ -158,7 +165,7 @@ export function statementPaper(printed: PrintedStatement, locale: Locale): Paper
   const receipts = receiptWords[locale];
   const usd = (amount: bigint) => usdText(amount, locale);
   // Nothing has no sign.
-  const lessText = (amount: bigint) => `${amount === 0n ? '' : '−'}${usd(amount)}`;
+  const lessText = (amount: bigint) => (amount > 0n ? `−${usd(amount)}` : usd(-amount));
   const paidVnd = statement.movements.reduce(
     (sum, { kind, priceVnd }) => sum + (kind === 'grant' ? (priceVnd ?? 0n) : 0n),
     0n,
@@ -201,7 +208,7 @@ export function statementPaper(printed: PrintedStatement, locale: Locale): Paper
           localTime(movement.at).slice(0, 16).replace('T', ' '),
           movementText(movement, w),
           movement.kind === 'grant' && movement.priceVnd !== null ? vndText(movement.priceVnd, locale) : '',
-          `${movement.kind === 'grant' ? '' : '−'}${usd(movement.amount)}`,
+          lessText(-changeOf(movement)),
         ]),
         sums: [
           [w.total, '', vndText(paidVnd, locale), usd(statement.granted - statement.expired - statement.takenBack)],
@@ -244,8 +251,8 @@ export function statementCsv({ statement }: PrintedStatement, locale: Locale): s
         '',
         movement.kind === 'grant' ? (movement.priceVnd?.toString() ?? '') : '',
       ],
-      in: movement.kind === 'grant' ? movement.amount : 0n,
-      out: movement.kind === 'grant' ? 0n : movement.amount,
+      in: changeOf(movement) > 0n ? changeOf(movement) : 0n,
+      out: changeOf(movement) > 0n ? 0n : -changeOf(movement),
     })),
     ...statement.usage.map(({ day, model, requests, charged }) => ({
       // After what happened on the day, as it is the sum of the day.

@@ -36,6 +36,11 @@ const CreditNoteType = builder.objectRef<Refund>('CreditNote').implement({
     budget: t.expose('budget', { type: 'UsdAmount', description: 'The budget that was taken back.' }),
     bonus: t.expose('bonus', { type: 'UsdAmount', description: 'The bonus that was taken back.' }),
     issuedAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),
+    undoneAt: t.expose('undoneAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was cancelled because it was a mistake: its budget is the buyer’s again; null: it counts.',
+    }),
     url: t.string({
       description: creditNoteUrlText,
       resolve: ({ id }, _args, { domains, principal }) => domains.creditNoteLinks.link(id, actorOf(principal)).url,
@@ -98,6 +103,13 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
     }),
     createdBy: t.exposeString('createdBy', { description: 'Who booked it, as in the audit log.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),
+    undoneAt: t.expose('undoneAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was undone because it was a mistake; null: it counts.',
+    }),
+    undoneBy: t.exposeString('undoneBy', { nullable: true, description: 'Who undid it, as in the audit log.' }),
+    undoneNote: t.exposeString('undoneReason', { nullable: true, description: 'Why it was undone.' }),
   }),
 });
 
@@ -113,7 +125,7 @@ builder.objectField(OperatorType, 'refunds', (t) =>
     type: RefundPageType,
     description: 'Refunds, the newest first.',
     args: {
-      open: t.arg.boolean({ description: 'Only those that the bank has not sent in full.' }),
+      open: t.arg.boolean({ description: 'Only those that count and that the bank has not sent in full.' }),
       first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
       after: t.arg.string({ description: pageTexts.after }),
     },
@@ -208,7 +220,29 @@ const PayRefundInput = builder.inputType('PayRefundInput', {
   }),
 });
 
+const UndoRefundInput = builder.inputType('UndoRefundInput', {
+  description: 'What `undoRefund` takes.',
+  fields: (t) => ({
+    refundId: t.string({ required: true, description: 'Which refund.' }),
+    note: t.string({ required: true, description: 'Why, for people who read it later.' }),
+  }),
+});
+
 builder.mutationFields((t) => ({
+  undoRefund: t.field({
+    type: RefundType,
+    description:
+      'Undoes a refund that was a mistake, from now on: its budget returns to where it was taken, its credit note is cancelled and keeps the number, and transfers that paid it wait to be matched again.',
+    authScopes: { trustedOperator: true },
+    errors: { types: [InputError, NotFoundError, ConflictError] },
+    args: { input: t.arg({ type: UndoRefundInput, required: true, description: 'Everything that it is given.' }) },
+    resolve: async (_root, { input: { refundId, note } }, { domains, principal }) => {
+      const outcome = await domains.refunds.undo({ refundId, reason: checkNote(note), by: actorOf(principal) });
+      if (outcome.kind === 'undone') return outcome.refund;
+      if (outcome.kind === 'unknown_refund') throw new NotFoundError('refund');
+      throw new ConflictError('This refund was undone before.', 'ALREADY_UNDONE');
+    },
+  }),
   refundOrder: t.field({
     type: RefundType,
     description:

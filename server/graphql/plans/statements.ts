@@ -56,7 +56,11 @@ const StatementType = builder.objectRef<Month>('Statement').implement({
     granted: sum(t, 'granted', 'The budget that was added.'),
     charged: sum(t, 'charged', 'What requests cost.'),
     expired: sum(t, 'expired', 'What expired unused.'),
-    takenBack: sum(t, 'takenBack', 'What was taken back: refunded, or bought by mistake.'),
+    takenBack: sum(
+      t,
+      'takenBack',
+      'What was taken back: refunded, or bought by mistake. Below zero where more was given back, of refunds by mistake.',
+    ),
     closing: sum(t, 'closing', 'The balance when the month ended, or now.'),
     digest: t.string({
       nullable: true,

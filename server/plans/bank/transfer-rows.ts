@@ -57,11 +57,15 @@ export async function lockOrder(client: ClientBase, orderId: string): Promise<Lo
   return row === undefined ? null : { ...row, receivedVnd: await sumReceived(client, row.id) };
 }
 
+/** Of refunds `r`: those that were not undone. */
+export const standing = 'NOT EXISTS (SELECT FROM refund_undone u WHERE u.refund_id = r.id)';
+
 /** Without what was refunded of these transfers. */
 export async function sumReceived(client: ClientBase, orderId: string): Promise<bigint> {
   const { rows } = await client.query<{ sum: bigint }>(
     `SELECT (coalesce(sum(t.amount_vnd), 0) - coalesce((
-       SELECT sum(r.amount_vnd) FROM refund r JOIN transfer_match m ON m.transfer_id = r.transfer_id WHERE m.order_id = $1), 0))::bigint AS sum
+       SELECT sum(r.amount_vnd) FROM refund r JOIN transfer_match m ON m.transfer_id = r.transfer_id
+       WHERE m.order_id = $1 AND ${standing}), 0))::bigint AS sum
      FROM transfer_match m JOIN bank_transfer t ON t.id = m.transfer_id WHERE m.order_id = $1`,
     [orderId],
   );

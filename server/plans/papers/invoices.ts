@@ -87,10 +87,19 @@ export async function recordInvoice(client: ClientBase, orderId: string, provide
     // An order that is paid again after an undone match gets the invoice that it had, or may have had, unless a person
     // has cancelled it. That is a question to the look-up: what a tracking code answers may be older.
     `INSERT INTO order_invoice AS i (order_id, provider) VALUES ($1, $2)
-     ON CONFLICT (order_id) DO UPDATE SET state = 'due', next_at = now(), tries = 0, problem = NULL,
-       tracking = NULL, replace_cancelled = i.replace_cancelled OR i.state = 'to_cancel'
-     WHERE i.state IN ('withdrawn', 'to_cancel')`,
+     ON CONFLICT (order_id) DO UPDATE SET ${dueAgain} WHERE i.state IN ('withdrawn', 'to_cancel')`,
     [orderId, provider],
+  );
+}
+
+const dueAgain = `state = 'due', next_at = now(), tries = 0, problem = NULL, tracking = NULL,
+  replace_cancelled = i.replace_cancelled OR i.state = 'to_cancel'`;
+
+/** The invoice of an order whose refund was undone counts again: the same question to the look-up. */
+export async function restoreInvoice(client: ClientBase, orderId: string): Promise<void> {
+  await client.query(
+    `UPDATE order_invoice AS i SET ${dueAgain} WHERE order_id = $1 AND state IN ('withdrawn', 'to_cancel')`,
+    [orderId],
   );
 }
 

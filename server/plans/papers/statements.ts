@@ -23,7 +23,7 @@ export interface MonthlyStatement {
   granted: bigint;
   charged: bigint;
   expired: bigint;
-  /** By a refund, or because a purchase was a mistake. */
+  /** By a refund, or because a purchase was a mistake; below zero where more refunds were undone. */
   takenBack: bigint;
   closing: bigint;
   movements: StatementMovement[];
@@ -32,11 +32,11 @@ export interface MonthlyStatement {
   digest: string | null;
 }
 
-/** A grant, or what expired or was taken back of one. */
+/** A grant, or what expired, was taken back or given back of one. */
 export interface StatementMovement {
-  kind: 'grant' | 'expiry' | 'refund' | 'undone';
+  kind: 'grant' | 'expiry' | 'refund' | 'refund_undone' | 'undone';
   at: Date;
-  /** Pico-USD. */
+  /** Pico-USD; below zero with `refund_undone`. */
   amount: bigint;
   grantKind: GrantKind;
   /** The order's memo code; null: no order paid for it. */
@@ -167,6 +167,7 @@ async function readStatement(
     await readMovements(client, period, ['expiry', expiriesSql]),
     [
       await readMovements(client, period, ['refund', refundsSql]),
+      await readMovements(client, period, ['refund_undone', undoneRefundsSql]),
       await readMovements(client, period, ['undone', undoneSql]),
     ],
   ];
@@ -244,12 +245,18 @@ const grantsSql = `SELECT g.created_at AS at, g.amount, ${described}, NULL::bigi
 const expiriesSql = `SELECT p.created_at AS at, p.amount, ${described}, NULL::bigint AS "creditNote" FROM posting p
   JOIN ${given} ON g.account_id = p.account_id AND g.id = p.grant_id ${paidFor}
   WHERE p.account_id = $1 AND p.kind = 'expire' AND p.created_at < $2 AND g.undone_at IS NULL
-    AND NOT EXISTS (SELECT FROM refund r WHERE r.holder_id = $1 AND p.id IN (r.posting_id, r.bonus_posting_id))
+    AND NOT EXISTS (SELECT FROM refund r LEFT JOIN refund_undone u ON u.refund_id = r.id
+                    WHERE r.holder_id = $1 AND p.id IN (r.posting_id, r.bonus_posting_id, u.posting_id, u.bonus_posting_id))
   ORDER BY p.created_at, p.id`;
 const refundsSql = `SELECT r.created_at AS at, back.amount, ${described}, r.number AS "creditNote" FROM refund r
   CROSS JOIN LATERAL (VALUES (r.grant_id, r.budget), (r.bonus_grant_id, r.bonus)) AS back (grant_id, amount)
   JOIN ${given} ON g.id = back.grant_id ${paidFor}
   WHERE r.holder_id = $1 AND r.created_at < $2 AND back.amount > 0 ORDER BY r.created_at, r.id, g.kind`;
+const undoneRefundsSql = `SELECT u.undone_at AS at, -back.amount AS amount, ${described}, r.number AS "creditNote"
+  FROM refund r JOIN refund_undone u ON u.refund_id = r.id
+  CROSS JOIN LATERAL (VALUES (r.grant_id, r.budget), (r.bonus_grant_id, r.bonus)) AS back (grant_id, amount)
+  JOIN ${given} ON g.id = back.grant_id ${paidFor}
+  WHERE r.holder_id = $1 AND u.undone_at < $2 AND back.amount > 0 ORDER BY u.undone_at, r.id, g.kind`;
 const undoneSql = `SELECT g.undone_at AS at, g.amount, ${described}, NULL::bigint AS "creditNote" FROM ${given} ${paidFor}
   WHERE g.undone_at < $2 ORDER BY g.undone_at, g.id`;
 

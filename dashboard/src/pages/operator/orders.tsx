@@ -113,9 +113,10 @@ export default function Orders() {
                   cell: ({ status: reached, creditNotes }) => (
                     <>
                       <OrderBadge status={reached} />
-                      {creditNotes.map(({ number, amountVnd }) => (
+                      {creditNotes.map(({ number, amountVnd, undoneAt }) => (
                         <span key={number} className="note">
                           {t.operator.refunds.creditNote} {number}: {format.vnd(amountVnd)}
+                          {undoneAt === null ? '' : ` (${t.operator.refunds.undoneState})`}
                         </span>
                       ))}
                     </>

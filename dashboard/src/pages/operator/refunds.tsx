@@ -7,11 +7,11 @@ import { Checkbox, TextField } from '../../components/field.tsx';
 import { Files } from '../../components/files.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Card } from '../../components/page.tsx';
-import { Banner, Empty, Loaded } from '../../components/states.tsx';
+import { Card, FactList } from '../../components/page.tsx';
+import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
-import { useAsk, useChange } from '../../data.tsx';
+import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useProblems } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { pages } from '../../pages.ts';
@@ -112,32 +112,20 @@ export function RefundOrderDialog({ order, onClose }: { order: PaidOrder; onClos
               <Banner tone="bad">{words.tooMuch}</Banner>
             ) : (
               <>
-                <dl className="sums">
-                  <div>
-                    <dt>{words.unused}</dt>
-                    <dd>{format.usdExact(found.free)}</dd>
-                  </div>
-                  <div>
-                    <dt>{words.takenBack}</dt>
-                    <dd>{format.usdExact(found.budget)}</dd>
-                  </div>
-                  <div>
-                    <dt>{words.unusedVnd}</dt>
-                    <dd>{format.vnd(found.unusedVnd)}</dd>
-                  </div>
-                  <div>
-                    <dt>{words.mostUsedVnd}</dt>
-                    <dd>{format.vnd(found.mostUsedVnd)}</dd>
-                  </div>
-                  <div>
-                    <dt>{words.total}</dt>
-                    <dd>
-                      <strong>
+                <FactList
+                  rows={[
+                    [words.unused, format.usdExact(found.free)],
+                    [words.takenBack, format.usdExact(found.budget)],
+                    [words.unusedVnd, format.vnd(found.unusedVnd)],
+                    [words.mostUsedVnd, format.vnd(found.mostUsedVnd)],
+                    [
+                      words.total,
+                      <strong key="total">
                         {format.vnd(String(BigInt(found.unusedVnd) + BigInt(isVnd ? used.trim() || '0' : '0')))}
-                      </strong>
-                    </dd>
-                  </div>
-                </dl>
+                      </strong>,
+                    ],
+                  ]}
+                />
                 <Checkbox label={words.sure} checked={sure} onChange={setSure} />
               </>
             )
@@ -229,6 +217,7 @@ export function RefundsToSend() {
   const { t, format } = useOperatorLanguage();
   const words = t.operator.refunds;
   const { data = [] } = useOpenRefunds();
+  const [undoing, setUndoing] = useState<Refund | null>(null);
   if (data.length === 0) return null;
   return (
     <Card title={words.toSend}>
@@ -268,15 +257,151 @@ export function RefundsToSend() {
           {
             head: t.common.actions,
             silentHead: true,
-            cell: ({ url, creditNote }) => (
-              <div className="row-actions">
-                <Files url={url} what={`${words.creditNote} ${creditNote}`} />
-              </div>
-            ),
+            cell: (refund) => <RefundActions refund={refund} onUndo={setUndoing} />,
           },
         ]}
       />
+      {undoing === null ? null : <UndoRefundDialog refund={undoing} onClose={() => setUndoing(null)} />}
     </Card>
+  );
+}
+
+function RefundActions({
+  refund: { url, creditNote, undoneAt },
+  refund,
+  onUndo,
+}: {
+  refund: Refund;
+  onUndo: (refund: Refund) => void;
+}) {
+  const words = useOperatorLanguage().t.operator.refunds;
+  return (
+    <div className="row-actions">
+      <Files url={url} what={`${words.creditNote} ${creditNote}`} />
+      {undoneAt === null ? (
+        <Button small aria-label={fill(words.undoWhat, { number: creditNote })} onClick={() => onUndo(refund)}>
+          {words.undo}
+        </Button>
+      ) : null}
+    </div>
+  );
+}
+
+/** Every refund, the newest first: also those that were sent or undone. */
+export function RefundsDialog({ onClose }: { onClose: () => void }) {
+  const { t, format } = useOperatorLanguage();
+  const words = t.operator.refunds;
+  const [undoing, setUndoing] = useState<Refund | null>(null);
+  const refunds = usePages({
+    key: ['operator', 'all-refunds'],
+    ask: async (steyg, after, signal) => {
+      const { nodes, pageInfo } = await steyg.console.books.listRefunds({ first: 25, after }, { signal });
+      return { edges: nodes.map((node) => ({ node })), pageInfo };
+    },
+  });
+  // One dialog at a time.
+  if (undoing !== null) return <UndoRefundDialog refund={undoing} onClose={() => setUndoing(null)} />;
+  return (
+    <Dialog title={words.all} onClose={onClose} wide>
+      <Loaded query={refunds}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title={words.none} />
+          ) : (
+            <Table
+              caption={words.all}
+              rows={rows}
+              rowKey={({ refundId }) => refundId}
+              bounded
+              columns={[
+                { head: words.creditNote, names: true, cell: ({ creditNote }) => creditNote },
+                { head: t.operator.account, cell: ({ account }) => account?.name ?? '–' },
+                {
+                  head: t.order.amount,
+                  figure: true,
+                  cell: ({ amountVnd, undoneAt }) =>
+                    undoneAt === null ? format.vnd(amountVnd) : <s>{format.vnd(amountVnd)}</s>,
+                },
+                {
+                  head: t.operator.state,
+                  cell: ({ undoneAt, undoneNote, sentVnd, amountVnd, createdAt, note }) => (
+                    <>
+                      {undoneAt !== null
+                        ? words.undoneState
+                        : sentVnd === amountVnd
+                          ? words.sentState
+                          : words.toSendState}
+                      <span className="note">
+                        <Moment at={undoneAt ?? createdAt} /> · {undoneNote ?? note}
+                      </span>
+                    </>
+                  ),
+                },
+                {
+                  head: t.common.actions,
+                  silentHead: true,
+                  cell: (refund) => <RefundActions refund={refund} onUndo={setUndoing} />,
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <More query={refunds} />
+      <div className="actions">
+        <Button onClick={onClose}>{t.common.close}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Undoes a refund that was a mistake, after saying what that does. */
+function UndoRefundDialog({ refund, onClose }: { refund: Refund; onClose: () => void }) {
+  const { t, format } = useOperatorLanguage();
+  const words = t.operator.refunds;
+  const say = useSay();
+  const [note, setNote] = useState('');
+  const undo = useChange({
+    change: (steyg, input: { refundId: string; note: string }) => steyg.console.books.undoRefund({ input }),
+    refresh: [['operator']],
+    done: ({ creditNote }) => {
+      say(fill(words.undone, { number: creditNote }));
+      onClose();
+    },
+  });
+  const { fields, rest } = useProblems(undo.error, ['note']);
+  const facts: [string, string][] = [
+    [t.operator.account, refund.account?.name ?? '–'],
+    [t.order.amount, format.vnd(refund.amountVnd)],
+    [words.sentState, format.vnd(refund.sentVnd)],
+    [words.givenBack, format.usdExact(refund.budget)],
+  ];
+  return (
+    <Dialog title={fill(words.undoWhat, { number: refund.creditNote })} onClose={onClose}>
+      <Form
+        onSubmit={() => undo.mutate({ refundId: refund.refundId, note: note.trim() })}
+        error={rest}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="danger" busy={undo.isPending}>
+              {words.undo}
+            </Button>
+          </>
+        }
+      >
+        <FactList rows={facts} />
+        <p>{words.undoText}</p>
+        <TextField
+          label={words.reason}
+          required
+          maxLength={300}
+          value={note}
+          onChange={setNote}
+          error={fields['note']}
+        />
+      </Form>
+    </Dialog>
   );
 }
 

@@ -1,10 +1,10 @@
 import type { ElementOf, FindOrdersToMatchAnswer, ListAccountsAnswer, ListBankTransfersAnswer } from '@steyg/sdk';
-import { type ReactNode, useDeferredValue, useState } from 'react';
+import { useDeferredValue, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Choice, SelectField, TextField } from '../../components/field.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Badge } from '../../components/page.tsx';
+import { Badge, FactList } from '../../components/page.tsx';
 import { Empty, FailureNotice, Loaded } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
@@ -64,23 +64,10 @@ export function MatchDialog({ transfer, onClose }: { transfer: WaitingTransfer; 
   );
 }
 
-function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[] }) {
-  return (
-    <dl className="sums">
-      {rows.map(([term, value]) => (
-        <div key={term}>
-          <dt>{term}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
 function TransferFacts({ transfer }: { transfer: WaitingTransfer }) {
   const { t, format } = useOperatorLanguage();
   return (
-    <Facts
+    <FactList
       rows={[
         [t.order.amount, format.vnd(transfer.amountVnd)],
         [t.operator.memoText, transfer.memo === '' ? '–' : transfer.memo],
@@ -288,7 +275,7 @@ function ConfirmMatch({
         </section>
         <section>
           <h3>{t.operator.theOrder}</h3>
-          <Facts
+          <FactList
             rows={[
               [t.order.price, format.vnd(order.priceVnd)],
               [t.order.memo, <code key="memo">{order.memo}</code>],
@@ -357,7 +344,7 @@ function ConfirmCredit({
               </section>
               <section>
                 <h3>{t.operator.account}</h3>
-                <Facts
+                <FactList
                   rows={[
                     [t.operator.account, account.name],
                     [t.signIn.email, account.email],

@@ -19,7 +19,7 @@ import { useSearchText } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { pages } from '../../pages.ts';
 import { InvoiceProblems } from './invoice-problems.tsx';
-import { PayRefundDialog, RefundsToSend, RefundTransferDialog } from './refunds.tsx';
+import { PayRefundDialog, RefundsDialog, RefundsToSend, RefundTransferDialog } from './refunds.tsx';
 import { MatchDialog, UndoDialog } from './transfer-match.tsx';
 
 type Transfer = ElementOf<ListBankTransfersAnswer>;
@@ -33,7 +33,7 @@ export default function Transfers() {
   const [queue, setQueue] = useState(text === '');
   const search = useDeferredValue(text.trim());
   const [open, setOpen] = useState<
-    { what: 'match' | 'close' | 'undo' | 'refund' | 'pay'; transfer: Transfer } | { what: 'record' } | null
+    { what: 'match' | 'close' | 'undo' | 'refund' | 'pay'; transfer: Transfer } | { what: 'record' | 'refunds' } | null
   >(null);
   const transfers = usePages({
     key: [...transfersKey, queue, search],
@@ -49,7 +49,12 @@ export default function Transfers() {
     <Page
       title={t.nav.operatorTransfers}
       lead={t.operator.transfersLead}
-      actions={<Button onClick={() => setOpen({ what: 'record' })}>{t.operator.record}</Button>}
+      actions={
+        <>
+          <Button onClick={() => setOpen({ what: 'refunds' })}>{t.operator.refunds.all}</Button>
+          <Button onClick={() => setOpen({ what: 'record' })}>{t.operator.record}</Button>
+        </>
+      }
     >
       <InvoiceProblems />
       <RefundsToSend />
@@ -142,6 +147,7 @@ export default function Transfers() {
       {open?.what === 'close' ? <CloseDialog transfer={open.transfer} onClose={close} /> : null}
       {open?.what === 'refund' ? <RefundTransferDialog transfer={open.transfer} onClose={close} /> : null}
       {open?.what === 'pay' ? <PayRefundDialog transfer={open.transfer} onClose={close} /> : null}
+      {open?.what === 'refunds' ? <RefundsDialog onClose={close} /> : null}
       {open?.what === 'record' ? <RecordDialog onClose={close} /> : null}
     </Page>
   );
