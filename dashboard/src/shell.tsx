@@ -5,6 +5,7 @@ import { BudgetBanner, useBudgetState } from './components/budget-banner.tsx';
 import { Choice } from './components/field.tsx';
 import { Icon, type IconName } from './components/icon.tsx';
 import { SellerFoot, useSeller } from './components/seller-foot.tsx';
+import { SetUpSecondFactor } from './components/set-up-second-factor.tsx';
 import { Banner } from './components/states.tsx';
 import { useAsk, useChange } from './data.tsx';
 import { fill, useLanguage } from './language/language.tsx';
@@ -296,14 +297,7 @@ export function Shell({ children }: { children: ReactNode }) {
           </Suspense>
         ) : null}
         {atWork && !twoFactors ? (
-          <Banner
-            tone="warn"
-            action={
-              <Link href={pages.security} className="button small">
-                {t.security.setUp}
-              </Link>
-            }
-          >
+          <Banner tone="warn" action={<SetUpSecondFactor />}>
             {t.security.operatorFirst}
           </Banner>
         ) : null}

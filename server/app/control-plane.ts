@@ -211,7 +211,7 @@ function createCatalogWrites({
   return {
     catalogChanges: createCatalogChanges({ pool, seal, allowPrivate }),
     routeTester,
-    vendorSetup: createVendorSetup({ pool, seal, routeTester, vendors }),
+    vendorSetup: createVendorSetup({ pool, seal, routeTester, allowPrivate, vendors }),
   };
 }
 

@@ -27,6 +27,10 @@ export interface RouteTester {
   test(routeId: string): Promise<RouteTest | null>;
   /** Tries a key that is stored nowhere, with a question that costs nothing. */
   testKey(ask: KeyTest): Promise<RouteTest>;
+  /** Reads JSON with a key that is stored nowhere. `body` is undefined where no JSON came. */
+  read(ask: KeyTest): Promise<RouteTest & { body: unknown }>;
+  /** The smallest request to a model with a key that is stored nowhere. */
+  testModel(ask: ModelTest): Promise<RouteTest>;
   close(): Promise<void>;
 }
 
@@ -35,22 +39,33 @@ export interface KeyTest {
   baseUrl: string;
   /** Below the address; only a valid key may read it. */
   path: string;
-  secret: string;
+  /** Null: none is sent. */
+  secret: string | null;
 }
 
-interface RouteRow {
+interface Question {
   upstreamModel: string;
   kind: ModelKind;
   protocol: Protocol;
-  baseUrl: string;
   profile: string | null;
   features: unknown;
+}
+
+export interface ModelTest extends Question {
+  baseUrl: string;
+  secret: string | null;
+}
+
+interface RouteRow extends Question {
+  baseUrl: string;
   keyId: string | null;
   sealed: Buffer | null;
 }
 
 const timeoutMs = 20_000;
 const maxAnswerBytes = 1_048_576;
+/** OpenRouter's list of some hundred models has about a megabyte. */
+const maxListBytes = 8 * 1_048_576;
 
 export function createRouteTester(options: {
   pool: Pool;
@@ -62,6 +77,16 @@ export function createRouteTester(options: {
   const { pool, seal, simulatorUrl, allowPrivate } = options;
   const open = new Agent({ connect: { timeout: 5_000 } });
   const guarded = allowPrivate ? open : new Agent({ connect: { timeout: 5_000, lookup: publicLookup } });
+
+  const isRefused = (baseUrl: string) => !allowPrivate && isRefusedLiteral(baseUrl);
+  const reading = ({ protocol, baseUrl, path, secret }: KeyTest): Sending => ({
+    url: `${baseUrl}${path}`,
+    protocol,
+    body: null,
+    secret,
+    dispatcher: guarded,
+    timeoutMs: options.timeoutMs ?? timeoutMs,
+  });
 
   return {
     async test(routeId) {
@@ -82,9 +107,9 @@ export function createRouteTester(options: {
       const secret =
         route.keyId === null || route.sealed === null ? null : seal.unseal(sealContextOf(route.keyId), route.sealed);
       if (route.keyId !== null && secret === null) return refused('The key was sealed with another SECRET_KEY.');
-      if (!simulated && !allowPrivate && isRefusedLiteral(baseUrl)) return refused('The address is not allowed.');
-      return send({
-        url: `${baseUrl}${route.kind === 'embedding' ? embeddingsPath : upstreamPaths[route.protocol]}`,
+      if (!simulated && isRefused(baseUrl)) return refused('The address is not allowed.');
+      return judged({
+        url: `${baseUrl}${pathOf(route)}`,
         protocol: route.protocol,
         body: JSON.stringify(question(route)),
         secret,
@@ -92,13 +117,21 @@ export function createRouteTester(options: {
         timeoutMs: options.timeoutMs ?? timeoutMs,
       });
     },
-    async testKey({ protocol, baseUrl, path, secret }) {
-      if (!allowPrivate && isRefusedLiteral(baseUrl)) return refused('The address is not allowed.');
-      return send({
-        url: `${baseUrl}${path}`,
-        protocol,
-        body: null,
-        secret,
+    async testKey(ask) {
+      return isRefused(ask.baseUrl) ? refused('The address is not allowed.') : judged(reading(ask));
+    },
+    async read(ask) {
+      if (isRefused(ask.baseUrl)) return { ...refused('The address is not allowed.'), body: undefined };
+      const { text, ...result } = await send(reading(ask));
+      return { ...result, body: parsed(text) };
+    },
+    async testModel(ask) {
+      if (isRefused(ask.baseUrl)) return refused('The address is not allowed.');
+      return judged({
+        url: `${ask.baseUrl}${pathOf(ask)}`,
+        protocol: ask.protocol,
+        body: JSON.stringify(question(ask)),
+        secret: ask.secret,
         dispatcher: guarded,
         timeoutMs: options.timeoutMs ?? timeoutMs,
       });
@@ -119,7 +152,7 @@ function refused(problem: string): RouteTest {
   return { ok: false, status: null, latencyMs: 0, problem };
 }
 
-async function send(options: {
+interface Sending {
   url: string;
   protocol: Protocol;
   /** Null: the address is only read. */
@@ -127,7 +160,39 @@ async function send(options: {
   secret: string | null;
   dispatcher: Dispatcher;
   timeoutMs: number;
-}): Promise<RouteTest> {
+}
+
+function pathOf({ kind, protocol }: Question): string {
+  return kind === 'embedding' ? embeddingsPath : upstreamPaths[protocol];
+}
+
+/** What the status says, without the text. */
+async function judged(options: Sending): Promise<RouteTest> {
+  const { text: _text, ...result } = await send(options);
+  return result;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of an answer up to a bound; the rest is left unread, and its JSON is none. */
+async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > maxListBytes) break;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+async function send(options: Sending): Promise<RouteTest & { text: string }> {
   const { url, protocol, body, secret, dispatcher } = options;
   const start = performance.now();
   const elapsed = () => Math.round(performance.now() - start);
@@ -144,19 +209,22 @@ async function send(options: {
       body,
       signal: AbortSignal.timeout(options.timeoutMs),
     });
-    await answer.body.dump({ limit: maxAnswerBytes });
     const ok = answer.statusCode === 200;
-    return { ok, status: answer.statusCode, latencyMs: elapsed(), problem: ok ? null : sentence(answer.statusCode) };
+    let text = '';
+    if (ok && body === null) text = await textOf(answer.body);
+    else await answer.body.dump({ limit: maxAnswerBytes });
+    const problem = ok ? null : sentence(answer.statusCode);
+    return { ok, status: answer.statusCode, latencyMs: elapsed(), problem, text };
   } catch {
     // The error may contain the address that the name resolved to.
-    return { ok: false, status: null, latencyMs: elapsed(), problem: 'The upstream did not answer.' };
+    return { ok: false, status: null, latencyMs: elapsed(), problem: 'The upstream did not answer.', text: '' };
   }
 }
 
 /** Room for a model that reasons first: with less, some vendors answer 400 before a word is said. */
 const maxOutputTokens = 512;
 
-function question({ kind, protocol, upstreamModel, profile, features }: RouteRow): Record<string, unknown> {
+function question({ kind, protocol, upstreamModel, profile, features }: Question): Record<string, unknown> {
   if (kind === 'embedding') return { model: upstreamModel, input: 'ping' };
   const text = 'Reply with the single word: pong';
   if (protocol === 'responses') return { model: upstreamModel, input: text, max_output_tokens: maxOutputTokens };

@@ -53,7 +53,7 @@ const id = z
     'must be 1 to 64 lower-case letters, digits and . _ - between them',
   );
 
-const addressSentences: Record<AddressProblem, string> = {
+export const addressSentences: Record<AddressProblem, string> = {
   not_a_url: 'must be an address such as https://api.example.com',
   not_https: 'must begin with https:// (http:// needs ALLOW_PRIVATE_UPSTREAMS=1)',
   has_credentials: 'must not carry a user name or a password',

@@ -401,7 +401,7 @@ describe('an operator', () => {
     await ask(app, customer.secret, 'ping');
     await app.quiet(customer.accountId);
 
-    await page.getByRole('link', { name: 'Set up 2FA' }).click();
+    // Over the page where the person is: what was typed stays.
     await page.getByRole('button', { name: 'Set up 2FA' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Your current password').fill(person.password);
@@ -411,10 +411,10 @@ describe('an operator', () => {
     await dialog.getByLabel('I have stored it').check();
     await dialog.getByLabel('Code', { exact: true }).fill(oneTimeCode(secret));
     await dialog.getByRole('button', { name: 'Set up 2FA' }).click();
-    await page.getByText('Signing in also asks for a code').waitFor();
+    await dialog.waitFor({ state: 'detached' });
 
-    await page.goto('/operator/catalog/sim-small');
-    await prices.getByLabel('Output').fill('2.5');
+    expect(new URL(page.url()).pathname).toBe('/operator/catalog/sim-small');
+    expect(await prices.getByLabel('Output').inputValue()).toBe('2.5');
     await prices.getByRole('button', { name: 'Save prices' }).click();
     await page.getByText('Price history (2)').waitFor();
     await ask(app, customer.secret, 'ping');

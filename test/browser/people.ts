@@ -12,7 +12,9 @@ import { answered } from './browser.ts';
 export type Site = Pick<TestApp, 'url' | 'baseUrl' | 'dataDir'>;
 
 const bankSecret = 'a secret of the bank';
-const operator = { email: 'operator@example.com', password: 'the operator knows this' };
+/** What the first operator signs in with. */
+export const operatorSignIn = { email: 'operator@example.com', password: 'the operator knows this' };
+const operator = operatorSignIn;
 
 /** What the service has to be started with to know these people. */
 export function siteSettings(port: number): Record<string, string> {

@@ -108,6 +108,7 @@ const short: Record<string, string[]> = {
     'TopUpSaved.bonusSteps',
     'Upstream.keys',
     'Upstream.routes',
+    'FoundVendor.models',
     'Vendor.models',
     'VendorProfile.endpoints',
     'VendorProfile.quirks',

@@ -7,6 +7,7 @@ import { useAsk } from '../data.tsx';
 import { fill, useOperatorLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
 import { Card } from './page.tsx';
+import { SetUpSecondFactor } from './set-up-second-factor.tsx';
 import { Step } from './step.tsx';
 
 type Item = NonNullable<SetupAnswer>[number];
@@ -39,7 +40,6 @@ export function Setup({ items }: { items: readonly Item[] }) {
 
 /** The pages where steps are done; the others are done in the server's environment, which their texts name. */
 const places = {
-  SECOND_FACTOR: pages.security,
   VENDOR: pages.operatorVendors,
   PLAN: pages.operatorPlans,
   SELLER: pages.operatorSeller,
@@ -55,6 +55,11 @@ function SetupStep({ item: { step, done }, number }: { item: Item; number: numbe
   return (
     <Step number={number} title={title} done={done}>
       {done ? null : <p>{marked(fill(text, { origin: globalThis.location.origin }))}</p>}
+      {done || step !== 'SECOND_FACTOR' ? null : (
+        <p>
+          <SetUpSecondFactor primary />
+        </p>
+      )}
       {done || !hasPlace(step) ? null : (
         <p>
           <Link href={places[step]} className="button primary small">

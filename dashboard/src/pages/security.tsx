@@ -1,10 +1,10 @@
 /** The security page: password, second factor, passkeys, linked accounts, sessions, access tokens. */
 
-import type { BeginSecondFactorAnswer, ElementOf, ListAccessTokensAnswer, Success, TokenScopeInput } from '@steyg/sdk';
-import { useMemo, useState } from 'react';
+import type { ElementOf, ListAccessTokensAnswer, TokenScopeInput } from '@steyg/sdk';
+import { useState } from 'react';
 import { viewerKey } from '../answers.ts';
 import { Button } from '../components/button.tsx';
-import { Code, CopyValue } from '../components/copy.tsx';
+import { Code } from '../components/copy.tsx';
 import { Confirm, Dialog } from '../components/dialog.tsx';
 import { Checkbox, SelectField, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
@@ -15,6 +15,7 @@ import { NewPasswordField } from '../components/new-password.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
 import { PasskeysCard } from '../components/passkeys.tsx';
 import { PasswordAgain } from '../components/password-again.tsx';
+import SecondFactorDialog, { PasswordForm } from '../components/second-factor-dialog.tsx';
 import { SecretName } from '../components/secret-name.tsx';
 import { Banner, Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
@@ -24,7 +25,6 @@ import { deviceWords } from '../device.ts';
 import { useExplain, useProblems } from '../explain.ts';
 import { useNow } from '../hooks.ts';
 import { fill, useLanguage } from '../language/language.tsx';
-import { qrImage } from '../qr.ts';
 import { useSession } from '../session.tsx';
 import { dayMs } from '../usage.ts';
 
@@ -116,114 +116,10 @@ function SecondFactor() {
           </Button>
         )}
       </div>
-      {open === 'begin' ? <BeginDialog onClose={close} /> : null}
+      {open === 'begin' ? <SecondFactorDialog onClose={close} /> : null}
       {open === 'disable' ? <DisableDialog onClose={close} /> : null}
       {open === 'codes' ? <CodesDialog onClose={close} /> : null}
     </Card>
-  );
-}
-
-type Setup = Success<BeginSecondFactorAnswer>;
-
-function BeginDialog({ onClose }: { onClose: () => void }) {
-  const { t } = useLanguage();
-  const [password, setPassword] = useState('');
-  const [setup, setSetup] = useState<Setup | null>(null);
-  const begin = useChange({
-    change: (steyg, input: string) => steyg.console.people.beginSecondFactor({ password: input }),
-    done: setSetup,
-  });
-  return (
-    <Dialog title={t.security.enable} onClose={onClose}>
-      {setup === null ? (
-        <PasswordForm
-          value={password}
-          onChange={setPassword}
-          action={t.security.next}
-          busy={begin.isPending}
-          error={begin.error}
-          onSubmit={() => begin.mutate(password)}
-          onCancel={onClose}
-        />
-      ) : (
-        <ConfirmSetup setup={setup} onClose={onClose} />
-      )}
-    </Dialog>
-  );
-}
-
-function PasswordForm(props: {
-  value: string;
-  onChange: (value: string) => void;
-  action: string;
-  busy: boolean;
-  error: unknown;
-  onSubmit: () => void;
-  onCancel: () => void;
-}) {
-  const { t } = useLanguage();
-  return (
-    <Form
-      onSubmit={props.onSubmit}
-      error={props.error}
-      actions={
-        <>
-          <Button onClick={props.onCancel}>{t.common.cancel}</Button>
-          <Button type="submit" look="primary" busy={props.busy}>
-            {props.action}
-          </Button>
-        </>
-      }
-    >
-      <PasswordAgain value={props.value} onChange={props.onChange} />
-    </Form>
-  );
-}
-
-function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void }) {
-  const { t } = useLanguage();
-  const say = useSay();
-  const [code, setCode] = useState('');
-  const [kept, setKept] = useState(false);
-  const secret = new URL(setup.uri).searchParams.get('secret') ?? '';
-  const picture = useMemo(() => qrImage(setup.uri), [setup.uri]);
-  const confirm = useChange({
-    change: (steyg, input: string) => steyg.console.people.confirmSecondFactor({ code: input }),
-    refresh: [viewerKey],
-    done: () => {
-      say(t.security.enabled);
-      onClose();
-    },
-  });
-  return (
-    <Form
-      onSubmit={() => confirm.mutate(code.trim())}
-      error={confirm.error}
-      actions={
-        <>
-          <Button onClick={onClose}>{t.common.cancel}</Button>
-          <Button type="submit" look="primary" busy={confirm.isPending} disabled={!kept}>
-            {t.security.enable}
-          </Button>
-        </>
-      }
-    >
-      <p>{t.security.scan}</p>
-      <img className="qr" src={picture} width="200" height="200" alt={t.security.qr} />
-      <CopyValue label={t.security.secret} text={secret} />
-      <Code text={setup.backupCodes.join('\n')} what={t.security.backupCodes} title={t.security.backupCodes} />
-      <p className="hint">{t.security.backupHint}</p>
-      <Checkbox label={t.common.secretKept} checked={kept} onChange={setKept} />
-      <TextField
-        label={t.signIn.code}
-        hint={t.signIn.codeHint}
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        required
-        value={code}
-        onChange={setCode}
-      />
-    </Form>
   );
 }
 

@@ -112,6 +112,8 @@ export const consoleOperations = {
     'setup',
     'testVendorKey',
     'addVendor',
+    'discoverVendor',
+    'addUpstreamModels',
     'listOperators',
     'setOperator',
     'timeline*',

@@ -54,6 +54,24 @@ export type AddStatusUpdateInput = {
   state: StatusUpdateStateInput;
 };
 
+/** What `addUpstreamModels` takes. */
+export type AddUpstreamModelsInput = {
+  /** Its base address. */
+  baseUrl: string;
+  /** On what the vendor charges, such as `15%`. A model that is sold already keeps its price. */
+  markup: string;
+  /** The models; the first one is tried. */
+  models: Array<NewModelInput>;
+  /** Its vendor, as in `vendorProfiles`; left out: none that is known. */
+  profile?: string | null | undefined;
+  /** What it speaks. */
+  protocol: ProtocolInput;
+  /** The key: write-only. Left out: the vendor takes none. */
+  secret?: string | null | undefined;
+  /** The name of the upstream; one that is there is kept. */
+  upstreamId: string;
+};
+
 /** A vendor, its key and the models to sell. */
 export type AddVendorInput = {
   /** On the list prices, such as `15%`. A model that is sold already keeps its price. */
@@ -580,6 +598,14 @@ export type CreateWebhookEndpointInput = {
   url: string;
 };
 
+/** What `discoverVendor` takes. */
+export type DiscoverVendorInput = {
+  /** The address that the vendor’s pages name. */
+  baseUrl: string;
+  /** The key: write-only. Left out: the vendor takes none. */
+  secret?: string | null | undefined;
+};
+
 /** Which models take an effort. */
 export type EffortSupport =
   /** Every one. */
@@ -963,6 +989,30 @@ export type ModelPricesInput = {
   perUnit?: PiecePricesInput | null | undefined;
   /** Other prices for longer prompts; left out: none. */
   tiers?: Array<TierPricesInput> | null | undefined;
+};
+
+/** A model to sell from an address. */
+export type NewModelInput = {
+  /** What it does; left out: not stated. */
+  capabilities?: Array<ModelCapability> | null | undefined;
+  /** Tokens of prompt and answer together. */
+  contextWindow: number;
+  /** What the vendor charges. */
+  costs: VendorPricesInput;
+  /** What people read. */
+  displayName: string;
+  /** Efforts that it takes; left out: not stated. */
+  efforts?: Array<ReasoningEffortInput> | null | undefined;
+  /** What pages group it by. */
+  family: string;
+  /** What it makes; left out: text. */
+  kind?: ModelKindInput | null | undefined;
+  /** Tokens of the longest answer. */
+  maxOutputTokens: number;
+  /** What clients send as `model`. */
+  modelId: string;
+  /** What the vendor calls it. */
+  upstreamModel: string;
 };
 
 /** What a channel leads to. */
@@ -3501,6 +3551,27 @@ export type AddVendorMutation = { addVendor:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'Vendor', keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> }
+   };
+
+export type DiscoverVendorMutationVariables = Exact<{
+  input: DiscoverVendorInput;
+}>;
+
+
+export type DiscoverVendorMutation = { discoverVendor:
+    | { __typename: 'FoundVendor', baseUrl: string, profile: string | null, protocol: Protocol, upstreamId: string, models: Array<{ capabilities: Array<ModelCapability>, contextWindow: number, displayName: string, efforts: Array<ReasoningEffort>, family: string, kind: ModelKind, limitsKnown: boolean, maxOutputTokens: number, modelId: string, upstreamModel: string, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null }> }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+   };
+
+export type AddUpstreamModelsMutationVariables = Exact<{
+  input: AddUpstreamModelsInput;
+}>;
+
+
+export type AddUpstreamModelsMutation = { addUpstreamModels:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotFoundError', code: string, message: string }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
 export type ListOperatorsQueryVariables = Exact<{ [key: string]: never; }>;

@@ -30,6 +30,8 @@ import type {
   AddStatusUpdateMutationVariables,
   AddUpstreamKeyMutation,
   AddUpstreamKeyMutationVariables,
+  AddUpstreamModelsMutation,
+  AddUpstreamModelsMutationVariables,
   AddVendorMutation,
   AddVendorMutationVariables,
   AnnounceMutation,
@@ -134,6 +136,8 @@ import type {
   DifferingRequestsQueryVariables,
   DisableSecondFactorMutation,
   DisableSecondFactorMutationVariables,
+  DiscoverVendorMutation,
+  DiscoverVendorMutationVariables,
   EndAnnouncementMutation,
   EndAnnouncementMutationVariables,
   EndGrantMutation,
@@ -722,6 +726,12 @@ export type TestVendorKeyAnswer = TestVendorKeyMutation['testVendorKey'];
 
 /** What `addVendor` answers. */
 export type AddVendorAnswer = AddVendorMutation['addVendor'];
+
+/** What `discoverVendor` answers. */
+export type DiscoverVendorAnswer = DiscoverVendorMutation['discoverVendor'];
+
+/** What `addUpstreamModels` answers. */
+export type AddUpstreamModelsAnswer = AddUpstreamModelsMutation['addUpstreamModels'];
 
 /** What `listOperators` answers. */
 export type ListOperatorsAnswer = ListOperatorsQuery['operator']['operators'];
@@ -1970,6 +1980,24 @@ export interface ConsoleOperator {
    * ```
    */
   addVendor(variables: AddVendorMutationVariables, options?: RequestOptions): Pending<AddVendorAnswer>;
+  /**
+   * Finds the protocol and the models of an address by asking it for its list, free of charge. The key is stored nowhere.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.discoverVendor({ input: { baseUrl: 'baseUrl' } });
+   * ```
+   */
+  discoverVendor(variables: DiscoverVendorMutationVariables, options?: RequestOptions): Pending<DiscoverVendorAnswer>;
+  /**
+   * Puts models of any vendor on sale: upstream, key, models, prices with a markup and routes, all or nothing, once the first model has answered the smallest request. The vendor charges for that.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.addUpstreamModels({ input: { baseUrl: 'baseUrl', markup: 'markup', models: [{ contextWindow: 1, costs: { cacheHit: '10', input: '10', output: '10' }, displayName: 'displayName', family: 'family', maxOutputTokens: 1, modelId: 'modelId', upstreamModel: 'upstreamModel' }], protocol: 'CHAT_COMPLETIONS', upstreamId: 'upstreamId' } });
+   * ```
+   */
+  addUpstreamModels(variables: AddUpstreamModelsMutationVariables, options?: RequestOptions): Pending<AddUpstreamModelsAnswer>;
   /**
    * The people who operate the service, the oldest first; at most 200.
    *

@@ -178,7 +178,7 @@ export async function createControlPlane(
       catalog: createCatalog({ pool }),
       catalogChanges: createCatalogChanges({ pool, seal, allowPrivate: false }),
       routeTester,
-      vendorSetup: createVendorSetup({ pool, seal, routeTester, vendors: readVendors }),
+      vendorSetup: createVendorSetup({ pool, seal, routeTester, allowPrivate: true, vendors: readVendors }),
       modelMismatches: createModelMismatches({ pool, log }),
       upstreamHealth: () => [],
       estimate: async () => ({

@@ -36,9 +36,12 @@ export default function Upstreams() {
       title={t.nav.operatorUpstreams}
       lead={t.operator.upstreamsLead}
       actions={
-        <Button look="primary" onClick={() => setEditing('new')}>
-          {t.operator.addUpstream}
-        </Button>
+        <>
+          <Link href={pages.operatorVendors} className="button primary">
+            {t.operator.anotherVendor}
+          </Link>
+          <Button onClick={() => setEditing('new')}>{t.operator.addUpstream}</Button>
+        </>
       }
     >
       <Loaded query={upstreams}>

@@ -18,16 +18,19 @@ import { hoursText } from '../../hours.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { readMarkup, withMarkup } from '../../markup.ts';
 import { pages, pathTo } from '../../pages.ts';
+import { AddressForm, type OnSale } from './vendor-address.tsx';
 
 type Vendor = NonNullable<VendorsAnswer>[number];
 type Model = Vendor['models'][number];
 
 const vendorsKey = ['operator', 'vendors'];
+/** The choice of a vendor that has no entry of its own; no id has such a character. */
+const anyVendor = '*';
 
 export default function Vendors() {
   const { t } = useOperatorLanguage();
   const [chosen, setChosen] = useState<string | null>(null);
-  const [added, setAdded] = useState<{ vendor: Vendor; modelIds: readonly string[] } | null>(null);
+  const [added, setAdded] = useState<OnSale | null>(null);
   const vendors = useAsk({
     key: vendorsKey,
     ask: (steyg, signal) => steyg.console.operator.vendors({}, { signal }),
@@ -40,21 +43,19 @@ export default function Vendors() {
             const vendor = list.find(({ vendorId }) => vendorId === chosen) ?? null;
             return (
               <ol className="steps">
-                <Step number={1} title={t.operator.chooseVendor} done={vendor !== null}>
+                <Step number={1} title={t.operator.chooseVendor} done={chosen !== null}>
                   <Choice
                     label={t.operator.chooseVendor}
                     value={chosen ?? ''}
-                    options={list.map(({ vendorId, name }) => ({ value: vendorId, label: name }))}
+                    options={[
+                      ...list.map(({ vendorId, name }) => ({ value: vendorId, label: name })),
+                      { value: anyVendor, label: t.operator.anyVendor },
+                    ]}
                     onChange={setChosen}
                   />
                 </Step>
-                {vendor === null ? null : (
-                  <VendorForm
-                    key={vendor.vendorId}
-                    vendor={vendor}
-                    onAdded={(now, modelIds) => setAdded({ vendor: now, modelIds })}
-                  />
-                )}
+                {chosen === anyVendor ? <AddressForm onAdded={setAdded} /> : null}
+                {vendor === null ? null : <VendorForm key={vendor.vendorId} vendor={vendor} onAdded={setAdded} />}
               </ol>
             );
           }}
@@ -66,13 +67,7 @@ export default function Vendors() {
   );
 }
 
-function VendorForm({
-  vendor,
-  onAdded,
-}: {
-  vendor: Vendor;
-  onAdded: (vendor: Vendor, modelIds: readonly string[]) => void;
-}) {
+function VendorForm({ vendor, onAdded }: { vendor: Vendor; onAdded: (sold: OnSale) => void }) {
   const { t, format, count } = useOperatorLanguage();
   const explain = useExplain();
   const [secret, setSecret] = useState('');
@@ -97,7 +92,7 @@ function VendorForm({
     refresh: [vendorsKey, ['operator', 'upstreams'], ['operator', 'catalog'], ['operator', 'setup'], ['models']],
     done: (now) => {
       setSecret('');
-      onAdded(now, [...wanted]);
+      onAdded({ name: now.name, models: now.models.filter(({ modelId }) => wanted.has(modelId)) });
     },
   });
   const { fields } = add.error === null ? { fields: {} as Record<string, string> } : explain(add.error);
@@ -303,18 +298,17 @@ function ModelName({
   );
 }
 
-function Added({ vendor, modelIds, onAgain }: { vendor: Vendor; modelIds: readonly string[]; onAgain: () => void }) {
+function Added({ name, models, onAgain }: OnSale & { onAgain: () => void }) {
   const { t, count } = useOperatorLanguage();
-  const models = vendor.models.filter(({ modelId }) => modelIds.includes(modelId));
   return (
     <>
       <Banner tone="good" icon="check">
         {count(t.operator.onSaleNow, models.length)}
       </Banner>
-      <Card title={fill(t.operator.tryModels, { vendor: vendor.name })}>
+      <Card title={fill(t.operator.tryModels, { vendor: name })}>
         <p className="hint">{t.operator.tryModelsHint}</p>
         <Table
-          caption={fill(t.operator.tryModels, { vendor: vendor.name })}
+          caption={fill(t.operator.tryModels, { vendor: name })}
           rows={models}
           rowKey={({ modelId }) => modelId}
           columns={[
