@@ -120,6 +120,7 @@ export function scanText(
 
 /** As `scanJson`, for bytes that may well be something else: null instead of a fault, and nothing is made of it. */
 export function tryScanJson(bytes: Uint8Array, wanted: Shape, limits: JsonLimits): JsonNode | null {
+  if (!looksLikeJson(bytes)) return null;
   try {
     return new Scanner(bytes, limits, true).document(wanted);
   } catch (fault) {
@@ -127,6 +128,19 @@ export function tryScanJson(bytes: Uint8Array, wanted: Shape, limits: JsonLimits
     throw fault;
   }
 }
+
+/** Whether the first and the last byte fit together. Throwing costs as much as reading a hundred bytes, and the empty events of a flood have none. */
+function looksLikeJson(bytes: Uint8Array): boolean {
+  const first = bytes[0];
+  if (first === undefined) return false;
+  if (first === 0x7b) return isSpace(bytes.at(-1)) || bytes.at(-1) === 0x7d;
+  if (first === 0x5b) return isSpace(bytes.at(-1)) || bytes.at(-1) === 0x5d;
+  return isSpace(first) || first === QUOTE || first === 0x2d || (first >= 0x30 && first <= 0x39) || isWordStart(first);
+}
+
+const isSpace = (byte: number | undefined): boolean => byte !== undefined && byte <= 0x20;
+/** Of `true`, `false` or `null`. */
+const isWordStart = (byte: number): boolean => byte === 0x74 || byte === 0x66 || byte === 0x6e;
 
 /** Thrown where nobody asks for the reason. One for all: an error with its stack costs more than reading a line. */
 const expectedFault = new JsonFault('not JSON');

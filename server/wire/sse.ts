@@ -114,13 +114,17 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
 
     write(bytes): void {
       const chunk = asBuffer(bytes);
+      const { length } = chunk;
       let start = skipRepeated(chunk, 0);
-      for (let at = start; at < chunk.length; at += 1) {
-        const byte = chunk[at] as number;
-        if (byte > CR && !afterCr) {
-          lineIsEmpty = false;
-          continue;
+      for (let at = start; at < length; at += 1) {
+        if (!afterCr) {
+          // Most bytes are neither. A loop of its own: it writes nothing, and takes a third of the time.
+          const within = at;
+          while (at < length && (chunk[at] as number) > CR) at += 1;
+          if (at > within) lineIsEmpty = false;
+          if (at === length) break;
         }
+        const byte = chunk[at] as number;
         if (byte === LF) {
           afterCr = false;
           if (lineIsEmpty) {
