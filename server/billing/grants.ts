@@ -6,6 +6,9 @@ import type { Queryable } from '../database/pool.ts';
 
 export type GrantKind = 'trial' | 'purchase' | 'adjustment' | 'refund' | 'bonus' | 'code';
 
+/** The order of consumption of an account's grants: its reason is in `rules/budget.ts`. */
+export const consumptionOrder = `expires_at, kind = 'purchase', created_at, id`;
+
 /** A grant to add. */
 export interface GrantToAdd {
   accountId: string;

@@ -242,6 +242,30 @@ test('money that ends first is promised first, and ended money is not promised',
   expect(draw(escrow, 100n, 40).parts).toEqual([{ grantId: 'g2', amount: 10n }]);
 });
 
+test('of grants that end at the same moment, the one that comes first in their order is promised first', () => {
+  for (const order of [
+    ['given', 'bought', 'later'],
+    ['bought', 'given', 'later'],
+  ] as const) {
+    const ends = new Map([
+      ['other', 1] as const,
+      ...order.map((grantId) => [grantId, grantId === 'later' ? 9 : 5] as const),
+    ]);
+    const parts = ['later', 'bought', 'given'].map((grantId) => ({ grantId, amount: 10n }));
+    let escrow = refill(refill(emptyEscrow, parts.slice(0, 1), ends), parts.slice(1), ends);
+    expect(draw(escrow, 12n, 0).parts).toEqual([
+      { grantId: order[0], amount: 10n },
+      { grantId: order[1], amount: 2n },
+    ]);
+    // What was promised and becomes idle again is in its old place.
+    const drawn = draw(escrow, 25n, 0);
+    escrow = settle(drawn.escrow, drawn.parts, []);
+    expect(draw(escrow, 25n, 0).parts).toEqual(drawn.parts);
+    // Ends of other accounts alone change nothing.
+    expect(draw(withEnds(escrow, new Map([['other', 2]])), 25n, 0).parts).toEqual(drawn.parts);
+  }
+});
+
 test('an escrow remembers the ends of its own grants only, however many it is told', () => {
   const ends = new Map(Array.from({ length: 1_000 }, (_, index) => [`other ${index}`, index] as const));
   let escrow: Escrow = emptyEscrow;

@@ -168,7 +168,7 @@ export function createShop(tariffs: Record<string, { price: Tariff; cost: Tariff
     bank: (at: number, what: 'received' | 'sent', vnd: number) => void cash.push({ at, what, vnd: BigInt(vnd) }),
 
     /**
-     * A request at its tariff; what ends soonest pays first, of equals what came first. `short`: what is left need not reach.
+     * A request at its tariff; what ends soonest pays first, of equals what was given before what was bought, then what came first. `short`: what is left need not reach.
      */
     call(at: number, account: string, model: string, tokens: Tokens, { short = false } = {}): Call {
       const tariff = tariffs[model];
@@ -178,7 +178,11 @@ export function createShop(tariffs: Record<string, { price: Tariff; cost: Tariff
       let open = price;
       const usable = budgets
         .filter((budget) => budget.account === account && (budget.endsAt === null || budget.endsAt > at))
-        .toSorted((a, b) => (a.endsAt ?? Number.MAX_SAFE_INTEGER) - (b.endsAt ?? Number.MAX_SAFE_INTEGER));
+        .toSorted(
+          (a, b) =>
+            (a.endsAt ?? Number.MAX_SAFE_INTEGER) - (b.endsAt ?? Number.MAX_SAFE_INTEGER) ||
+            Number(a.kind === 'bought') - Number(b.kind === 'bought'),
+        );
       for (const budget of usable) {
         const left = leftOf(budget);
         const amount = left < open ? left : open;

@@ -88,11 +88,14 @@ export function promise(escrow: Escrow, parts: readonly Part[]): Escrow {
   return { ...escrow, idle: minus(escrow.idle, parts), promised: plus(escrow.promised, parts) };
 }
 
-/** Replaces the grants' ends by newly read ones. `ends` may have those of other accounts as well: they are not kept. */
+/** Replaces the grants' ends by newly read ones, which are in the order of consumption. `ends` may have those of other accounts as well: they are not kept. */
 export function withEnds(escrow: Escrow, ends: ReadonlyMap<string, number | null>): Escrow {
+  const own = new Set([...escrow.idle, ...escrow.promised].map(({ grantId }) => grantId));
   const known = new Map<string, number | null>();
-  for (const { grantId } of [...escrow.idle, ...escrow.promised]) {
-    known.set(grantId, (ends.has(grantId) ? ends : escrow.ends).get(grantId) ?? null);
+  // In their order, which decides among grants that end at the same moment. Most escrows have money of one grant.
+  if (own.size > 1) for (const [grantId, end] of ends) if (own.has(grantId)) known.set(grantId, end);
+  for (const grantId of own) {
+    if (!known.has(grantId)) known.set(grantId, (ends.has(grantId) ? ends : escrow.ends).get(grantId) ?? null);
   }
   return { ...escrow, ends: known, idle: inOrder(escrow.idle, known) };
 }
@@ -180,14 +183,15 @@ function hasEnded(escrow: Escrow, grantId: string, nowMs: number): boolean {
   return endsAtMs !== null && endsAtMs <= nowMs;
 }
 
-/** Soonest end first, those that never end last, then by id: the order of consumption of `budget.ts`. */
+/** Soonest end first, those that never end last, then as `ends` has them: the order of consumption of `budget.ts`. */
 function inOrder(parts: readonly Part[], ends: ReadonlyMap<string, number | null>): readonly Part[] {
   if (parts.length < 2) return parts;
   const endOf = ({ grantId }: Part): number => ends.get(grantId) ?? Number.POSITIVE_INFINITY;
+  const places = [...ends.keys()];
   return [...parts].sort((a, b) => {
     const [first, second] = [endOf(a), endOf(b)];
     if (first !== second) return first < second ? -1 : 1;
-    return a.grantId < b.grantId ? -1 : 1;
+    return places.indexOf(a.grantId) - places.indexOf(b.grantId);
   });
 }
 

@@ -4,6 +4,7 @@ import { fromStoredTiers, fromStoredUnits, type StoredTier, unitPrices } from '.
 import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
 import { fromStoredVariants, type StoredVariant } from '../../core/price-variants.ts';
 import type { SpendLimits } from '../../core/spend-limits.ts';
+import { consumptionOrder } from '../grants.ts';
 import type { Grant } from '../rules/budget.ts';
 import type { SharedLimit } from '../rules/shared-limits.ts';
 import { burnWindowOf, type KeyLimits, noSpend, type Spend } from '../rules/spend-limit.ts';
@@ -139,11 +140,11 @@ const grantsOfAccounts = (name: string, lock: string) =>
   statement(
     name,
     `SELECT account_id, id, place, trial, amount, spent, held, expired, ended, overdrawn, ${milliseconds('expires_at')}
-   FROM (SELECT account_id, id, ctid AS place, kind = 'trial' AS trial, amount, spent, held, expired, expires_at, overdrawn,
+   FROM (SELECT account_id, id, ctid AS place, kind, created_at, kind = 'trial' AS trial, amount, spent, held, expired, expires_at, overdrawn,
                 coalesce(expires_at <= ${moment}, false) AS ended
          FROM "grant" WHERE account_id = ANY ($1::uuid[]) AND spent + expired < amount
          ORDER BY account_id, id ${lock}) AS locked
-   ORDER BY account_id, expires_at, id`,
+   ORDER BY account_id, ${consumptionOrder}`,
   );
 const lockGrants = grantsOfAccounts('lock_grants', 'FOR NO KEY UPDATE');
 const readGrants = grantsOfAccounts('read_grants', '');

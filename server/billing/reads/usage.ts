@@ -14,7 +14,7 @@ import { parseWindowText } from '../../core/price-clock.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import type { TokenPools, UsageSource } from '../../core/tokens.ts';
 import type { Queryable } from '../../database/pool.ts';
-import type { GrantKind } from '../grants.ts';
+import { consumptionOrder, type GrantKind } from '../grants.ts';
 import type { Balance } from '../types.ts';
 
 /**
@@ -104,7 +104,7 @@ export async function listGrants(db: Queryable, accountId: string): Promise<Gran
     name: 'usage_grants',
     text: `SELECT id, kind, amount, spent, held, ${expiredOf} AS expired, expires_at, created_at, source_ref, reason
            FROM "grant" WHERE account_id = $1
-           ORDER BY amount - spent - held - ${expiredOf} = 0, expires_at, id LIMIT 1000`,
+           ORDER BY amount - spent - held - ${expiredOf} = 0, ${consumptionOrder} LIMIT 1000`,
     values: [accountId],
   });
   return rows.map((row) => {

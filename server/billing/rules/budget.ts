@@ -4,8 +4,9 @@ import type { PicoUsd } from '../../core/money.ts';
  * The rules of the budget: grants in, movements out. Pure: no clock, database or setting is read; the caller has locked
  * the grants and applies the movements.
  *
- * Lists of grants are in the order of consumption: soonest expiry first, grants without expiry last, then by id, so
- * that the money that would expire first is used first.
+ * Lists of grants are in the order of consumption: soonest expiry first, grants without expiry last, so that the money that
+ * would expire first is used first. Of those that end at the same moment, what was given before what was bought, since what
+ * was bought can be refunded; then the older, then by id (`consumptionOrder` of `grants.ts`).
  */
 export interface Grant {
   readonly id: string;
