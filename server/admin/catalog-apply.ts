@@ -62,9 +62,9 @@ export async function applyCatalog(client: ClientBase, options: ApplyOptions): P
 
 async function applyModel(client: ClientBase, { model, prices, routes }: ModelContent, actor: string): Promise<Change> {
   const made = await saveModel(client, model, actor);
-  const priced = await savePrices(client, { modelId: model.id, prices, actor });
   const bare = routes?.map(({ line: _line, ...route }) => route) ?? null;
   const routed = bare === null ? 'unchanged' : await saveRoutes(client, { modelId: model.id, routes: bare, actor });
+  const priced = await savePrices(client, { modelId: model.id, prices, actor });
   return strongest([made, priced, routed]);
 }
 

@@ -1,9 +1,11 @@
 /** Writes the catalog of the database as a catalog file, without keys. */
 
 import type { ClientBase } from 'pg';
-import { currentPrice, listModels } from '../catalog/models.ts';
-import { listRoutes, listUpstreams } from '../catalog/upstreams.ts';
+import { switchedOff, toolPrices } from '../catalog/hosted-tools.ts';
+import { currentPrice, listModels, usdPerUnit } from '../catalog/models.ts';
+import { listRoutes, listUpstreams, type RouteCosts, type Upstream } from '../catalog/upstreams.ts';
 import { formatUsd } from '../core/money.ts';
+import type { CatalogPrice } from '../core/price.ts';
 import { listPlans } from '../plans/plans.ts';
 import { pricesText } from './prices-text.ts';
 
@@ -29,6 +31,10 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
     (await listRoutes(client)).filter(({ enabled }) => enabled),
     ({ modelId }) => modelId,
   );
+  const placesOf = (modelId: string) => {
+    const ids = new Set((routes.get(modelId) ?? []).map(({ upstreamId }) => upstreamId));
+    return upstreams.filter(({ id }) => ids.has(id));
+  };
   const priced = await inOrder(models, async (model) => ({ model, price: await currentPrice(client, model.id) }));
   const catalog = {
     upstreams: upstreams.map(({ enabled, profile, features, ...upstream }) => ({
@@ -47,7 +53,7 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
           : [
               {
                 ...model,
-                prices: pricesText(price),
+                prices: textOf(price, placesOf(model.id)),
                 ...(allow.length === 0 ? {} : { allow }),
                 ...(capabilities.length === 0 ? {} : { capabilities }),
                 ...(efforts.length === 0 ? {} : { efforts }),
@@ -59,7 +65,14 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
                   model: upstreamModel,
                   priority,
                   weight,
-                  ...(costs === null ? {} : { costs: pricesText(costs) }),
+                  ...(costs === null
+                    ? {}
+                    : {
+                        costs: textOf(
+                          costs,
+                          upstreams.filter(({ id }) => id === upstreamId),
+                        ),
+                      }),
                 })),
                 ...onlyOff(enabled),
               },
@@ -75,6 +88,14 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
     })),
   };
   return { catalog, unpriced: priced.filter(({ price }) => price === null).map(({ model }) => model.id) };
+}
+
+/** Prices or costs; a tool without a price at a vendor that has a public one is switched off, or the file would bring it. */
+function textOf(prices: CatalogPrice | RouteCosts, places: readonly Upstream[]) {
+  const off = switchedOff(prices, toolPrices(places));
+  if (off.length === 0) return pricesText(prices);
+  const none = Object.fromEntries(off.map((unit) => [unit, null]));
+  return { ...pricesText(prices), perUnit: { ...usdPerUnit(prices.perUnit ?? {}), ...none } };
 }
 
 /** Sequential: a connection runs one query at a time. */

@@ -4,7 +4,7 @@ import { repeatedTransaction } from '../database/lane.ts';
 import type { Seal } from '../shared/seal.ts';
 import { isSecret } from './file-entries.ts';
 import { modelId, modelShape } from './model.ts';
-import { listModels, saveModel, savePrices } from './models.ts';
+import { currentPrice, listModels, saveModel, savePrices } from './models.ts';
 import { costsInput, pricesInput } from './price.ts';
 import {
   addUpstreamKey,
@@ -148,7 +148,11 @@ export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPri
           return { kind: 'invalid', problems: [{ path: [], message: 'routes must not name a place twice.' }] };
         // Read under lock, so that changes of two operators are serialised.
         await client.query('SELECT FROM model WHERE id = $1 FOR UPDATE', [id]);
-        return saved(await saveRoutes(client, { modelId: id, routes: parsed.data, actor }));
+        const made = await saveRoutes(client, { modelId: id, routes: parsed.data, actor });
+        // Prices that were given before the first routes could not have those of the vendors' tools.
+        const price = made === 'created' ? await currentPrice(client, id) : null;
+        if (price !== null) await savePrices(client, { modelId: id, prices: price, actor });
+        return saved(made);
       });
     },
   };

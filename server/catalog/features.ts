@@ -54,6 +54,10 @@ export const featuresInput = z.strictObject({
     .boolean()
     .optional()
     .describe('The upstream is handed the trace of each request (`traceparent`, `tracestate`).'),
+  hostedTools: z
+    .boolean()
+    .optional()
+    .describe('Tools that run at the vendor pass where their price is known. `false`: they are left out of requests.'),
   minOutputTokens: z
     .int()
     .min(0)
@@ -88,6 +92,7 @@ const usual = {
   endUser: true,
   usageOption: true,
   traceContext: false,
+  hostedTools: true,
   minOutputTokens: 0,
   cachedTokens: null,
 } as const satisfies Partial<UpstreamFeatures>;

@@ -19,6 +19,7 @@ import { fromStoredClock, type StoredClock, toStoredClock } from '../core/price-
 import { fromStoredVariants, type StoredVariant, toStoredVariants } from '../core/price-variants.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { toolPricesOf, withToolPrices } from './hosted-tools.ts';
 import type { Model } from './model.ts';
 
 /**
@@ -121,13 +122,15 @@ export async function currentPrice(client: ClientBase, modelId: string): Promise
 
 /**
  * Adds a price version, valid at once or from a future moment. Does nothing when the valid version has the same prices.
- * Versions that begin later stay.
+ * Versions that begin later stay. Prices of tools that are left out are the public ones of the vendors on the model's routes,
+ * so that routes are saved first.
  */
 export async function savePrices(
   client: ClientBase,
   ask: { modelId: string; prices: CatalogPrice; validFrom?: Date; actor: string },
 ): Promise<Change> {
-  const { modelId, prices, validFrom, actor } = ask;
+  const { modelId, validFrom, actor } = ask;
+  const prices = withToolPrices(ask.prices, await toolPricesOf(client, modelId));
   const before = await currentPrice(client, modelId);
   if (validFrom === undefined && before !== null && samePrices(before, prices)) return 'unchanged';
   // By `clock_timestamp()`, not the start of the transaction: of two overlapping changes, the last one written must

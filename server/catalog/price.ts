@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { type ImagePrices, MAX_IMAGE_PRICES } from '../core/image-price.ts';
 import { parsePrice, parseUsd } from '../core/money.ts';
 import {
+  type ChargedUnit,
+  chargedUnits,
   MAX_EXCEPT_DATES,
   MAX_PERIODS,
   MAX_TIERS,
@@ -78,20 +80,25 @@ const pieceText = z.string(unitSentence).transform((text, context) => {
 
 const unitPrice = pieceText.nullish();
 
-/** What is charged by the piece, in USD for one. */
+/** What is charged by the piece, in USD for one. `off`: units that are to have no price. */
 const perUnit = z
   .strictObject({
-    search: unitPrice.describe('One search that the vendor makes, USD as text.'),
+    search: unitPrice.describe(
+      "One search that the vendor makes, USD as text. Left out: the vendor's public price where its profile knows one; `null`: none.",
+    ),
     image: unitPrice.describe('One image, USD as text.'),
     minute: unitPrice.describe('One minute, begun ones whole, USD as text.'),
   })
   .nullish()
-  .transform((given): PerUnit => {
+  .transform((given): { priced: PerUnit; off: ChargedUnit[] } => {
     const { search, image, minute } = given ?? {};
     return {
-      ...(search == null ? {} : { search }),
-      ...(image == null ? {} : { image }),
-      ...(minute == null ? {} : { minute }),
+      priced: {
+        ...(search == null ? {} : { search }),
+        ...(image == null ? {} : { image }),
+        ...(minute == null ? {} : { minute }),
+      },
+      off: chargedUnits.filter((unit) => given?.[unit] === null),
     };
   });
 
@@ -335,11 +342,21 @@ function setsOf(variants: readonly GivenVariant[], ordinary: Ordinary): PriceVar
   return sets.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Leaves out a clock and prices of images that are not given. */
-function withoutNothing<
-  Prices extends { clock?: PriceClock | null | undefined; images?: ImagePrices | null | undefined },
->({ clock, images, ...prices }: Prices) {
-  return { ...prices, ...(images == null ? {} : { images }), ...(clock == null ? {} : { clock }) };
+/** Leaves out a clock and prices of images that are not given, and tells units without a price from those that were not spoken of. */
+function settled<
+  Prices extends {
+    clock?: PriceClock | null | undefined;
+    images?: ImagePrices | null | undefined;
+    perUnit: { priced: PerUnit; off: ChargedUnit[] };
+  },
+>({ clock, images, perUnit: { priced, off }, ...prices }: Prices) {
+  return {
+    ...prices,
+    perUnit: priced,
+    ...(off.length === 0 ? {} : { without: off }),
+    ...(images == null ? {} : { images }),
+    ...(clock == null ? {} : { clock }),
+  };
 }
 
 /** Prices of a model: five of them, other sets of five for longer prompts, and others for hours of the week. */
@@ -365,7 +382,7 @@ export const pricesInput = z
       ),
   })
   .refine(isHitCheaper, cheaperHit)
-  .transform(withoutNothing)
+  .transform(settled)
   .transform(withVariants)
   .refine(haveSameBounds, windowBounds)
   .refine(haveVariantBounds, variantBounds)
@@ -391,7 +408,7 @@ export const costsInput = z
     perUnit: perUnit.describe('What the vendor charges by the piece.'),
     images: images.describe('What the vendor charges for images.'),
   })
-  .transform(withoutNothing)
+  .transform(settled)
   .transform(withVariants)
   .refine(haveSameBounds, windowBounds)
   .refine(haveVariantBounds, variantBounds)

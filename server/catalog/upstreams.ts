@@ -3,6 +3,7 @@ import type { ClientBase } from 'pg';
 import { z } from 'zod';
 import { fromStoredImages, type ImagePrices, type StoredImagePrices, storedImages } from '../core/image-price.ts';
 import {
+  type ChargedUnit,
   fromStoredTiers,
   fromStoredUnits,
   type PerUnit,
@@ -22,6 +23,7 @@ import { textProblem } from '../shared/plain-text.ts';
 import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { type FeaturesInput, featuresInput } from './features.ts';
+import { toolPrices, withToolPrices } from './hosted-tools.ts';
 import { type Change, clockFacts, imageFacts, usdPerUnit, variantFacts } from './models.ts';
 import { profileOf } from './profiles/profiles.ts';
 
@@ -140,6 +142,8 @@ export interface RouteCosts {
   images?: ImagePrices;
   /** As in `TieredPrices`. */
   variants?: readonly PriceVariant[];
+  /** As in `CatalogPrice`. */
+  without?: readonly ChargedUnit[];
   /** Left out: the same costs at every hour. */
   clock?: PriceClock;
 }
@@ -349,14 +353,25 @@ export async function listRoutes(client: ClientBase, modelId: string | null = nu
   return rows.map(toRoute);
 }
 
-/** Replaces the routes of a model: others are switched off and not deleted, because ledger entries refer to them. */
+/**
+ * Replaces the routes of a model: others are switched off and not deleted, because ledger entries refer to them. Costs of tools
+ * that are left out are the vendor's public prices.
+ */
 export async function saveRoutes(
   client: ClientBase,
   { modelId, routes, actor }: { modelId: string; routes: readonly Omit<Route, 'modelId'>[]; actor: string },
 ): Promise<Change> {
   const before = await listRoutes(client, modelId);
   const nameOf = (route: Omit<Route, 'modelId'>) => JSON.stringify([route.upstreamId, route.upstreamModel]);
-  const wanted = new Map(routes.map((route) => [nameOf(route), { ...route, modelId }]));
+  const places = new Map((await listUpstreams(client)).map((upstream) => [upstream.id, upstream]));
+  const wanted = new Map(
+    routes.map((route) => {
+      const place = places.get(route.upstreamId);
+      const known = place === undefined ? {} : toolPrices([place]);
+      const costs = route.costs === null ? null : withToolPrices(route.costs, known);
+      return [nameOf(route), { ...route, costs, modelId }];
+    }),
+  );
   const known = new Map(before.map((route) => [nameOf(route), route]));
   const left = before.filter((route) => route.enabled && !wanted.has(nameOf(route)));
   const changed = [...wanted].filter(([name, route]) => {

@@ -4,6 +4,7 @@ import { repeatedTransaction } from '../database/lane.ts';
 import type { Seal } from '../shared/seal.ts';
 import type { CatalogOutcome } from './changes.ts';
 import { isSecret } from './file-entries.ts';
+import { toolPrices, withToolPrices } from './hosted-tools.ts';
 import { type Markup, markedUp, parseMarkup } from './markup.ts';
 import { modelShape } from './model.ts';
 import { currentPrice, listModels, saveModel, savePrices } from './models.ts';
@@ -82,7 +83,7 @@ export function createVendorSetup({ pool, seal, routeTester, allowPrivate, vendo
       await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.catalog', 0))`);
       const refusal = await addUpstreams(client, { ...ask, seal, actor });
       if (refusal !== null) return refusal;
-      for (const one of models) await addModel(client, one, { markup: share, actor });
+      for (const one of models) await addModel(client, one, { markup: share, upstreams: ask.upstreams, actor });
       return { kind: 'saved', change: 'changed' };
     });
 
@@ -228,13 +229,15 @@ async function hasKey(client: PoolClient, upstreamId: string): Promise<boolean> 
 async function addModel(
   client: PoolClient,
   { model, costs, routes }: VendorModel,
-  { markup, actor }: { markup: Markup; actor: string },
+  { markup, upstreams, actor }: { markup: Markup; upstreams: readonly Upstream[]; actor: string },
 ): Promise<void> {
   const before = (await listModels(client)).find(({ id }) => id === model.id);
   if (before === undefined) await saveModel(client, model, actor);
   else if (!before.enabled) await saveModel(client, { ...before, enabled: true }, actor);
   if ((await currentPrice(client, model.id)) === null) {
-    await savePrices(client, { modelId: model.id, prices: markedUp(costs, markup), actor });
+    const places = upstreams.filter(({ id }) => routes.some(({ upstreamId }) => upstreamId === id));
+    const prices = markedUp(withToolPrices(costs, toolPrices(places)), markup);
+    await savePrices(client, { modelId: model.id, prices, actor });
   }
   const nameOf = (route: Omit<Route, 'modelId'>) => JSON.stringify([route.upstreamId, route.upstreamModel]);
   const own = new Set(routes.map(nameOf));

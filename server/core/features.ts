@@ -49,6 +49,8 @@ export interface UpstreamFeatures {
   usageOption: boolean;
   /** Smaller caps on the output are refused and therefore raised to it. */
   minOutputTokens: number;
+  /** Tools that run at the vendor pass there where their price is known; otherwise they are left out. */
+  hostedTools: boolean;
   /**
    * Where the counts of cached tokens stand: within the prompt's count, beside it, or both read and written within, even where
    * the same tokens are in both (`overlapping`). Null: as the numbers themselves suggest.

@@ -187,6 +187,8 @@ export interface CatalogPrice {
   /** As in `TieredPrices`. */
   images?: ImagePrices;
   variants?: readonly PriceVariant[];
+  /** Units that are to have no price although a vendor's public one is known; only on the way into the database. */
+  without?: readonly ChargedUnit[];
   /** Left out: the same prices at every hour. */
   clock?: PriceClock;
 }

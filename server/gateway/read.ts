@@ -1,10 +1,12 @@
 import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
+import { openTools } from '../catalog/hosted-tools.ts';
 import { callIdMaxOf, compactsItself } from '../catalog/profiles/profiles.ts';
 import type { Candidates, Router, Target } from '../catalog/router.ts';
 import { boundOf, mayRunOthers } from '../metering/bound.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import { createTextSeal, type TextDigest, type TextSeal } from '../shared/text-seal.ts';
 import { scanBody } from '../wire/body.ts';
+import { boundedUses } from '../wire/hosted-tools.ts';
 import type { RequestFacts, WireContext, WireExchange, WireProblem } from '../wire/protocol.ts';
 import { compactingExchange, openCompaction, userItemsOf } from '../wire/responses/compaction.ts';
 import { embeddingsWire, wireFor } from '../wire/wires.ts';
@@ -12,7 +14,14 @@ import type { ClientCall, ModelRequest, Prepared } from './call.ts';
 import { attributionOf, rememberDigests } from './entrance/attribution.ts';
 import type { Standing } from './entrance/standing.ts';
 import { createCpuShares } from './load/cpu-shares.ts';
-import { longPromptProblem, passGates, problemRefusal, withGuess, withoutLongPromptBeta } from './refusals/problem.ts';
+import {
+  allowedWith,
+  longPromptProblem,
+  passGates,
+  problemRefusal,
+  withGuess,
+  withoutLongPromptBeta,
+} from './refusals/problem.ts';
 import type { Refusal, Refusals } from './refusals/refusals.ts';
 import { stickiness } from './upstream/stickiness.ts';
 
@@ -83,7 +92,7 @@ export function createReader(parts: ReaderParts) {
     );
     const isOwn = translated || !compactsItself(upstream.profile, call.protocol);
     const opened = openCompaction(call.bytes.raw, facts, { seal, isOwn });
-    const leftOut = passGates(opened.raw, opened.facts, model, translated);
+    const leftOut = passGates(opened.raw, opened.facts, model, translated ? null : openTools(model, upstream));
     if (leftOut !== null && 'message' in leftOut) return leftOut;
     const problem = translated ? versionProblem(call, facts) : longPromptProblem(betasOf(call), facts, model);
     if (problem !== null) return problem;
@@ -164,13 +173,17 @@ export function createReader(parts: ReaderParts) {
       return standing.unlessExhausted(principal, fromProblem(guessed));
     }
     call.rawHeaders = withoutLongPromptBeta(call.rawHeaders, facts, model);
+    const open = facts.hostedTools.length === 0 ? noTools : openAnywhere(facts, model);
     const others = mayRunOthers(facts, model.allow)
       ? catalog.pricedAt(new Set(model.routes.map(({ upstream }) => upstream.id)))
       : [];
     return {
       facts,
       model,
-      bound: boundOf({ ...facts, maxTokens: sentCap(facts, model) }, { ...model, others }),
+      bound: boundOf(
+        { ...facts, ...boundedUses(facts, { open, allow: model.allow }), maxTokens: sentCap(facts, model) },
+        { ...model, allow: allowedWith(model.allow, open), others },
+      ),
       others,
       attribution,
       first,
@@ -184,6 +197,14 @@ export function createReader(parts: ReaderParts) {
     };
   };
 }
+
+/** Tools that pass by their public price on one of the model's routes; translated requests go without. */
+function openAnywhere({ protocol }: RequestFacts, model: CatalogModel): ReadonlySet<string> {
+  const native = model.routes.filter(({ upstream }) => upstream.protocol === protocol);
+  return new Set(native.flatMap(({ upstream }) => [...openTools(model, upstream)]));
+}
+
+const noTools: ReadonlySet<string> = new Set();
 
 /** What of a context the model and its route say. */
 function contextOf(model: CatalogModel, { route: { upstream, upstreamModel } }: Target) {

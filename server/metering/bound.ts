@@ -54,13 +54,13 @@ export interface BoundPart {
 export interface BoundModel {
   /** Gates that the entry opens; other gated members never reach the vendor. */
   allow: ReadonlySet<string>;
-  routes: readonly { upstream: { protocol: Protocol; profile: ProfileId | null } }[];
+  routes: readonly { upstreamModel?: string; upstream: { protocol: Protocol; profile: ProfileId | null } }[];
   /** Other models that may run for the request; left out: none may. */
   others?: readonly { price: TieredPrices }[];
 }
 
 /** What of a scan decides a bound. */
-export type BoundFacts = RequestMeasure & Gated & { searchesTools: boolean };
+export type BoundFacts = RequestMeasure & Gated & { searchesTools: boolean; maxSearches?: number };
 
 interface Gated {
   gates: readonly { kind: string; name: string }[];
@@ -245,6 +245,9 @@ function asksFor(gate: RegExp, { gates }: Gated, allowed: ReadonlySet<string>): 
   return gates.some(({ kind, name }) => kind === 'price' && allowed.has(name) && gate.test(name));
 }
 
+/** Vendors whose models search with a tool of the request alone, but those that are called after it (`gpt-5-search-api`). */
+const searchesByTool: ReadonlySet<ProfileId> = new Set(['anthropic', 'openai-gpt5', 'openai-o', 'azure']);
+
 /**
  * Searches where the request asks for them, or where the model may search by itself. It may where its entry opens no searches
  * and has a price for them all the same, and at vendors of chat completions, some of whose models search whatever the
@@ -252,10 +255,16 @@ function asksFor(gate: RegExp, { gates }: Gated, allowed: ReadonlySet<string>): 
  * the other protocols a search needs its tool. Zero: none can be made.
  */
 function searchesOf(facts: BoundFacts, { allow, routes }: BoundModel): number {
-  if (asksFor(searchGate, facts, allow)) return facts.maxToolUses ?? maxSearchesAsked;
+  if (asksFor(searchGate, facts, allow)) return facts.maxSearches ?? facts.maxToolUses ?? maxSearchesAsked;
   const isAskable = [...allow].some((name) => searchGate.test(name));
-  const mayTakeChat = routes.some(({ upstream }) => upstream.protocol === 'chat-completions');
-  return !isAskable || mayTakeChat ? maxSearchesUnasked : 0;
+  const strangers = routes.filter(
+    ({ upstreamModel = '', upstream: { profile } }) =>
+      profile === null || !searchesByTool.has(profile) || /search/i.test(upstreamModel),
+  );
+  if (routes.length > 0 && strangers.length === 0) return 0;
+  const mayTakeChat = strangers.some(({ upstream }) => upstream.protocol === 'chat-completions');
+  // A model with a price for searches may search unasked.
+  return !isAskable || mayTakeChat ? maxSearchesUnasked : 1;
 }
 
 /** The most tokens of one request's input and output pools, and of what is counted by the piece. */
@@ -279,8 +288,7 @@ export function tokenBounds(
   return {
     input: Math.min(mostInputTokens(size, contextWindow), MAX_POOL_TOKENS),
     output: Math.min(cap * size.answers * (size.attempts ?? 1) + (size.advice ?? 0) * maxOutputTokens, MAX_POOL_TOKENS),
-    // A model with a price for searches may search unasked.
-    searches: Math.max(size.searches, 1),
+    searches: size.searches,
     images: size.madeImages,
     minutes: size.minutes,
     longWrites: size.longWrites,

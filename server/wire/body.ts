@@ -126,6 +126,8 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     tools: content.tools,
     ...(content.maxToolUses === undefined ? {} : { maxToolUses: content.maxToolUses }),
     ...(compacts(body, root) ? { compacts: true } : {}),
+    hostedTools: content.hostedTools,
+    allToolUses: content.allToolUses,
     searchesTools: content.searchesTools,
     danglingReasoning: content.danglingReasoning,
     longestCallId: content.longestCallId,

@@ -28,7 +28,7 @@ import {
 } from './members.ts';
 import type { PdfWork } from './pdf/lexer.ts';
 import { measurePdf, pdfWorkOfBody } from './pdf/measure.ts';
-import type { Gate, RequestFacts, WireProblem } from './protocol.ts';
+import type { Gate, HostedToolUse, RequestFacts, WireProblem } from './protocol.ts';
 
 /**
  * What a request body holds beyond its plain parameters: media that must not be counted as text, cache markers, and
@@ -53,6 +53,8 @@ export interface Content
     | 'longestCallId'
     | 'compaction'
     | 'maxToolUses'
+    | 'hostedTools'
+    | 'allToolUses'
   > {
   /** Bytes of inline media, which are no text. */
   inlineBytes: number;
@@ -100,8 +102,7 @@ interface Walk {
   body: Buffer;
   found: Content;
   refuse: Refuse;
-  /** For each tool of the vendor: how often it may be used; null: it does not say. */
-  toolUses: (number | null)[];
+  hostedTools: HostedToolUse[];
   /** Gates found so far: a body may repeat itself ten thousand times. */
   gateNames: Map<string, Gate>;
   unknownParts: Set<string>;
@@ -261,21 +262,34 @@ function readTool(walk: Walk, tool: JsonNode, protocol: Protocol, path: Path): v
     return;
   }
   if (type === 'shell' && environmentOf(walk.body, tool) === 'local') return;
-  walk.toolUses.push(wholeNumber(walk.body, tool.members.get('max_uses')));
   const name = type === 'mcp_toolset' ? 'mcp_servers' : withoutToolVersion(type);
+  walk.hostedTools.push({
+    name,
+    uses: wholeNumber(walk.body, tool.members.get('max_uses')),
+    runsPrograms: runsPrograms(walk.body, type, tool),
+  });
   addGate(walk, 'price', name, inner(path, 'type'), {
     // Clients offer them with every request; where they cannot exist the answer does not depend on them.
     translationDrops: isOptionalTool(type),
   });
 }
 
+/** Versions of this day and later are called by programs of the model unless they are to be called directly. */
+const firstWithPrograms = '20260209';
+
+function runsPrograms(body: Buffer, type: string, tool: JsonNode): boolean {
+  if (!type.startsWith('web_') || (/_(\d{8})$/.exec(type)?.[1] ?? '') < firstWithPrograms) return false;
+  const callers = items(tool.members.get('allowed_callers'));
+  return callers.length === 0 || callers.some((caller) => textOf(body, caller) !== 'direct');
+}
+
 function wholeNumber(body: Buffer, node: JsonNode | undefined): number | null {
   if (node?.kind !== 'number') return null;
   const value = Number(body.toString('latin1', node.start, node.end));
-  return Number.isInteger(value) && value >= 0 && value <= MAX_TOOL_USES ? value : null;
+  return Number.isInteger(value) && value >= 0 ? Math.min(value, MAX_TOOL_USES) : null;
 }
 
-/** More uses than this are as good as no bound. */
+/** So many uses and more are as good as no bound. */
 const MAX_TOOL_USES = 10_000;
 
 function environmentOf(body: Buffer, tool: JsonNode): string | null {
@@ -396,7 +410,7 @@ function readFileData(walk: Walk, data: JsonNode | undefined): void {
 // Messages
 
 const cacheMarker = shape({ ttl: leaf });
-const messagesTool = shape({ type: leaf, max_uses: leaf, cache_control: cacheMarker });
+const messagesTool = shape({ type: leaf, max_uses: leaf, allowed_callers: listOf(leaf), cache_control: cacheMarker });
 /** A content block, and by its `items` a list of them: content holds either, at any depth. */
 const block = shape();
 block.items = block;
@@ -784,14 +798,13 @@ const storedContexts: ReadonlySet<string> = new Set([
 ]);
 
 /** How often the vendor's tools may be used for the request, all together; null: it does not say. */
-function usesOf({ body, toolUses, found }: Walk, root: JsonNode): number | null {
-  const inAll = wholeNumber(body, root.members.get('max_tool_calls'));
-  if (inAll !== null) return inAll;
-  const isOpen = toolUses.length === 0 || found.searchesTools;
+function usesOf({ hostedTools, found }: Walk, inAll: number | null): number | null {
+  if (inAll !== null && inAll < MAX_TOOL_USES) return inAll;
+  const isOpen = hostedTools.length === 0 || found.searchesTools;
   if (isOpen) return null;
   let sum = 0;
-  for (const uses of toolUses) {
-    if (uses === null) return null;
+  for (const { uses } of hostedTools) {
+    if (uses === null || uses >= MAX_TOOL_USES) return null;
     sum += uses;
   }
   return sum;
@@ -815,13 +828,15 @@ function rulesFor(kind: BodyKind, wanted: Shape, readContent: (walk: Walk, root:
         media: new Map(),
         tools: { declared: 0, described: 0 },
         unknownParts: [],
+        hostedTools: [],
+        allToolUses: wholeNumber(body, root.members.get('max_tool_calls')),
       };
       const walk: Walk = {
         kind,
         body,
         found,
         refuse,
-        toolUses: [],
+        hostedTools: [],
         gateNames: new Map(),
         unknownParts: new Set(),
         pdfWork: { left: pdfWorkOfBody },
@@ -830,9 +845,10 @@ function rulesFor(kind: BodyKind, wanted: Shape, readContent: (walk: Walk, root:
       if (kind !== 'embeddings') readTools(walk, root, kind);
       readContent(walk, root);
       for (const { name } of found.gates) if (storedContexts.has(name)) addMedia(walk, 'stored_context');
-      const maxToolUses = usesOf(walk, root);
+      const maxToolUses = usesOf(walk, found.allToolUses);
       return {
         ...found,
+        hostedTools: walk.hostedTools,
         ...(maxToolUses === null ? {} : { maxToolUses }),
         unknownParts: [...walk.unknownParts],
       };

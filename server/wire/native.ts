@@ -34,6 +34,8 @@ export interface ReplyProtocol {
   noun: string;
   countItem(generated: Generated, item: JsonNode, data: Uint8Array): void;
   usage(root: JsonNode): JsonNode | null | undefined;
+  /** How many searches it says were made, beside its items; null: it does not say; left out: the protocol has no place for it. */
+  searches?(data: Uint8Array, root: JsonNode): number | null;
   /** Where it says why it ended; left out: nowhere. */
   finish?(root: JsonNode): JsonNode | undefined;
   readUsage(reported: unknown): UsageReading | null;
@@ -128,7 +130,7 @@ export async function countArrived(
 }
 
 function readReply(
-  { shape, list, noun, countItem, usage, readUsage, finish }: ReplyProtocol,
+  { shape, list, noun, countItem, usage, readUsage, searches, finish }: ReplyProtocol,
   body: Uint8Array,
   facts: Pick<RequestFacts, 'cacheWrite'>,
   context: ReplyContext,
@@ -148,6 +150,8 @@ function readReply(
     // What was cut in an item without counted text is none: a picture.
     if (generated.bytes > before) generated.bytes += cutBytesIn?.(item.start, item.end) ?? 0;
   }
+  const counted = searches?.(body, root) ?? null;
+  if (counted !== null) generated.searches = counted;
   const reported = usage(root);
   const found = reported?.kind === 'object' ? readUsage(valueOf(body, reported)) : null;
   const reading = countedAs(found, context.features.cachedTokens);

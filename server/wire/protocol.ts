@@ -53,6 +53,10 @@ export interface RequestFacts extends RequestMeasure {
   unknownMembers: readonly string[];
   /** Named gates this body touches (tenant and price gates): field or tool names a catalog entry may allow. */
   gates: readonly Gate[];
+  /** Tools that run at the vendor, each as often as it stands in the request. */
+  hostedTools: readonly HostedToolUse[];
+  /** Responses only: how often they may be used all together; null: it does not say. */
+  allToolUses: number | null;
   /** A tool of the vendor looks for tools: free by itself, and the model may run again with what it found. */
   searchesTools: boolean;
   /** Responses only: `asked`: the conversation is to be compacted; `carried`: it was once. */
@@ -76,6 +80,16 @@ export interface Gate {
   translationDrops?: true;
   /** How many tools of the request have this gate; absent: it is none of a tool. */
   places?: number;
+}
+
+/** A tool of a request that runs at the vendor. */
+export interface HostedToolUse {
+  /** Without its version, as its gate is called. */
+  name: string;
+  /** How often it may be used; null: it does not say. */
+  uses: number | null;
+  /** The model may run programs at the vendor to filter what the tool brings. */
+  runsPrograms: boolean;
 }
 
 /** Tools that a native request goes without: their types as the client wrote them, and the edits that take them out. */

@@ -253,3 +253,48 @@ plans:
     expect(await everything()).toBe(before);
   });
 });
+
+describe('prices of tools at the vendor', () => {
+  const search = 10_000_000_000;
+  const priced = (perUnit: string, profile = 'anthropic') => `
+upstreams:
+  - { id: tools, protocol: messages, baseUrl: "http://127.0.0.1:9000"${profile === '' ? '' : `, profile: ${profile}`} }
+models:
+  - id: tool-1
+    displayName: Tool 1
+    family: tool
+    contextWindow: 200000
+    maxOutputTokens: 32000
+    prices: { input: "3", cacheHit: "0.3", output: "15"${perUnit} }
+    routes:
+      - { upstream: tools, model: m, costs: { input: "3", cacheHit: "0.3", output: "15"${perUnit} } }
+`;
+  const stored = async () => {
+    const { rows } = await database.pool.query<{ price: unknown; cost: unknown }>(
+      `SELECT p.per_unit AS price, r.cost_per_unit AS cost FROM price p JOIN route r USING (model_id)
+       WHERE model_id = 'tool-1' ORDER BY p.valid_from DESC, p.created_at DESC, p.id DESC LIMIT 1`,
+    );
+    return rows[0];
+  };
+
+  test.each([
+    ['are the public ones where the file has none', '', 'anthropic', { search }, { search }],
+    [
+      'are those of the file',
+      ', perUnit: { search: "0.02" }',
+      'anthropic',
+      { search: 2 * search },
+      { search: 2 * search },
+    ],
+    ['are none where the file says so', ', perUnit: { search: null }', 'anthropic', {}, {}],
+    ['are none of an unknown vendor', '', '', {}, {}],
+  ])('%s, and an exported file says the same', async (_what, perUnit, profile, price, cost) => {
+    const text = priced(perUnit, profile);
+    await apply(text);
+    expect(await stored()).toEqual({ price, cost });
+    expect((await apply(text)).models.unchanged).toEqual(['tool-1']);
+    const { catalog } = await transaction(database.pool, exportCatalog);
+    expect((await apply(stringify(catalog))).models.unchanged).toContain('tool-1');
+    expect(await stored()).toEqual({ price, cost });
+  });
+});

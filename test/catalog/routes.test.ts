@@ -117,6 +117,7 @@ describe('the snapshot', () => {
             thinkingSwitch: false,
             toolChoice: 'named',
             traceContext: false,
+            hostedTools: true,
             parallelCalls: true,
             shortCallIds: false,
             callSignatures: false,

@@ -32,7 +32,7 @@ export interface RequestSize extends PromptSize {
   stream: boolean;
   /** Embeddings: how many inputs there are, each of which may fill the model's window. Left out: a conversation. */
   inputs?: number;
-  /** The most searches that the vendor may make for it; left out: none that are known of. */
+  /** The most searches that the vendor may make for it; left out: not known, so that one is counted. */
   searches?: number;
   /** The most images that the vendor may make for it; left out: none. */
   madeImages?: number;
@@ -109,8 +109,7 @@ export function holdSize(request: RequestSize, model: ModelSize, prices: TieredP
   const allAnswers = BigInt(request.answers * (request.attempts ?? 1)) * dearest.output;
   const answers = (tokens: number): PicoUsd => BigInt(Math.min(cap, tokens)) * allAnswers;
   const pieces: Required<UnitCounts> = {
-    // A model with a price for searches may search unasked, and is charged for it.
-    search: Math.max(request.searches ?? 0, 1),
+    search: request.searches ?? 1,
     image: request.madeImages ?? 0,
     minute: request.minutes ?? 0,
   };

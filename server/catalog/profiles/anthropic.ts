@@ -10,6 +10,19 @@ export const anthropic: VendorProfile = {
       // https://platform.claude.com/docs/en/build-with-claude/batch-processing
       batches: true,
       features: { sampling: false, effort: true },
+      // `code_execution` is billed by the hour of its container, of which an answer says nothing: it has no price here.
+      tools: {
+        web_search: {
+          fee: { unit: 'search', price: 10_000_000_000n },
+          source: 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool#usage-and-pricing',
+          date: '2026-11-23',
+        },
+        web_fetch: {
+          fee: null,
+          source: 'https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-fetch-tool#usage-and-pricing',
+          date: '2026-11-23',
+        },
+      },
     },
   },
   keyVariable: 'ANTHROPIC_API_KEY',

@@ -20,6 +20,10 @@ export const azure: VendorProfile = {
   quirks: [
     ...reasoningQuirks,
     {
+      what: '`web_search` is Bing with terms and a price of its own, so that none is known here',
+      source: 'https://learn.microsoft.com/en-us/azure/ai-foundry/openai/how-to/web-search',
+    },
+    {
       what: 'streams begin with a chunk without choices, whose `prompt_filter_results` say what was filtered',
       source: 'https://github.com/AbanteAI/archive-old-cli-mentat/issues/429',
     },

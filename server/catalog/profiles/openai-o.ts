@@ -1,4 +1,4 @@
-import { openaiCallIds, reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
+import { openaiCallIds, openaiTools, reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
 import type { VendorProfile } from './profile.ts';
 
 /** OpenAI's o-series. */
@@ -16,6 +16,7 @@ export const openaiO: VendorProfile = {
       callIdMax: openaiCallIds.responses,
       // https://developers.openai.com/api/docs/guides/compaction
       compaction: true,
+      tools: openaiTools,
       features: { ...reasoningResponses, parallelCalls: false },
     },
   },

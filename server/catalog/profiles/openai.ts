@@ -1,5 +1,5 @@
 import type { UpstreamFeatures } from '../../core/features.ts';
-import type { Quirk } from './profile.ts';
+import type { HostedTool, Quirk } from './profile.ts';
 
 /** What OpenAI's reasoning models have in common, at OpenAI and at Azure. */
 
@@ -17,6 +17,19 @@ export const reasoningChat: Partial<UpstreamFeatures> = {
 
 /** Responses: the same models, which take tools together with reasoning there. */
 export const reasoningResponses: Partial<UpstreamFeatures> = { sampling: false, minOutputTokens: 16 };
+
+/**
+ * A call of `web_search`; what it found is charged as tokens of the prompt. `web_search_preview` costs the same with reasoning
+ * models. `code_interpreter` is billed by its container's size and time, of which an answer says nothing, and `file_search` reads
+ * what is kept in the vendor's account: neither has a price here.
+ */
+export const openaiTools: Readonly<Record<string, HostedTool>> = {
+  web_search: {
+    fee: { unit: 'search', price: 10_000_000_000n },
+    source: 'https://developers.openai.com/api/docs/pricing',
+    date: '2026-11-23',
+  },
+};
 
 export const reasoningQuirks: readonly Quirk[] = [
   {

@@ -1,4 +1,6 @@
 import type { UpstreamFeatures } from '../../core/features.ts';
+import type { PicoUsd } from '../../core/money.ts';
+import type { ChargedUnit } from '../../core/price.ts';
 import type { ProfileId } from '../../core/profile.ts';
 import type { Protocol } from '../../core/protocol.ts';
 
@@ -27,6 +29,17 @@ export interface VendorEndpoint {
   batches?: true;
   /** Characters that an id of a tool call may have; absent: any. */
   callIdMax?: number;
+  /** Tools that run at the vendor and have a public price there, by their names without a version; absent: none is known. */
+  tools?: Readonly<Record<string, HostedTool>>;
+}
+
+/** What a use of a vendor's tool is charged as, beside the tokens that it brings into the context. */
+export interface HostedTool {
+  /** Null: free of a fee. */
+  fee: { unit: ChargedUnit; price: PicoUsd } | null;
+  /** The vendor's page, and the day on which it was read. */
+  source: string;
+  date: string;
 }
 
 /** One thing that the vendor does otherwise, and the public page that says so. */

@@ -13,7 +13,7 @@ import { ollama } from './ollama.ts';
 import { openaiGpt5 } from './openai-gpt5.ts';
 import { openaiO } from './openai-o.ts';
 import { openrouter } from './openrouter.ts';
-import type { VendorProfile } from './profile.ts';
+import type { HostedTool, VendorProfile } from './profile.ts';
 import { vllm } from './vllm.ts';
 import { xai } from './xai.ts';
 
@@ -54,6 +54,11 @@ export function hasBatches(name: unknown, protocol: Protocol): boolean {
 export function callIdMaxOf(name: unknown, protocol: Protocol): number | null | undefined {
   const profile = profileOf(name);
   return profile === null ? undefined : (profile.protocols[protocol]?.callIdMax ?? null);
+}
+
+/** The vendor's tools of the protocol that have a public price, by their names; empty: none is known. */
+export function toolsAt(name: unknown, protocol: Protocol): Readonly<Record<string, HostedTool>> {
+  return profileOf(name)?.protocols[protocol]?.tools ?? {};
 }
 
 /** What the profile says of upstreams of that protocol. */

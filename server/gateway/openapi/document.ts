@@ -179,7 +179,7 @@ const answerHeaders: Json = {
   ...cost,
   'x-steyg-dropped-tools': {
     description:
-      "Types of the vendor's own tools that the request offers and that a model of another vendor was not given, separated by commas. Absent when there are none.",
+      "Types of the vendor's own tools that the request offers and the model was not given, because it is another vendor's or nobody knows their price, separated by commas. Absent when there are none.",
     schema: { type: 'string' },
   },
 };

@@ -1,4 +1,5 @@
 import type { Protocol } from '../../core/protocol.ts';
+import { mostToolUses, usualToolUses } from '../../wire/hosted-tools.ts';
 import { memberTables } from '../../wire/members.ts';
 import { translatedFields } from '../../wire/wires.ts';
 
@@ -34,6 +35,7 @@ function describeMembers(protocol: Protocol): string {
   const ofParts = gated(parts);
   return [
     `Refused unless they ask for nothing or the model allows them, because they change the price or refer to what is kept at the vendor: ${list(gated(members))}${ofParts.length === 0 ? '' : `; content parts of type ${list(ofParts)}`}.`,
+    `Tools that run at the vendor pass where their price is known, at most ${usualToolUses} times unless the request says another number (\`max_uses\` of a tool, \`max_tool_calls\` of a response), and ${mostToolUses} times in any case. Where nobody knows a price they are left out unless \`tool_choice\` demands them, and named in the header \`x-steyg-dropped-tools\`.`,
     'A member whose name differs from a known one only in case, `_` or `-` is refused. Any other unknown member travels unread where the upstream speaks this protocol, unless the model refuses unknown members.',
   ].join(' ');
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Catalog } from '../../catalog/catalog.ts';
+import { openTools } from '../../catalog/hosted-tools.ts';
 import type { Router, Target } from '../../catalog/router.ts';
 import { mediaTokens } from '../../metering/estimate.ts';
 import type { GatewayTimeouts } from '../../runtime/config.ts';
@@ -151,7 +152,12 @@ export function registerCountTokens(
 
         const target = router.candidates(model, 'messages', () => '')?.next('nothing') ?? null;
         const forwarded = target?.route.upstream.protocol === 'messages' ? target : null;
-        const leftOut = passGates(raw, facts, model, forwarded === null);
+        const leftOut = passGates(
+          raw,
+          facts,
+          model,
+          forwarded === null ? null : openTools(model, forwarded.route.upstream),
+        );
         if (leftOut !== null && 'message' in leftOut) throw new RefusalError(problemRefusal(refusals, leftOut));
 
         response.headers(requestIdHeaders(request.id)).type('application/json');

@@ -2,7 +2,7 @@ import type { CatalogModel } from '../../catalog/catalog.ts';
 import { heldBytesPerToken } from '../../core/tokens.ts';
 import { mediaTokens } from '../../metering/estimate.ts';
 import { closest } from '../../shared/closest.ts';
-import { leaveOutTools } from '../../wire/left-out-tools.ts';
+import { boundToolUses, leaveOutTools } from '../../wire/hosted-tools.ts';
 import { type BodyKind, membersOf } from '../../wire/members.ts';
 import type { Gate, LeftOut, RequestFacts, WireProblem } from '../../wire/protocol.ts';
 import type { Refusal, Refusals } from './refusals.ts';
@@ -18,19 +18,30 @@ export function problemRefusal(refusals: Refusals, problem: WireProblem): Refusa
 }
 
 /**
- * Holds a request against the gates of a model. A problem: it may not pass. Else what a native request goes without; null:
- * nothing.
+ * Holds a request against the gates of a model. A problem: it may not pass. Else what a native request goes without, and how often
+ * tools may be used that pass by their public price (`open`); null: it stays as it is. `open` null: it is translated.
  */
 export function passGates(
   raw: Uint8Array,
   facts: RequestFacts,
   model: Pick<CatalogModel, 'allow' | 'unknownMembers'>,
-  translated: boolean,
+  open: ReadonlySet<string> | null,
 ): LeftOut | WireProblem | null {
-  if (translated) return shutGate(facts, model, 'dropped');
-  const leftOut = leaveOutTools(raw, facts, model.allow);
+  if (facts.gates.length === 0 && model.unknownMembers === 'pass') return null;
+  if (open === null) return shutGate(facts, model, 'dropped');
+  const terms = { ...model, allow: allowedWith(model.allow, open) };
+  const leftOut = leaveOutTools(raw, facts, terms.allow);
   if (leftOut !== null && 'message' in leftOut) return leftOut;
-  return shutGate(facts, model, leftOut === null ? 'nothing' : 'tools') ?? leftOut;
+  const bounds = boundToolUses(raw, facts, { open, allow: model.allow });
+  if ('message' in bounds) return bounds;
+  const problem = shutGate(facts, terms, leftOut === null ? 'nothing' : 'tools');
+  if (problem !== null || bounds.length === 0) return problem ?? leftOut;
+  return { types: leftOut?.types ?? [], edits: [...(leftOut?.edits ?? []), ...bounds] };
+}
+
+/** The names that an entry opens, and those of the tools that pass by their public price. */
+export function allowedWith(allow: ReadonlySet<string>, open: ReadonlySet<string>): ReadonlySet<string> {
+  return open.size === 0 ? allow : new Set([...allow, ...open]);
 }
 
 /**

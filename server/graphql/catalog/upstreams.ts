@@ -166,6 +166,11 @@ const UpstreamFeaturesType = builder.objectRef<Partial<UpstreamFeatures>>('Upstr
       description: 'Is handed the trace of each request.',
       resolve: ({ traceContext }) => traceContext ?? null,
     }),
+    hostedTools: t.boolean({
+      nullable: true,
+      description: 'Tools that run at the vendor pass where their price is known.',
+      resolve: ({ hostedTools }) => hostedTools ?? null,
+    }),
     minOutputTokens: t.int({
       nullable: true,
       description: 'The smallest cap on the output that it takes.',
@@ -315,6 +320,7 @@ const plainFeatures = (t: InputFields) => ({
   endUser: t.boolean({ description: 'Takes a pseudonym of the end user.' }),
   usageOption: t.boolean({ description: 'Takes `stream_options`.' }),
   traceContext: t.boolean({ description: 'Is handed the trace of each request.' }),
+  hostedTools: t.boolean({ description: 'Tools that run at the vendor pass where their price is known.' }),
   minOutputTokens: t.int({ description: 'The smallest cap on the output that it takes.' }),
 });
 

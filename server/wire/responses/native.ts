@@ -93,20 +93,47 @@ function countContent(generated: Generated, item: JsonNode): void {
   countJson(generated, item.members.get('input'));
 }
 
+/**
+ * What the vendor says of its tools beside the usage: searches that it counted itself. A call may hold several queries, and the
+ * items of some answers are not all there. No page describes it; recorded answers have it:
+ * https://github.com/labring/aiproxy/pull/542
+ */
+const toolUsage = shape({ web_search: shape({ num_requests: leaf }) });
+
+function countedSearches(data: Uint8Array, root: JsonNode): number | null {
+  const count = root.members.get('tool_usage')?.members.get('web_search')?.members.get('num_requests');
+  const value = count?.kind === 'number' ? valueOf(data, count) : null;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null;
+}
+
 const reply: ReplyProtocol = {
-  shape: shape({ model: leaf, status: leaf, usage: leaf, error: shape(), output: listOf(itemShape) }),
+  shape: shape({
+    model: leaf,
+    status: leaf,
+    usage: leaf,
+    tool_usage: toolUsage,
+    error: shape(),
+    output: listOf(itemShape),
+  }),
   list: 'output',
   noun: 'response',
   countItem,
   usage: (root) => root.members.get('usage'),
   readUsage: readResponsesUsage,
+  searches: countedSearches,
   finish: (root) => root.members.get('status'),
 };
 
 const eventShape = shape({
   type: leaf,
   sequence_number: leaf,
-  response: shape({ model: leaf, status: leaf, usage: leaf, error: shape({ code: leaf, message: leaf }) }),
+  response: shape({
+    model: leaf,
+    status: leaf,
+    usage: leaf,
+    tool_usage: toolUsage,
+    error: shape({ code: leaf, message: leaf }),
+  }),
   output_index: leaf,
   content_index: leaf,
   item: itemShape,
@@ -167,6 +194,8 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
     if (!endings.has(type)) return shown;
     progress.finish = textOf(data, carried?.members.get('status')) ?? '';
     if (progress.pieces === 0 && doneItems.size === 0) countWhole(progress, data);
+    const counted = carried === undefined ? null : countedSearches(data, carried);
+    if (counted !== null) progress.searches = counted;
     return { ...shown, state: 'terminated' };
   }
 

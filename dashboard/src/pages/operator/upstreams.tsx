@@ -286,6 +286,7 @@ const features = {
   endUser: 'flag',
   usageOption: 'flag',
   traceContext: 'flag',
+  hostedTools: 'flag',
 } as const satisfies Record<string, readonly string[] | 'flag' | 'number'>;
 type Feature = keyof typeof features;
 type Written = string | number | boolean;
