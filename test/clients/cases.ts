@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Agent, cutWindowMs } from './agents.ts';
-import { type Customer, type Entry, models, type Protocol, searchingModel } from './gateway.ts';
+import { type Customer, type Entry, models, type Protocol, searchingModels } from './gateway.ts';
 import type { Asked, Lane } from './lane.ts';
 import type { Call } from './tap.ts';
 
@@ -46,7 +46,7 @@ function nativeModel({ agent }: Lane): string {
 
 /** The model on an upstream that the agent can be used with as it is. */
 function modelOn({ offersSearch, protocol }: Agent, upstream: Protocol): string {
-  return offersSearch === true && upstream === protocol ? searchingModel : models[upstream];
+  return offersSearch === true && upstream === protocol ? searchingModels.messages : models[upstream];
 }
 
 /** The agent's tool writes a file, its result goes back, and the conversation goes on in a new process. */
@@ -270,12 +270,12 @@ async function* toolSearch(lane: Lane): AsyncGenerator<Finding> {
   }
 }
 
-/** Codex offers its vendor's search with every request. Where it has no price, it is left out. */
+/** Codex offers its vendor's search with every request. Where nobody knows its price, it is left out. */
 async function* vendorSearch(lane: Lane): AsyncGenerator<Finding> {
-  for (const protocol of protocols) {
+  for (const model of [...Object.values(models), searchingModels.responses]) {
     const { key } = await lane.gateway.customer('1');
-    const asked = await lane.ask({ prompt: '[[say went well]]', key, model: models[protocol] });
-    const check = checking(`with web search, ${models[protocol]}`, asked);
+    const asked = await lane.ask({ prompt: '[[say went well]]', key, model });
+    const check = checking(`with web search, ${model}`, asked);
     const offered = asked.calls.find(isForModel)?.body ?? '';
     check.that(offered.includes('"web_search"'), 'it was not offered');
     check.exitsWell();

@@ -23,26 +23,29 @@ export type Protocol = keyof typeof models;
 const others = ['sim-medium', 'sim-small'];
 
 // One price for all, so that one amount of budget means the same to every tool.
-/** The model on messages with a price for searches: some agents offer the vendor's search with every request. */
-export const searchingModel = 'on-messages-searching';
+/** Models of vendors that are known to search at a public price: some agents offer the vendor's search with every request. */
+export const searchingModels = { messages: 'on-messages-searching', responses: 'on-responses-searching' } as const;
 
 const catalog = `
 upstreams:
   - { id: messages, protocol: messages, baseUrl: simulator, features: { effort: true } }
   - { id: chat-completions, protocol: chat-completions, baseUrl: simulator, features: { effort: true, files: true } }
   - { id: responses, protocol: responses, baseUrl: simulator }
+  - { id: anthropic, protocol: messages, baseUrl: simulator, profile: anthropic }
+  - { id: openai, protocol: responses, baseUrl: simulator, profile: openai-gpt5 }
 models:
 ${[
   ...Object.entries(models).map(([protocol, id]) => describe(id, [protocol])),
   ...others.map((id) => describe(id, ['messages', 'chat-completions'])),
-  describe(searchingModel, ['messages'], 'web_search'),
+  describe(searchingModels.messages, ['anthropic']),
+  describe(searchingModels.responses, ['openai']),
 ].join('\n')}
 `;
 
-function describe(id: string, upstreams: string[], allow = ''): string {
+function describe(id: string, upstreams: string[]): string {
   const routes = upstreams.map((upstream) => `{ upstream: ${upstream}, model: sim-large }`);
   return `  - { id: ${id}, displayName: ${id}, family: simulated, contextWindow: 200000, maxOutputTokens: 64000,
-      capabilities: [tools, vision, thinking, caching], allow: [${allow}], prices: { input: "1", cacheHit: "0.1", output: "5" },
+      capabilities: [tools, vision, thinking, caching], prices: { input: "1", cacheHit: "0.1", output: "5" },
       routes: [${routes.join(', ')}] }`;
 }
 

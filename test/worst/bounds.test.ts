@@ -222,6 +222,52 @@ describe('what was lost before there was a bound', () => {
   });
 });
 
+describe('searches that pass at the vendor’s public price', () => {
+  const searching = (door: 'messages' | 'responses', more: Record<string, unknown>): Ask => ({
+    door,
+    body: (text) => ({
+      ...bodyOf(door, { model: door === 'messages' ? 'searcher' : 'asker', text, cap: 16 }),
+      ...more,
+    }),
+  });
+  const fetching = { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 900 };
+  const offered: [string, Ask][] = [
+    ['messages', searching('messages', { tools: [{ type: 'web_search_20250305', name: 'web_search' }] })],
+    ['messages, fetches with a number', searching('messages', { tools: [fetching] })],
+    ['responses', searching('responses', { tools: [{ type: 'web_search' }] })],
+    ['responses, with a number', searching('responses', { tools: [{ type: 'web_search' }], max_tool_calls: 900 })],
+  ];
+
+  it.each(offered)('%s: the bill is never above the bound, and all of it is charged', async (_name, ask) => {
+    const { secret, accountId } = await apps[0].customer({ usd: '1000' });
+    for (const stream of [false, true]) {
+      requests += 1;
+      const id = `b${requests}`;
+      const asked = { door: ask.door, secret, body: { ...ask.body(told({ id })), stream } };
+      const estimated = (await (await post(apps[0], { ...asked, path: '/estimate' })).json()) as { most_usd: string };
+      const response = await post(apps[0], asked);
+      expect([response.status, response.headers.get('x-steyg-dropped-tools')]).toEqual([200, null]);
+      await response.text();
+      const bill = vendor.bills.get(id);
+      if (bill === undefined) throw new Error('the vendor was not asked');
+      expect(costOf(bill)).toBeLessThanOrEqual(picoOf(estimated.most_usd));
+      expect(bill.input).toBeGreaterThan(1_000_000);
+      const row = (await apps[0].ledger(accountId)).find(
+        (entry) => entry['request_id'] === response.headers.get('request-id'),
+      );
+      expect(row).toMatchObject({ cost: costOf(bill), charged: costOf(bill), usage_source: 'reported' });
+    }
+  });
+
+  it.each(offered)('%s: thirty at once on 1 USD lose one request at most', async (_name, ask) => {
+    const customer = await apps[0].customer({ usd: '1' });
+    const { ids } = await attack(customer, times(30, ask));
+    const lost = await books(customer.accountId, ids);
+    expect(lost.billed - lost.charged).toBeLessThanOrEqual(lost.largest);
+    expect(lost.free).toEqual([]);
+  });
+});
+
 /** An amount of USD, as answers have it. */
 function picoOf(usd: string): bigint {
   const pico = parseUsd(usd);

@@ -22,8 +22,8 @@ export const worstCatalog =
   (): string => {
     const upstream = (id: string, protocol: string, baseUrl: string, more = '') =>
       `  - { id: ${id}, protocol: ${protocol}, baseUrl: "${baseUrl}"${more} }`;
-    const model = (id: string) =>
-      `  - { id: ${id}, displayName: ${id}, family: worst, contextWindow: 200000, maxOutputTokens: 32000, prices: ${entryPrices}, allow: [${allow.join(', ')}], routes: [{ upstream: ${id}, model: worst, priority: 0 }] }`;
+    const model = (id: string, place = id, opened = allow) =>
+      `  - { id: ${id}, displayName: ${id}, family: worst, contextWindow: 200000, maxOutputTokens: 32000, prices: ${entryPrices}, allow: [${opened.join(', ')}], routes: [{ upstream: ${place}, model: worst, priority: 0 }] }`;
     return [
       'upstreams:',
       upstream('messages', 'messages', vendorUrl),
@@ -31,11 +31,15 @@ export const worstCatalog =
       upstream('responses', 'responses', `${vendorUrl}/v1`),
       // Its vendor says what pages of documents cost.
       upstream('reader', 'messages', vendorUrl, ', profile: anthropic'),
+      upstream('asker', 'responses', `${vendorUrl}/v1`, ', profile: openai-gpt5'),
       'models:',
       model('messages'),
       model('chat'),
       model('responses'),
       model('reader'),
+      // Whose search passes because its vendor's price is known.
+      model('searcher', 'reader', ['file_id']),
+      model('asker', 'asker', ['file_id']),
     ].join('\n');
   };
 

@@ -16,6 +16,7 @@ export interface Plan {
   cacheWrite1h?: number;
   /** Tokens of the answer; left out: as many as every cap of the request allows. */
   output?: number;
+  /** Left out: as many as the request's own bound on uses allows. */
   searches?: number;
   /** Milliseconds to the first byte, between chunks, and from the last word to the usage. */
   firstMs?: number;
@@ -102,7 +103,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, bills:
   };
   bills.set(plan.id, bill);
   const total = plan.output ?? mostOutput(body);
-  const { firstMs = 0, everyMs = 0, usageMs = 0, chunk = 50, searches = 0 } = plan;
+  const { firstMs = 0, everyMs = 0, usageMs = 0, chunk = 50, searches = mostSearches(body, protocol) } = plan;
   const isGone = (): boolean => response.destroyed && !response.writableFinished;
   const pause = async (ms: number): Promise<void> => {
     if (ms > 0) await delay(ms);
@@ -148,8 +149,22 @@ function mostInput(body: Record<string, unknown>, raw: string): number {
     !/"(?:image|image_url|input_image|document|file|input_file|video_url|input_video|input_audio|audio|container_upload|unheard_of|file_id|file_url)"/.test(
       raw,
     );
-  if (!isMeasured || Array.isArray(body['tools'])) return window;
-  return Math.min(window, Buffer.byteLength(raw));
+  if (Array.isArray(body['tools'])) return window * (1 + (usesOf(body) ?? 0));
+  return isMeasured ? Math.min(window, Buffer.byteLength(raw)) : window;
+}
+
+/** As often as the body lets tools that run here be used; null: it does not say, or offers none. */
+function usesOf(body: Record<string, unknown>): number | null {
+  if (typeof body['max_tool_calls'] === 'number') return body['max_tool_calls'];
+  const tools = (body['tools'] ?? []) as { max_uses?: unknown }[];
+  const uses = tools.flatMap(({ max_uses }) => (typeof max_uses === 'number' ? [max_uses] : []));
+  return uses.length === 0 ? null : uses.reduce((sum, each) => sum + each, 0);
+}
+
+/** Every use is a search where the request offers one, and at responses every call eight of them. */
+function mostSearches(body: Record<string, unknown>, protocol: Protocol): number {
+  if (!JSON.stringify(body['tools'] ?? []).includes('search')) return 0;
+  return (usesOf(body) ?? 0) * (protocol === 'responses' ? 8 : 1);
 }
 
 function mostOutput(body: Record<string, unknown>): number {
