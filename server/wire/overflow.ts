@@ -54,7 +54,7 @@ const certain =
 
 /** Limits of a pace or of a contract are passed by waiting, not by compacting; those of the answer by asking for less. */
 const otherLimit =
-  /\bper[ -](?:min|hour|day|sec|month)|\b[tr]p[mdhs]\b|\brate.?limit|\bquota\b|\bcredits?\b|\bbalance\b|\bmaximum (?:allowed )?(?:number of )?(?:output|completion) tokens|\bcompletion tokens, whereas|\bcharacters?\b|\bbytes\b|\b[KMG]i?B\b|\bstring too long|\barray too long|\bbudget_tokens\b|\bcached? content\b/i;
+  /\bthrottl|\bplease wait\b|\bper[ -](?:min|hour|day|sec|month)|\b[tr]p[mdhs]\b|\brate.?limit|\bquota\b|\bcredits?\b|\bbalance\b|\bmaximum (?:allowed )?(?:number of )?(?:output|completion) tokens|\bcompletion tokens, whereas|\bcharacters?\b|\bbytes\b|\b[KMG]i?B\b|\bstring too long|\barray too long|\bbudget_tokens\b|\bcached? content\b/i;
 
 /** Only the beginning is looked at: vendors quote their customers' texts at the end, and the work is bounded. */
 const lookedAt = 2_000;

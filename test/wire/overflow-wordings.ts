@@ -96,7 +96,22 @@ export const overflows: readonly Wording[] = [
   {
     from: 'vLLM, by its model',
     says: 'The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens.',
-    source: 'https://github.com/vllm-project/vllm vllm/v1/engine/processor.py',
+    source: 'https://github.com/vllm-project/vllm vllm/v1/engine/input_processor.py',
+  },
+  {
+    from: 'vLLM, by its model, with the answer',
+    says: 'The decoder prompt (length 4096) plus the number of requested output tokens (at least 1) is longer than the maximum model length of 4096. Make sure that `max_model_len` is no smaller than the number of text tokens (prompt + requested output tokens).',
+    source: 'https://github.com/vllm-project/vllm vllm/v1/engine/input_processor.py',
+  },
+  {
+    from: 'LiteLLM',
+    says: "Requested token count exceeds the model's maximum context length of 131072 tokens",
+    source: pi,
+  },
+  {
+    from: 'a proxy',
+    says: "Input length (265330) exceeds model's maximum context length (262144).",
+    source: pi,
   },
   {
     from: 'SGLang, its pool',
@@ -181,6 +196,11 @@ export const overflows: readonly Wording[] = [
 ];
 
 export const others: readonly Wording[] = [
+  {
+    from: 'Amazon Bedrock, throttled',
+    says: 'ThrottlingException: Too many tokens, please wait before trying again.',
+    source: pi,
+  },
   {
     from: 'OpenAI',
     says: 'max_tokens is too large: 100000. This model supports at most 16384 completion tokens, whereas you provided 100000.',
@@ -289,7 +309,7 @@ export const others: readonly Wording[] = [
   { from: 'vLLM', says: 'best_of must be at least 1, got 0.', source: '' },
   {
     from: 'llama.cpp',
-    says: 'Failed to parse grammar: the repetition count exceeds 2000',
+    says: 'error parsing grammar: number of repetitions exceeds sane defaults, please reduce the number of repetitions',
     source: 'https://github.com/ggml-org/llama.cpp src/llama-grammar.cpp',
   },
 ];
