@@ -18,9 +18,12 @@ import {
 const chatMembers =
   'model messages max_completion_tokens max_tokens stream stream_options tools tool_choice parallel_tool_calls response_format reasoning_effort stop n seed logit_bias logprobs top_logprobs frequency_penalty presence_penalty temperature top_p user safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options metadata store service_tier prediction modalities audio web_search_options verbosity functions function_call moderation';
 
-/** https://platform.openai.com/docs/api-reference/responses/create */
+/**
+ * https://platform.openai.com/docs/api-reference/responses/create; the first two are what its own agent sends:
+ * https://github.com/openai/codex codex-rs/codex-api/src/common.rs
+ */
 const responsesMembers =
-  'model input instructions max_output_tokens max_tool_calls stream stream_options tools tool_choice parallel_tool_calls text reasoning temperature top_p top_logprobs user safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options metadata store service_tier include previous_response_id conversation prompt background truncation';
+  'client_metadata access_programs context_management model input instructions max_output_tokens max_tool_calls stream stream_options tools tool_choice parallel_tool_calls text reasoning temperature top_p top_logprobs user safety_identifier prompt_cache_key prompt_cache_retention prompt_cache_options metadata store service_tier include previous_response_id conversation prompt background truncation';
 
 // https://github.com/nashsu/llm_wiki/issues/336
 function unknownArgument(body: ParsedObject, protocol: Protocol): VendorError | null {
