@@ -233,6 +233,9 @@ function showFirstStart({ operator, key }: FirstStart, url: string): void {
     print(
       `      -H 'content-type: application/json' -d '{"model":"${key.model}","messages":[{"role":"user","content":"ping"}]}'`,
     );
+    print();
+    print('  Set a tool up, with a key of its own that you approve in the browser:');
+    print(`    npx --yes ${url}/sdk.tgz login claude-code --base-url ${url}/api`);
   }
 }
 

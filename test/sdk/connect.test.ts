@@ -71,6 +71,8 @@ describe('every tool', () => {
     'claude-code',
     'opencode',
     'qwen-code',
+    'kilo',
+    'crush',
     'aider',
     'langchain',
     'ai-sdk',
@@ -100,6 +102,8 @@ describe('every tool', () => {
       ['opencode.json', false],
       ['.qwen/settings.json', false],
       ['.qwen/.env', true],
+      ['.kilo/kilo.json', false],
+      ['crush.json', false],
       ['.aider.conf.yml', false],
       ['.env', true],
     ]);

@@ -61,7 +61,7 @@ describe('a first start', () => {
     const lines = server.output
       .slice(server.output.indexOf('Try it'))
       .split('\n')
-      .filter((line) => /^ {4}/.test(line))
+      .filter((line) => /^ {4}(?:curl| )/.test(line))
       .join('\n');
     const commands = lines.split(/(?=^ {4}curl )/m);
     expect(commands).toHaveLength(2);

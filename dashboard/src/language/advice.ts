@@ -42,16 +42,22 @@ const sentences: Readonly<Record<string, string>> = {
     'Địa chỉ có /v1 với ChatOpenAI và không có với ChatAnthropic.',
   'A JSON answer with "content" (first) or "choices" (second) means that address and key are right.':
     'Câu trả lời JSON có "content" (lệnh đầu) hoặc "choices" (lệnh sau) nghĩa là địa chỉ và key đều đúng.',
-  'Put STEYG_API_KEY into the profile of your shell, so that every terminal has it, and start Codex again.':
-    'Đặt STEYG_API_KEY vào tệp cấu hình của shell để mọi cửa sổ dòng lệnh đều có, rồi khởi động lại Codex.',
   'Codex needs wire_api = "responses"; other values are refused when it starts.':
     'Codex cần wire_api = "responses"; giá trị khác bị từ chối khi khởi động.',
   'The provider of models cannot be set for a project, only in the file in your home directory. A profile that names another provider wins over it.':
     'Không đặt được nhà cung cấp model riêng cho một dự án, chỉ đặt được trong tệp ở thư mục cá nhân của bạn. Profile nêu nhà cung cấp khác sẽ thắng thiết lập này.',
   'Codex offers the model a search that its vendor carries out and charges for; where the catalog has no price for it, it is left out.':
     'Codex đưa cho model một công cụ tìm kiếm do hãng thực hiện và tính tiền; danh mục không có giá cho việc đó thì công cụ này được bỏ ra.',
-  'What is left and what today cost, below every answer: npm install -g the SDK, and set statusLine to { "type": "command", "command": "steyg status --line" }, with STEYG_BASE_URL and STEYG_API_KEY in the environment.':
-    'Để thấy số dư và chi phí hôm nay dưới mỗi câu trả lời: cài SDK bằng npm install -g, rồi đặt statusLine thành { "type": "command", "command": "steyg status --line" }, với STEYG_BASE_URL và STEYG_API_KEY trong môi trường.',
+  'What is left and what today cost, below every answer: steyg login claude-code sets it up.':
+    'Số dư và chi phí hôm nay dưới mỗi câu trả lời: steyg login claude-code sẽ thiết lập.',
+  'A model that was chosen in Crush itself is kept elsewhere, and wins over the settings.':
+    'Model đã chọn ngay trong Crush được lưu ở chỗ khác và thắng tệp cài đặt.',
+  'GOOSE_PROVIDER and GOOSE_MODEL in the environment win over the file.':
+    'GOOSE_PROVIDER và GOOSE_MODEL trong môi trường thắng tệp này.',
+  'Put the three variables into the profile of your shell, so that every terminal has them.':
+    'Đặt ba biến này vào tệp cấu hình của shell để mọi cửa sổ dòng lệnh đều có.',
+  'COPILOT_OFFLINE=true keeps it from asking GitHub for anything else.':
+    'COPILOT_OFFLINE=true khiến công cụ không hỏi GitHub điều gì khác.',
   'Codex warns that it does not know the model; where it is installed, `steyg connect codex` tells it.':
     'Codex cảnh báo không biết model này; trên máy có cài Codex, `steyg connect codex` sẽ khai báo cho nó.',
   'supports_websockets = true in the provider keeps one connection for a session, on which only what is new is sent.':
@@ -81,10 +87,6 @@ const sentences: Readonly<Record<string, string>> = {
     'Máy chủ của Cursor thực hiện cuộc gọi, nên địa chỉ phải truy cập được từ internet.',
   'Put STEYG_API_KEY into the profile of your shell, so that every terminal has it.':
     'Đặt STEYG_API_KEY vào tệp cấu hình của shell để mọi cửa sổ dòng lệnh đều có.',
-  'small_model is set on purpose: titles are made with it, and opencode’s own default is not in the catalog.':
-    'small_model được đặt có chủ đích: tiêu đề được tạo bằng model này, còn mặc định của opencode không có trong danh mục.',
-  'The part before the slash names the provider in opencode’s picker; the catalog id is sent without it.':
-    'Phần trước dấu gạch chéo là tên nhà cung cấp trong danh sách của opencode; id của model được gửi đi không kèm phần đó.',
   'The ids carry the prefix steyg/, so that they do not collide with the models that Qwen Code brings along.':
     'Các mã có tiền tố steyg/ để không trùng với những model có sẵn của Qwen Code.',
   '.qwen/.env holds the key and must be git-ignored.': '.qwen/.env chứa key và phải có trong .gitignore.',
@@ -93,12 +95,24 @@ const sentences: Readonly<Record<string, string>> = {
   'Zed names the variable after the provider, so the provider has to be called steyg.':
     'Zed đặt tên biến theo nhà cung cấp, nên nhà cung cấp phải có tên là steyg.',
   'Set images to true for models that take them.': 'Đặt images thành true cho các model nhận hình ảnh.',
-  'On Windows the file is %APPDATA%\\Zed\\settings.json.': 'Trên Windows, tệp là %APPDATA%\\Zed\\settings.json.',
 };
 
 /** Sentences with a value, recognised by the text before it. */
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/^(Base URL: .+)$/, '$1'],
+  [/^On Windows the file is (.+)$/, 'Trên Windows, tệp là $1'],
+  [
+    /^Put STEYG_API_KEY into the profile of your shell, so that every terminal has it, and start (.+) again\.$/,
+    'Đặt STEYG_API_KEY vào tệp cấu hình của shell để mọi cửa sổ dòng lệnh đều có, rồi khởi động lại $1.',
+  ],
+  [
+    /^small_model is set on purpose: titles are made with it, and (.+)’s own default is not in the catalog\.$/,
+    'small_model được đặt có chủ đích: tiêu đề được tạo bằng model này, còn mặc định của $1 không có trong danh mục.',
+  ],
+  [
+    /^The part before the slash names the provider in (.+)’s picker; the catalog id is sent without it\.$/,
+    'Phần trước dấu gạch chéo là tên nhà cung cấp trong danh sách của $1; id của model được gửi đi không kèm phần đó.',
+  ],
   [/^(Model ID: .+)$/, '$1'],
   [/^Under the model's configuration, context window size: (.+)$/, 'Trong cấu hình của model, context window size: $1'],
   [/^Override OpenAI Base URL: on, (.+)$/, 'Override OpenAI Base URL: bật, $1'],

@@ -14,9 +14,13 @@ import { cline } from './tools/cline.ts';
 import { aiSdk, anthropicSdk, curl, langchain, openaiSdk } from './tools/code.ts';
 import { codex } from './tools/codex.ts';
 import { continueDev } from './tools/continue.ts';
+import { copilotCli } from './tools/copilot-cli.ts';
+import { crush } from './tools/crush.ts';
 import { cursor } from './tools/cursor.ts';
-import { opencode } from './tools/opencode.ts';
+import { goose } from './tools/goose.ts';
+import { kilo, opencode } from './tools/opencode.ts';
 import { type Parts, partsOf } from './tools/parts.ts';
+import { pi } from './tools/pi.ts';
 import { qwenCode } from './tools/qwen-code.ts';
 import { vscode } from './tools/vscode.ts';
 import { zed } from './tools/zed.ts';
@@ -35,6 +39,11 @@ const makers: Record<ToolName, (parts: Parts) => Connection> = {
   vscode,
   continue: continueDev,
   zed,
+  kilo,
+  crush,
+  goose,
+  pi,
+  'copilot-cli': copilotCli,
   aider,
   langchain,
   'ai-sdk': aiSdk,

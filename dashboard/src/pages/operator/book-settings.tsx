@@ -10,6 +10,7 @@ import { Loaded } from '../../components/states.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useProblems } from '../../explain.ts';
+import { useBookTexts } from '../../language/books.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 
 const settingsKey = ['operator', 'book-settings'];
@@ -22,8 +23,7 @@ const lastMonth = (): string => {
 };
 
 export function BookSettings() {
-  const { t } = useOperatorLanguage();
-  const words = t.operator.bookSettings;
+  const words = useBookTexts().settings;
   const [month] = useState(lastMonth);
   const settings = useAsk({
     key: settingsKey,
@@ -61,8 +61,7 @@ function useSaved() {
 }
 
 function RateForm({ month, rates }: { month: string; rates: Settings['exchangeRates'] }) {
-  const { t } = useOperatorLanguage();
-  const words = t.operator.bookSettings;
+  const words = useBookTexts().settings;
   const [draft, setDraft] = useState({ period: month, rate: '', source: '' });
   const save = useChange({
     change: (steyg, input: typeof draft) => steyg.console.books.setExchangeRate({ input }),
@@ -108,8 +107,8 @@ const percents = ['salesVat', 'foreignVat', 'foreignIncome'] as const;
 const percent = /^\d{1,2}(\.\d{1,2})?$/;
 
 function TaxesForm({ taxes }: { taxes: Settings['bookTaxes'] }) {
-  const { t, format } = useOperatorLanguage();
-  const words = t.operator.bookSettings;
+  const { format } = useOperatorLanguage();
+  const words = useBookTexts().settings;
   const [now] = taxes;
   const [draft, setDraft] = useState({
     validFrom: `${new Date().toISOString().slice(0, 7)}-01`,
@@ -185,8 +184,7 @@ function TaxesForm({ taxes }: { taxes: Settings['bookTaxes'] }) {
 }
 
 function AccountsForm({ accounts }: { accounts: Settings['journalAccounts'] }) {
-  const { t } = useOperatorLanguage();
-  const words = t.operator.bookSettings;
+  const words = useBookTexts().settings;
   const { roles } = words;
   const [draft, setDraft] = useState(() => new Map(accounts.map(({ role, number }) => [role, number])));
   const save = useChange({

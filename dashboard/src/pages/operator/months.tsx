@@ -12,6 +12,7 @@ import { Banner, Empty, Loaded, LoadingSkeleton } from '../../components/states.
 import { type Column, Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, useSteyg } from '../../data.tsx';
+import { useBookTexts } from '../../language/books.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 
 const monthsKey = ['operator', 'closed-months'];
@@ -90,8 +91,8 @@ const payers = ['bought', 'trial', 'bonus', 'given', 'shortfall', 'own', 'probe'
 
 /** Every line of a month. Each row of the first two tables adds up. */
 export function MonthLines({ statement }: { statement: Statement }) {
-  const { t, format } = useOperatorLanguage();
-  const words = t.operator.months;
+  const { format } = useOperatorLanguage();
+  const { months: words } = useBookTexts();
   const { cash, vendorCost, vnd } = statement;
   const rolls = [
     ...budgetKinds.map((kind) => ({ name: words.kinds[kind], line: statement[kind], text: format.usd })),
@@ -171,6 +172,7 @@ const isEmptyMonth = ({ cash, vendorCost, ...statement }: Statement): boolean =>
 
 function CloseMonth({ preview }: { preview: Preview }) {
   const { t, format } = useOperatorLanguage();
+  const { months: words } = useBookTexts();
   const failure = useFailureToast();
   const say = useSay();
   const [asking, setAsking] = useState(false);
@@ -193,7 +195,7 @@ function CloseMonth({ preview }: { preview: Preview }) {
       </p>
       {preview.imbalances.map(({ row, computed, found }) => (
         <Banner key={row} tone="bad">
-          {fill(t.operator.months.imbalance, { row, computed, found })}
+          {fill(words.imbalance, { row, computed, found })}
         </Banner>
       ))}
       {isEmpty ? <Empty title={fill(t.operator.bills.nothingIn, { month })} /> : figures}
@@ -225,7 +227,8 @@ const papers = ['JOURNAL', 'PAPERS', 'ADVANCES'] as const;
 
 /** The papers of a closed month for an adviser, as files. */
 function MonthPapers({ month }: { month: string }) {
-  const { t, locale } = useOperatorLanguage();
+  const { locale } = useOperatorLanguage();
+  const { months: words } = useBookTexts();
   const failure = useFailureToast();
   const steyg = useSteyg();
   const [busy, setBusy] = useState<string | null>(null);
@@ -243,7 +246,7 @@ function MonthPapers({ month }: { month: string }) {
     <div className="actions">
       {papers.map((paper) => (
         <Button key={paper} small busy={busy === paper} onClick={() => void download(paper)}>
-          {t.operator.months.papers[paper]}
+          {words.papers[paper]}
         </Button>
       ))}
     </div>
@@ -261,6 +264,7 @@ function startDownload(url: string, name: string): void {
 
 export function ClosedMonths() {
   const { t, format } = useOperatorLanguage();
+  const { months: words } = useBookTexts();
   const failure = useFailureToast();
   const steyg = useSteyg();
   const [busy, setBusy] = useState(false);
@@ -291,40 +295,40 @@ export function ClosedMonths() {
       ),
     },
     {
-      head: t.operator.months.cashLines.received,
+      head: words.cashLines.received,
       figure: true,
       cell: ({ statement }) => (statement === null ? '–' : format.vnd(statement.cash.received)),
     },
     {
-      head: t.operator.months.cashLines.sold,
+      head: words.cashLines.sold,
       figure: true,
       cell: ({ statement }) => (statement === null ? '–' : format.vnd(statement.cash.sold)),
     },
     {
-      head: t.operator.months.usedOfBought,
+      head: words.usedOfBought,
       figure: true,
       cell: ({ statement, earlier }) => format.usd(statement?.bought.used ?? earlier?.usedOfPurchases ?? '0'),
     },
     {
-      head: t.operator.months.vendorCost,
+      head: words.vendorCost,
       figure: true,
       cell: ({ statement, earlier }) => format.usd(statement?.vendorCost.total ?? earlier?.upstreamCost ?? '0'),
     },
     {
-      head: t.operator.months.margin,
+      head: words.margin,
       figure: true,
       cell: ({ statement, earlier }) =>
         statement === null ? (
           <>
             {format.usd(earlier?.margin ?? '0')}
-            <span className="note">{t.operator.months.earlierMargin}</span>
+            <span className="note">{words.earlierMargin}</span>
           </>
         ) : (
           format.usd(statement.margin)
         ),
     },
     {
-      head: t.operator.months.digest,
+      head: words.digest,
       cell: ({ digest }) => (digest === null ? '–' : <code title={digest}>{digest.slice(0, 12)}</code>),
     },
     { head: t.operator.bills.closedAt, cell: ({ closedAt }) => <Moment at={closedAt} /> },
@@ -348,7 +352,7 @@ export function ClosedMonths() {
               {rows.map(({ month, statement }) =>
                 statement === null ? null : (
                   <details key={month}>
-                    <summary>{fill(t.operator.months.linesOf, { month: format.month(noonOf(month)) })}</summary>
+                    <summary>{fill(words.linesOf, { month: format.month(noonOf(month)) })}</summary>
                     <MonthPapers month={month} />
                     <MonthLines statement={statement} />
                   </details>

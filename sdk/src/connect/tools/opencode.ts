@@ -4,6 +4,20 @@ import { file, keyInEnvironment, keyVariable, type Parts } from './parts.ts';
 
 /** opencode takes a provider of its own through the AI SDK. Its file names the key's variable, so it may be committed. */
 export function opencode(parts: Parts): Connection {
+  const path = parts.scope === 'user' ? '~/.config/opencode/opencode.json' : 'opencode.json';
+  return withProvider(parts, { tool: 'opencode', title: 'opencode', path, schema: 'https://opencode.ai/config.json' });
+}
+
+/** Kilo Code's terminal and editors read the same settings under their own name: https://kilo.ai/docs/code-with-ai/platforms/cli */
+export function kilo(parts: Parts): Connection {
+  const path = parts.scope === 'user' ? '~/.config/kilo/kilo.json' : '.kilo/kilo.json';
+  return withProvider(parts, { tool: 'kilo', title: 'Kilo Code', path, schema: 'https://app.kilo.ai/config.json' });
+}
+
+function withProvider(
+  parts: Parts,
+  { tool, title, path, schema }: { tool: 'opencode' | 'kilo'; title: string; path: string; schema: string },
+): Connection {
   const models = Object.fromEntries(
     parts.chosen.map(({ id, name, contextWindow, maxOutputTokens }) => [
       id,
@@ -22,15 +36,14 @@ export function opencode(parts: Parts): Connection {
     models,
   };
   const merge = (existing: string) => {
-    let text = existing === '' ? setJson('', ['$schema'], 'https://opencode.ai/config.json') : existing;
+    let text = existing === '' ? setJson('', ['$schema'], schema) : existing;
     text = setJson(text, ['provider', 'steyg'], provider);
     text = setJson(text, ['model'], `steyg/${parts.models.main}`);
     return setJson(text, ['small_model'], `steyg/${parts.models.small}`);
   };
-  const path = parts.scope === 'user' ? '~/.config/opencode/opencode.json' : 'opencode.json';
   return {
-    tool: 'opencode',
-    title: 'opencode',
+    tool,
+    title,
     baseUrl: parts.versionedUrl,
     files: [file({ path, others: [`${path}c`], holdsKey: false, merge })],
     environment: [keyInEnvironment(parts)],
@@ -38,8 +51,8 @@ export function opencode(parts: Parts): Connection {
     code: [],
     steps: [`Put ${keyVariable} into the profile of your shell, so that every terminal has it.`],
     notes: [
-      'small_model is set on purpose: titles are made with it, and opencode’s own default is not in the catalog.',
-      'The part before the slash names the provider in opencode’s picker; the catalog id is sent without it.',
+      `small_model is set on purpose: titles are made with it, and ${title}’s own default is not in the catalog.`,
+      `The part before the slash names the provider in ${title}’s picker; the catalog id is sent without it.`,
     ],
   };
 }

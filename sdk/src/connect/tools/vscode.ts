@@ -7,13 +7,13 @@ import { type Parts, userOnly } from './parts.ts';
  */
 export function vscode(parts: Parts): Connection {
   userOnly(parts, 'VS Code');
-  const models = parts.chosen.map(({ id, name, contextWindow, maxOutputTokens }) => ({
+  const models = parts.chosen.map(({ id, name, contextWindow, maxOutputTokens, inputs }) => ({
     id,
     name,
     url: `${parts.versionedUrl}/chat/completions`,
     apiType: 'chat-completions',
     toolCalling: true,
-    vision: false,
+    vision: inputs.includes('image'),
     // The two are added up: what the answer may take is no room for the prompt.
     ...(contextWindow === null
       ? {}
