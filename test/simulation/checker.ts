@@ -15,6 +15,17 @@ export interface CheckerFacts {
 /** How long after a disturbance a refusal may still come from it. */
 const aftermathMs = 20_000;
 
+type Period = 'day' | 'week' | 'month';
+
+/** Which day, week or month of UTC a moment is in. The weeks of the run begin on a Monday, at its first day. */
+function periodOf(atMs: number, period: Period, { startMs }: Pick<CheckerFacts, 'startMs'>): number {
+  const day = Math.floor(atMs / 86_400_000);
+  if (period === 'day') return day;
+  if (period === 'week') return Math.floor((day - Math.floor(startMs / 86_400_000)) / 7);
+  const date = new Date(atMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
 export function check(history: History, facts: CheckerFacts): string[] {
   const broken: string[] = [];
   for (const bill of history.bills) {
@@ -130,21 +141,20 @@ function probed({ accounts, bills, changes, probes }: History, { startMs, mostNe
     );
     if (record === undefined || bill === undefined || isInDoubt) return [];
     const name = `key ${key} of account ${account}, asking alone at ${at},`;
-    const today = Math.floor((startMs + at) / 86_400_000);
-    const first = Math.floor(startMs / 86_400_000);
-    const chargedIn = (days: number, keyId: string | null): bigint =>
+    const chargedIn = (period: Period, keyId: string | null): bigint =>
       sum(
         bill.entries
           .filter(
             (entry) =>
               (keyId === null || entry.keyId === keyId) &&
-              Math.floor((Math.floor(entry.atMs / 86_400_000) - first) / days) === Math.floor((today - first) / days),
+              periodOf(entry.atMs, period, { startMs }) === periodOf(startMs + at, period, { startMs }),
           )
           .map((entry) => entry.charged),
       );
     const limits = [
-      { limit: record.keys[key]?.limitDay ?? null, charged: chargedIn(1, record.keys[key]?.id ?? null) },
-      { limit: record.limitWeek, charged: chargedIn(7, null) },
+      { limit: record.keys[key]?.limitDay ?? null, charged: chargedIn('day', record.keys[key]?.id ?? null) },
+      { limit: record.limitWeek, charged: chargedIn('week', null) },
+      { limit: record.limitMonth, charged: chargedIn('month', null) },
     ];
     if (limits.some(({ limit, charged }) => limit !== null && charged >= limit))
       return answer === 'admitted' ? [`${name} was admitted beyond a limit`] : [];
@@ -188,10 +198,8 @@ function limited(history: History, { account, entries }: Bill, facts: CheckerFac
       }),
     );
   const broken: string[] = [];
-  const judge = (list: Bill['entries'], limit: bigint, days: number, name: string): void => {
-    // The weeks of the run begin on a Monday, at its first day.
-    const first = Math.floor(facts.startMs / 86_400_000);
-    const periods = Map.groupBy(list, ({ atMs }) => Math.floor((Math.floor(atMs / 86_400_000) - first) / days));
+  const judge = (list: Bill['entries'], limit: bigint, period: Period, name: string): void => {
+    const periods = Map.groupBy(list, ({ atMs }) => periodOf(atMs, period, facts));
     for (const own of periods.values()) {
       const charged = sum(own.map((entry) => entry.charged));
       if (charged > limit + excess(own))
@@ -203,10 +211,11 @@ function limited(history: History, { account, entries }: Bill, facts: CheckerFac
       judge(
         entries.filter(({ keyId }) => keyId === id),
         limitDay,
-        1,
+        'day',
         `key ${index} of account ${account} in a day`,
       );
-  if (record.limitWeek !== null) judge(entries, record.limitWeek, 7, `account ${account} in a week`);
+  if (record.limitWeek !== null) judge(entries, record.limitWeek, 'week', `account ${account} in a week`);
+  if (record.limitMonth !== null) judge(entries, record.limitMonth, 'month', `account ${account} in a month`);
   return broken;
 }
 
@@ -312,23 +321,30 @@ function justified(history: History, { mostNeeded, leaseMs, startMs }: CheckerFa
         return before(['suspend']) ? [] : unjustified();
       case 'key_limit':
       case 'account_limit': {
-        const limit = answer.reason === 'key_limit' ? record?.keys[key]?.limitDay : record?.limitWeek;
-        if (limit === null || limit === undefined) return unjustified();
-        const days = answer.reason === 'key_limit' ? 1 : 7;
-        const periodOf = (at: number): number =>
-          Math.floor((startMs - Math.floor(startMs / 86_400_000) * 86_400_000 + at) / 86_400_000 / days);
-        const of = requests.filter(
-          (each) =>
-            each.account === account &&
-            (answer.reason === 'account_limit' || each.key === key) &&
-            each.askedAt <= answeredAt &&
-            each.answer?.kind !== 'refused' &&
-            periodOf(each.settled?.at ?? Number.POSITIVE_INFINITY) >= periodOf(askedAt),
-        );
-        const taken = sum(
-          of.map((each) => most(each.answer?.kind === 'admitted' ? each.answer.amount : mostNeeded, each.cost ?? 0n)),
-        );
-        return taken + mostNeeded < limit ? unjustified() : [];
+        const limits: [bigint | null | undefined, Period][] =
+          answer.reason === 'key_limit'
+            ? [[record?.keys[key]?.limitDay, 'day']]
+            : [
+                [record?.limitWeek, 'week'],
+                [record?.limitMonth, 'month'],
+              ];
+        const isNear = ([limit, period]: (typeof limits)[number]): boolean => {
+          if (limit === null || limit === undefined) return false;
+          const of = requests.filter(
+            (each) =>
+              each.account === account &&
+              (answer.reason === 'account_limit' || each.key === key) &&
+              each.askedAt <= answeredAt &&
+              each.answer?.kind !== 'refused' &&
+              periodOf(startMs + (each.settled?.at ?? answeredAt), period, { startMs }) >=
+                periodOf(startMs + askedAt, period, { startMs }),
+          );
+          const taken = sum(
+            of.map((each) => most(each.answer?.kind === 'admitted' ? each.answer.amount : mostNeeded, each.cost ?? 0n)),
+          );
+          return taken + mostNeeded >= limit;
+        };
+        return limits.some(isNear) ? [] : unjustified();
       }
       case 'reserved': {
         const others = requests.some(

@@ -14,6 +14,8 @@ export interface Disk {
   full: boolean;
   /** The next write ends the process after so many of its bytes: this is told. */
   tear: (() => void) | null;
+  /** Told of the next write, behind it. */
+  wrote: (() => void) | null;
   /** Lines that were set aside for a person. */
   quarantined(): number;
   /** Names of the files. */
@@ -39,6 +41,7 @@ export function createDisk(): Disk {
   const disk: Disk = {
     full: false,
     tear: null,
+    wrote: null,
     openSync(path, flags) {
       const known = files.get(path);
       if (flags.startsWith('r') && known === undefined) throw failure('ENOENT');
@@ -61,6 +64,9 @@ export function createDisk(): Disk {
         tear();
         throw failure('EKILLED');
       }
+      const { wrote } = disk;
+      disk.wrote = null;
+      wrote?.();
       return bytes.length;
     },
     readSync(fd, buffer, offset, length, position) {

@@ -27,6 +27,7 @@ export interface AccountRecord {
   id: string;
   keys: { id: string; limitDay: bigint | null }[];
   limitWeek: bigint | null;
+  limitMonth: bigint | null;
   /** What operators gave: confirmed at this time; null: asked for and not confirmed. */
   grants: { id: string; amount: bigint; askedAt: number; confirmedAt: number | null; endsAtMs: number | null }[];
 }

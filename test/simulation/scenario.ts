@@ -25,7 +25,7 @@ export type Step = { after: number } & (
       end: 'settle' | 'twice' | 'release';
       extends: boolean;
     }
-  | { do: 'kill'; on: number; torn: boolean; backAfter: number }
+  | { do: 'kill'; on: number; when: 'now' | 'torn' | 'written'; backAfter: number }
   | { do: 'pause' | 'cut' | 'fill'; on: number; ms: number }
   | { do: 'disturb'; on: number; ms: number; percent: number }
   | { do: 'clock'; on: number; byMs: number }
@@ -84,7 +84,13 @@ const ask = fc.record({
   extends: fc.boolean(),
 });
 const trouble: fc.Arbitrary<Step> = fc.oneof(
-  fc.record({ after, do: fc.constant('kill' as const), on, torn: fc.boolean(), backAfter: fc.nat(15_000) }),
+  fc.record({
+    after,
+    do: fc.constant('kill' as const),
+    on,
+    when: fc.constantFrom('now' as const, 'torn' as const, 'written' as const, 'written' as const),
+    backAfter: fc.nat(15_000),
+  }),
   fc.record({ after, do: fc.constantFrom('pause' as const, 'cut' as const, 'fill' as const), on, ms }),
   fc.record({ after, do: fc.constant('disturb' as const), on, ms, percent: fc.integer({ min: 2, max: 30 }) }),
   fc.record({ after, do: fc.constant('disturb' as const), on, ms, percent: fc.integer({ min: 2, max: 30 }) }),
@@ -231,8 +237,10 @@ export async function runScenario(
             start(process);
           });
         };
-        if (step.torn && process !== null) process.disk.tear = down;
-        else down();
+        if (step.when === 'now' || process === null) down();
+        else if (step.when === 'torn') process.disk.tear = down;
+        // The line is on disk and the client has its last bytes: the ledger has not.
+        else process.disk.wrote = () => void scheduler.at(0, down);
         break;
       }
       case 'pause':
@@ -611,8 +619,8 @@ export async function runScenario(
     await heal(world, start);
     history.bills.push(...(await bills(world, history)));
     await probe();
-    // The next day, and perhaps the next week.
-    scheduler.warp((random.chance(0.5) ? 1 : 7) * 86_400_000);
+    // The next day, week or month.
+    scheduler.warp(([1, 7, 31][random.below(3)] ?? 1) * 86_400_000);
     await scheduler.run(scheduler.now + 3 * leaseMs);
     await probe();
     const broken = check(history, { startMs, leaseMs, mostNeeded });
@@ -667,6 +675,7 @@ async function heal(world: World, start: (process: SimulatedProcess) => void): P
   for (const process of processes) {
     process.disk.full = false;
     process.disk.tear = null;
+    process.disk.wrote = null;
   }
   await scheduler.run(scheduler.now + 15_000);
   for (const process of processes) if (process.life === 0) start(process);
@@ -732,15 +741,20 @@ async function prepare(
   for (const [index, budget] of budgets.entries()) {
     const id = world.uuid();
     const limitWeek = index === 3 ? 12n * cent : null;
+    const limitMonth = index === 4 ? 25n * cent : null;
     const keys = [0, 1].map((number) => ({
       id: world.uuid(),
       limitDay: index === 0 && number === 1 ? 8n * cent : null,
     }));
     const grants = [{ amount: budget, ends: index === 2 ? startMs + endsAt : null }];
-    history.accounts.push({ id, keys, limitWeek, grants: [] });
+    history.accounts.push({ id, keys, limitWeek, limitMonth, grants: [] });
     await own.query(`INSERT INTO account (id, name, email) VALUES ($1, 'simulated', $2)`, [id, `${id}@example.com`]);
-    if (limitWeek !== null)
-      await own.query('INSERT INTO account_limit (account_id, limit_week) VALUES ($1, $2)', [id, limitWeek]);
+    if (limitWeek !== null || limitMonth !== null)
+      await own.query('INSERT INTO account_limit (account_id, limit_week, limit_month) VALUES ($1, $2, $3)', [
+        id,
+        limitWeek,
+        limitMonth,
+      ]);
     for (const key of keys)
       await own.query(
         `INSERT INTO api_key (id, account_id, name, hash, prefix, last4, limit_day) VALUES ($1, $2, 'k', $3, 'sk-steyg-simu', 'last', $4)`,
