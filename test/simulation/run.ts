@@ -80,8 +80,9 @@ for (
   }
 }
 const seconds = (performance.now() - began) / 1_000;
+const { user, system } = process.cpuUsage();
 say(
-  `${runs} runs, ${requests} requests in ${seconds.toFixed(1)} s: ${Math.round((requests / seconds) * 3_600)} an hour`,
+  `${runs} runs, ${requests} requests in ${seconds.toFixed(1)} s: ${Math.round((requests / seconds) * 3_600)} an hour; ${((user + system) / 1e6).toFixed(1)} s of processor time without PostgreSQL's`,
 );
 if (failed !== null && values.runs === undefined) {
   const shortest = await simulation.shorten(failed, 120_000);

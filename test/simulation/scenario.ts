@@ -286,11 +286,15 @@ export async function runScenario(
         break;
       }
       case 'lose':
-        // Its machine has another process, which finds what it leaves behind.
+        // Its machine has another process, which finds what it leaves behind: a line that nobody else will settle.
         if (process === null || process.life === 0 || lost.size > 0) break;
-        lost.add(process.slot);
-        disturbed('kill', process.slot, leaseMs);
-        process.kill();
+        process.disk.wrote = () =>
+          void scheduler.at(0, () => {
+            if (process.life === 0 || lost.size > 0) return;
+            lost.add(process.slot);
+            disturbed('kill', process.slot, leaseMs);
+            process.kill();
+          });
         break;
       case 'warp': {
         const one = disturbed('warp', null, 0);
