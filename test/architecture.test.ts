@@ -34,7 +34,18 @@ function importsOf(from: string, text: string): Import[] {
 
 const imports = sources.flatMap((from) => importsOf(from, readFileSync(join(root, from), 'utf8')));
 
-const domains = ['accounts', 'billing', 'books', 'catalog', 'keys', 'notices', 'people', 'plans', 'uptime'] as const;
+const domains = [
+  'accounts',
+  'billing',
+  'books',
+  'catalog',
+  'keys',
+  'notices',
+  'people',
+  'plans',
+  'settings',
+  'uptime',
+] as const;
 /** Parts without a domain, which know nothing above them. */
 const ground = ['database', 'runtime', 'shared', 'core'] as const;
 
@@ -65,6 +76,7 @@ const mayImport: Record<string, readonly string[]> = {
   catalog: [...ground],
   keys: [...ground],
   notices: [...ground],
+  settings: [...ground],
   uptime: [...ground],
   // Pure, or below everything.
   wire: ['core'],

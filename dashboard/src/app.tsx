@@ -74,6 +74,7 @@ const operatorPages: readonly (readonly [string, ComponentType])[] = [
   [pages.operatorRequest, lazy(() => import('./pages/operator/request.tsx'))],
   [pages.operatorCatalog, lazy(() => import('./pages/operator/catalog.tsx'))],
   [pages.operatorModel, lazy(() => import('./pages/operator/model.tsx'))],
+  [pages.operatorService, lazy(() => import('./pages/operator/service.tsx'))],
   [pages.operatorVendors, lazy(() => import('./pages/operator/vendors.tsx'))],
   [pages.operatorUpstreams, lazy(() => import('./pages/operator/upstreams.tsx'))],
   [pages.operatorPlans, lazy(() => import('./pages/operator/plans.tsx'))],

@@ -55,6 +55,7 @@ const operatorSections: readonly Section[] = [
     name: 'settings',
     icon: 'settings',
     pages: [
+      [pages.operatorService, 'operatorService'],
       [pages.operatorSeller, 'operatorSeller'],
       [pages.operatorNotices, 'notices'],
       [pages.operatorTeam, 'operatorTeam'],

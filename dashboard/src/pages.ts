@@ -38,6 +38,7 @@ export const pages = {
   operatorCatalog: '/operator/catalog',
   operatorModel: '/operator/catalog/:modelId',
   operatorVendors: '/operator/vendors',
+  operatorService: '/operator/service',
   operatorUpstreams: '/operator/upstreams',
   operatorPlans: '/operator/plans',
   operatorCodes: '/operator/codes',

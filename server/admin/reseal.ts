@@ -4,6 +4,7 @@ import { sealContextOf } from '../catalog/upstreams.ts';
 import { placeOfChannelSecret } from '../notices/channels.ts';
 import { placeOfWebhookSecret } from '../notices/webhooks.ts';
 import { signInSecret } from '../people/sign-in/auth.ts';
+import { placeOfSetting } from '../settings/settings.ts';
 import { createSeal, type SealedPlace } from '../shared/seal.ts';
 
 /** The numbers of secrets that were resealed, and of those that none of the keys opens. */
@@ -29,6 +30,7 @@ export async function resealSecrets(
     ['upstream_key', sealContextOf],
     ['webhook_endpoint', placeOfWebhookSecret],
     ['notice_channel', placeOfChannelSecret],
+    ['operator_setting', placeOfSetting],
   ];
   for (const [table, placeOf] of places) {
     const { rows } = await client.query<{ id: string; sealed: Buffer }>(

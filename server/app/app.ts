@@ -27,6 +27,8 @@ import type { ServerLog } from '../runtime/log.ts';
 import { registerDashboard } from '../runtime/static-files.ts';
 import { createMetrics, type Metrics } from '../runtime/telemetry/metrics.ts';
 import { createTelemetry } from '../runtime/telemetry/telemetry.ts';
+import { createOperatorSettings } from '../settings/settings.ts';
+import { createSeal } from '../shared/seal.ts';
 import { createRequestEnds } from '../uptime/passive.ts';
 import { bringUp } from './bring-up.ts';
 import { createControlPlane } from './control-plane.ts';
@@ -147,6 +149,12 @@ export async function createApp(parts: AppParts): Promise<App> {
     ...(parts.socketLimits === undefined ? {} : { socketLimits: parts.socketLimits }),
     tracer: telemetry.tracer,
   });
+  const settings = createOperatorSettings({
+    environment: config,
+    pool,
+    seal: createSeal({ secretKeys: [secretKey] }),
+    warn: (facts, message) => log.warn(facts, message),
+  });
   const control = await createControlPlane(fastify, {
     ...shared,
     estimate: data.estimate,
@@ -156,6 +164,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     secretKey,
     simulatorUrl,
     ...(parts.vendors === undefined ? {} : { vendors: parts.vendors }),
+    settings,
     // Both bounds are reached before the one at which model requests are refused.
     isLate: () => metrics.latestLoopLagMs() > config.overloadLagMs || metrics.loopLagMs() > config.overloadLagMs / 2,
   });
@@ -179,6 +188,7 @@ export async function createApp(parts: AppParts): Promise<App> {
       metrics,
       log,
       prepare: parts.prepare,
+      loadSettings: () => settings.load(),
       startSchedule: parts.scheduled ? control.startSchedule : null,
       holdLeaseMs: config.holdLeaseMs,
     },

@@ -29,6 +29,8 @@ export interface BringUpParts {
   authenticator: Authenticator;
   lane: Pool;
   spool: Spool;
+  /** Reads the settings that operators stored. */
+  loadSettings: () => Promise<void>;
   holdLeaseMs: number;
   metrics: Metrics;
   log: Log;
@@ -63,6 +65,7 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
   const attempt = async (): Promise<void> => {
     await checkPoolers({ url: parts.databaseUrl, directUrl: parts.databaseDirectUrl });
     await parts.prepare();
+    await parts.loadSettings();
     await parts.catalog.refresh();
     await parts.ledger.start();
     started.push(await listenForChanges(parts));
@@ -120,7 +123,7 @@ function needsPerson(error: unknown): boolean {
 }
 
 /** Drops what is cached when another process changed it. */
-function listenForChanges({ databaseDirectUrl, keyring, authenticator, catalog, log }: BringUpParts) {
+function listenForChanges({ databaseDirectUrl, keyring, authenticator, catalog, loadSettings, log }: BringUpParts) {
   return listen({
     url: databaseDirectUrl,
     log,
@@ -128,6 +131,12 @@ function listenForChanges({ databaseDirectUrl, keyring, authenticator, catalog, 
       if (channel === 'keys') {
         keyring.drop();
         authenticator.drop();
+        return;
+      }
+      if (channel === 'settings') {
+        loadSettings().catch((error: unknown) =>
+          log.warn(describeError(error), 'the settings could not be read again'),
+        );
         return;
       }
       catalog

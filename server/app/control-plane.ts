@@ -22,6 +22,7 @@ import { type PricingParts, registerPricing } from '../graphql/pages/pricing.ts'
 import { registerSignInWith } from '../graphql/pages/sign-in-with.ts';
 import { createKeys } from '../keys/keys.ts';
 import { createPeople } from '../people/people.ts';
+import type { BankProvider } from '../plans/bank/bank-provider.ts';
 import { registerBankWebhooks } from '../plans/bank/bank-webhooks.ts';
 import { createCasso } from '../plans/bank/casso.ts';
 import { createPayos } from '../plans/bank/payos.ts';
@@ -31,12 +32,14 @@ import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
 import { createMailer } from '../runtime/mail.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
+import type { OperatorSettings } from '../settings/settings.ts';
 import { createSeal } from '../shared/seal.ts';
 import { registerStatus } from '../uptime/status.ts';
 import { createOutgoing } from './outgoing.ts';
 import { createOwnData } from './own-data.ts';
 import { createSales } from './sales.ts';
 import { createSchedule } from './schedule.ts';
+import { createSettingsTests } from './settings-tests.ts';
 import { createUptimeParts } from './uptime-parts.ts';
 
 /**
@@ -56,6 +59,8 @@ export interface ControlPlaneParts {
   estimate: Domains['estimate'];
   /** The vendors that operators choose from; default: those of the example files. */
   vendors?: () => Promise<readonly Vendor[]>;
+  /** What operators set up, in force now. */
+  settings: OperatorSettings;
   /** Whether the event loop is late; GraphQL is refused first. */
   isLate: () => boolean;
   metrics: Metrics;
@@ -87,12 +92,11 @@ function openDomainPool(url: string, isShared: boolean, log: Log, replicaUrl: st
 
 export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
   const { config, databaseUrl, databaseDirectUrl, publicUrl, secretKey, simulatorUrl } = parts;
-  const { catalog, router, mismatches, isLate, metrics, log } = parts;
-  const { sepay, casso, payos, listing } = config.bankProviders;
+  const { catalog, router, mismatches, isLate, metrics, log, settings } = parts;
   const isShared = databaseUrl !== databaseDirectUrl;
   const prisma = createPrisma({ url: databaseUrl, isShared, max: connections.prisma, log });
   const { pool, history } = openDomainPool(databaseUrl, isShared, log, config.databaseReplicaUrl);
-  const mailer = createMailer({ smtpUrl: config.mail.smtpUrl, from: config.mail.from, dataDir: config.dataDir, log });
+  const mailer = createMailer({ settings: () => settings.config.mail, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
   let webhooksDue = (): void => undefined;
   const { webhooks, notices, mismatchMails } = createOutgoing({
@@ -104,7 +108,17 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     webhooksDue: () => webhooksDue(),
   });
   const { tellSignIn: onNewSignIn } = notices;
-  const people = createPeople({ prisma, pool, mailer, publicUrl, secretKey, log, onNewSignIn, ...config.signIn });
+  const people = createPeople({
+    prisma,
+    pool,
+    mailer,
+    publicUrl,
+    secretKey,
+    log,
+    onNewSignIn,
+    ...config.signIn,
+    providers: () => settings.config.signIn.providers,
+  });
   const accounts = createAccounts({ pool });
   const downloads = createLedgerDownloads({ secretKey, publicUrl });
   const catalogWrites = createCatalogWrites({
@@ -115,7 +129,16 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     vendors: parts.vendors ?? readVendors,
   });
   const keys = createKeys({ pool });
-  const sales = createSales({ pool, config, secretKey, publicUrl, accounts, webhooks, mailer, log });
+  const sales = createSales({
+    pool,
+    config: () => settings.config,
+    secretKey,
+    publicUrl,
+    accounts,
+    webhooks,
+    mailer,
+    log,
+  });
   const { transfers } = sales.domains;
   const ownData = createOwnData({ pool, mailer, secretKey, publicUrl, retention: config.retention });
   const measuring = createUptimeParts({ pool, accounts, keys, isLate, probes: config.probes, log });
@@ -129,7 +152,11 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     retention: ownData.retention,
     ownData: ownData.jobs,
     transfers,
-    transferSource: config.bank && listing && createSepayListing({ ...listing, accountNumber: config.bank.account }),
+    get transferSource() {
+      const { bank, bankProviders } = settings.config;
+      const { listing } = bankProviders;
+      return bank && listing && createSepayListing({ ...listing, accountNumber: bank.account });
+    },
     notices,
     mismatchMails,
     webhooks,
@@ -156,7 +183,11 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       ...ownData.domains,
       ...measuring.domains,
       notices,
-      sendsMail: config.mail.smtpUrl !== null,
+      get sendsMail() {
+        return settings.config.mail.smtpUrl !== null;
+      },
+      operatorSettings: settings,
+      testSettings: createSettingsTests({ dataDir: config.dataDir, log }),
       webhooks,
     },
     production: config.production,
@@ -170,7 +201,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     limits,
     downloads,
     pricing: { pool, catalog, uptime: measuring.domains.uptime, publicUrl },
-    bank: config.bank,
+    bank: () => settings.config.bank,
   });
   sales.registerPages(app, limits);
   registerSignInWith(app, { people, publicUrl });
@@ -178,7 +209,11 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   ownData.registerPages(app, limits);
   measuring.registerRoutes(app);
   await registerBankWebhooks(app, {
-    providers: [createSepay(sepay), createCasso(casso), createPayos(payos)],
+    providers: [
+      asConfigured(() => createSepay(settings.config.bankProviders.sepay)),
+      asConfigured(() => createCasso(settings.config.bankProviders.casso)),
+      asConfigured(() => createPayos(settings.config.bankProviders.payos)),
+    ],
     transfers,
     count: (provider, outcome) => metrics.bankMessage(provider, outcome),
   });
@@ -196,6 +231,12 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       await Promise.all([prisma.$disconnect(), history.close(), pool.end()]);
     },
   };
+}
+
+/** A bank provider whose secret may change while the service runs. */
+function asConfigured(make: () => BankProvider): BankProvider {
+  const { name, accepted, parse } = make();
+  return { name, accepted, parse, authenticate: (message) => make().authenticate(message) };
 }
 
 /** What operators change and try of the catalog. */
@@ -219,13 +260,18 @@ interface PagesParts {
   limits: LinkLimits;
   downloads: LedgerDownloads;
   pricing: Omit<PricingParts, 'limits'>;
-  bank: Config['bank'];
+  bank: () => Config['bank'];
 }
 
 /** The pages of the control plane: behind signed links, and public ones. */
 async function registerPages(app: FastifyInstance, { limits, downloads, bank, ...parts }: PagesParts): Promise<void> {
-  const demonstration = bank?.isDemonstration === true;
-  const pricing = { ...parts.pricing, limits, demonstration };
+  const pricing = {
+    ...parts.pricing,
+    limits,
+    get demonstration() {
+      return bank()?.isDemonstration === true;
+    },
+  };
   registerDownloads(app, { db: pricing.pool, downloads, limits });
   await app.register(async (pages) => {
     registerCompression(pages);

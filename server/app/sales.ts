@@ -27,12 +27,14 @@ import { createRefunds } from '../plans/refunds.ts';
 import { createTopUp } from '../plans/top-up.ts';
 import type { Config } from '../runtime/config.ts';
 import type { Mailer } from '../runtime/mail.ts';
+import { latest } from './latest.ts';
 
 /** Composes the sale of budget: orders, transfers, what customers get on paper, and the operator's books. */
 
 export interface SalesDeps {
   pool: Pool;
-  config: Pick<Config, 'bank' | 'einvoice'>;
+  /** Asked at each use: operators change it while the service runs. */
+  config: () => Pick<Config, 'bank' | 'einvoice'>;
   secretKey: Buffer;
   publicUrl: string;
   accounts: Accounts;
@@ -42,19 +44,43 @@ export interface SalesDeps {
 }
 
 export function createSales(deps: SalesDeps) {
-  const { pool, secretKey, publicUrl, accounts, webhooks, mailer, log } = deps;
-  const { bank, einvoice } = deps.config;
-  const orders = createOrders({ pool, bank });
-  const invoices = createInvoices({ pool, provider: einvoice && createSepayEinvoice(einvoice), log });
+  const { pool, secretKey, publicUrl, accounts, webhooks, mailer, log, config } = deps;
+  const einvoices = latest(createSepayEinvoice);
+  const orders = createOrders({
+    pool,
+    get bank() {
+      return config().bank;
+    },
+  });
+  const invoices = createInvoices({
+    pool,
+    get provider() {
+      return einvoices(config().einvoice);
+    },
+    log,
+  });
   const transfers = createTransfers({
     pool,
-    accountNumbers: accountNumbersOf(bank),
-    invoiceProvider: invoices.provider,
+    get accountNumbers() {
+      return accountNumbersOf(config().bank);
+    },
+    get invoiceProvider() {
+      return invoices.provider;
+    },
     async onOrderMoved(client, { accountId, orderId, status }) {
       await webhooks.recordEvent(client, { accountId, name: `order.${status}`, data: { order_id: orderId, status } });
     },
   });
-  const orderMails = createOrderMails({ pool, deliverMail: mailer.deliver, formatUsd, bank, publicUrl, log });
+  const orderMails = createOrderMails({
+    pool,
+    deliverMail: mailer.deliver,
+    formatUsd,
+    get bank() {
+      return config().bank;
+    },
+    publicUrl,
+    log,
+  });
   const receiptLinks = createReceiptLinks({ secretKey, publicUrl });
   const statementLinks = createStatementLinks({ secretKey, publicUrl });
   const creditNoteLinks = createCreditNoteLinks({ secretKey, publicUrl });
@@ -94,11 +120,21 @@ export function createSales(deps: SalesDeps) {
       invoices: invoices.issueDue,
     },
     registerPages(app: FastifyInstance, limits: LinkLimits): void {
-      const payee = bank?.name ?? 'Steyg';
-      const common = { limits, press, accounts, parties, payee, demonstration: bank?.isDemonstration === true };
-      registerReceipts(app, { ...common, pool, links: receiptLinks, orders, transfers });
-      registerCreditNotes(app, { ...common, pool, links: creditNoteLinks, orders, refunds });
-      registerStatements(app, { ...common, pool, links: statementLinks, statements });
+      // Not spread: what the getters say may change.
+      const sellerNow = {
+        get payee() {
+          return config().bank?.name ?? 'Steyg';
+        },
+        get demonstration() {
+          return config().bank?.isDemonstration === true;
+        },
+      };
+      const common = { limits, press, accounts, parties };
+      const withSeller = <Parts extends object>(parts: Parts): Parts & typeof sellerNow =>
+        Object.create(sellerNow, Object.getOwnPropertyDescriptors(parts)) as Parts & typeof sellerNow;
+      registerReceipts(app, withSeller({ ...common, pool, links: receiptLinks, orders, transfers }));
+      registerCreditNotes(app, withSeller({ ...common, pool, links: creditNoteLinks, orders, refunds }));
+      registerStatements(app, withSeller({ ...common, pool, links: statementLinks, statements }));
       registerBooks(app, { pool, books, links: booksLinks, limits });
     },
     async close() {

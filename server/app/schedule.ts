@@ -65,7 +65,6 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     retention,
     ownData,
     transfers,
-    transferSource,
     uptime,
     notices,
     mismatchMails,
@@ -95,8 +94,8 @@ export function createSchedule(parts: ScheduleParts): Schedule {
         name: 'reconciliation',
         cron: '*/10 * * * *',
         run: async () => {
-          if (transferSource !== null)
-            await reconcile({ source: transferSource, transfers, windowMs: reconciliationWindowMs });
+          const source = parts.transferSource;
+          if (source !== null) await reconcile({ source, transfers, windowMs: reconciliationWindowMs });
         },
       },
       {

@@ -6,10 +6,10 @@ import { connecting } from './address.ts';
 import type { DatabaseLog } from './pool.ts';
 
 /** The caches of a process that may become stale. */
-export type ChangedPart = 'keys' | 'catalog';
+export type ChangedPart = 'keys' | 'catalog' | 'settings';
 
 const channel = 'steyg_change';
-const changes: readonly ChangedPart[] = ['keys', 'catalog'];
+const changes: readonly ChangedPart[] = ['keys', 'catalog', 'settings'];
 const connectTimeoutMs = 5_000;
 const retryMsMin = 100;
 const retryMsMax = 5_000;

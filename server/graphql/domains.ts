@@ -25,6 +25,9 @@ import type { Plans } from '../plans/plans.ts';
 import type { QrPictures } from '../plans/qr/qr-pictures.ts';
 import type { Refunds } from '../plans/refunds.ts';
 import type { TopUps } from '../plans/top-up.ts';
+import type { Config } from '../runtime/config.ts';
+import type { OperatorSettings, SettingsTest } from '../settings/settings.ts';
+import type { SettingGroup } from '../settings/table.ts';
 import type { ProbeAgents } from '../uptime/agents.ts';
 import type { Probing } from '../uptime/probing.ts';
 import type { Uptime } from '../uptime/uptime.ts';
@@ -53,6 +56,9 @@ export interface Domains {
   catalogChanges: CatalogChanges;
   routeTester: RouteTester;
   vendorSetup: VendorSetup;
+  operatorSettings: OperatorSettings;
+  /** Tries settings that are stored nowhere yet. `email`: where a test mail goes; null: the operator has no address. */
+  testSettings(group: SettingGroup, config: Config, email: string | null): Promise<SettingsTest>;
   modelMismatches: ModelMismatches;
   /** What a request of a key would hold and cost, as `POST …/estimate` answers it. */
   estimate(ask: {

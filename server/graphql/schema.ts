@@ -29,6 +29,7 @@ import './catalog/upstreams.ts';
 import './catalog/routes.ts';
 import './catalog/vendors.ts';
 import './operator/operator.ts';
+import './operator/service-settings.ts';
 import './operator/operators.ts';
 import './operator/checklist.ts';
 import './billing/revenue.ts';

@@ -49,7 +49,8 @@ export function createPeople(options: {
   /** Somebody signed in from a browser that the person had not used before. */
   onNewSignIn?: (signIn: NewSignIn) => Promise<void>;
   passwords?: Passwords;
-  providers?: ProviderSettings;
+  /** Asked at each use: operators change them while the service runs. */
+  providers?: () => ProviderSettings;
   /** Whether an OpenID provider without TLS is asked; never in production. */
   allowHttpProviders?: boolean;
   passwordSignIn?: boolean;
@@ -126,19 +127,23 @@ export function createPeople(options: {
     secretKey,
     publicUrl,
   });
+  const providerSignIn = createProviderSignIn({
+    ...parts,
+    secretKey,
+    settings: options.providers ?? (() => noProviders),
+    allowHttp: options.allowHttpProviders ?? false,
+    passwordSignIn,
+    identities,
+    log,
+    arrive: arrival.arrive,
+  });
   return {
     ...createSignUp({ ...parts, bindings, log }),
     ...createSignIn({ ...parts, ...arrival }),
-    ...createProviderSignIn({
-      ...parts,
-      secretKey,
-      settings: options.providers ?? noProviders,
-      allowHttp: options.allowHttpProviders ?? false,
-      passwordSignIn,
-      identities,
-      log,
-      arrive: arrival.arrive,
-    }),
+    ...providerSignIn,
+    get providers() {
+      return providerSignIn.providers;
+    },
     ...createPasskeys({ ...parts, secretKey, passwordSignIn, arrive: arrival.arrive }),
     passwordSignIn,
     identify: createIdentify({ pool, auth, publicUrl, accessTokens, views }),

@@ -120,7 +120,7 @@ const orderTables = 'purchase_order o';
  * and earlier orders show no instructions.
  */
 export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifetimeMs?: number }) {
-  const { pool, bank, lifetimeMs = defaultLifetimeMs } = deps;
+  const { pool, lifetimeMs = defaultLifetimeMs } = deps;
 
   /**
    * Orders a plan, a free amount, or with `upgrades` the difference between a paid order's plan and a dearer one. Price,
@@ -144,7 +144,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
       }
 
       // A caller whose account is erased while they order.
-      if (bank === null || (await isErased(client, accountId))) return { kind: 'not_on_sale' };
+      if (deps.bank === null || (await isErased(client, accountId))) return { kind: 'not_on_sale' };
       const offer = await findOffer(client, input);
       if ('kind' in offer) return offer;
       const { plan } = offer;
@@ -203,6 +203,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
   function instructions(
     order: Pick<Order, 'memo' | 'priceVnd' | 'receivedVnd' | 'status'>,
   ): PaymentInstructions | null {
+    const { bank } = deps;
     const amountVnd = order.priceVnd - order.receivedVnd;
     if (bank === null || (order.status !== 'pending' && order.status !== 'partial') || amountVnd <= 0n) return null;
     const qrPayload = vietQrPayload({
@@ -216,7 +217,9 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
 
   return {
     /** The bank account of customers' payments; null: nothing is sold. */
-    bank,
+    get bank() {
+      return deps.bank;
+    },
     create,
     cancel,
     expire: () => expireOrders(pool),

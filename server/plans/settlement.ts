@@ -28,7 +28,8 @@ export interface SettlementDeps {
 const partialGraceDays = 7;
 
 /** Applies a decision to its order: status, grant, surplus. In the transaction of the decision. */
-export function createSettlement({ giveGrant, onOrderMoved, invoiceProvider = null }: SettlementDeps) {
+export function createSettlement(deps: SettlementDeps) {
+  const { giveGrant, onOrderMoved } = deps;
   return async function apply(
     client: ClientBase,
     step: {
@@ -62,6 +63,7 @@ export function createSettlement({ giveGrant, onOrderMoved, invoiceProvider = nu
         [order.id, order.accountId],
       );
       await giveOrder(client, { order, ...(giveGrant && { giveGrant }) });
+      const { invoiceProvider = null } = deps;
       if (invoiceProvider !== null) await recordInvoice(client, order.id, invoiceProvider);
       await closeShort(client, order.id, 'the order was paid after all');
       if (decision.surplusVnd > 0n)

@@ -319,8 +319,22 @@ export interface Config {
   ledgerArchive: { keepMonths: number | null; directory: string | null };
   /** Where e-invoices of paid orders are issued; null: none are issued. */
   einvoice: EinvoiceConfig | null;
+  /** What operators may store below the environment (`../settings/table.ts`). */
+  overlay: ConfigOverlay;
   /** The vendor key that an environment variable carries, for `apiKeyEnv` of the catalog file. */
   vendorKey(variable: string): string | undefined;
+}
+
+/** Variables from elsewhere, below those of the environment and by the same rules. */
+export interface ConfigOverlay {
+  /** Whether the environment has the variable: then it wins. */
+  isGiven(name: string): boolean;
+  /** Its value there; empty: it has none. */
+  given(name: string): string;
+  /** The configuration with these values below the environment's, or what is wrong with the two together. */
+  read(
+    values: Readonly<Record<string, string>>,
+  ): { config: Config } | { problems: readonly { name: string | null; message: string }[] };
 }
 
 export interface GatewayTimeouts {
@@ -585,6 +599,27 @@ export function loadConfig(
     },
     ledgerArchive: { keepMonths: v.LEDGER_KEEP_MONTHS ?? null, directory: v.LEDGER_ARCHIVE_DIR ?? null },
     einvoice: einvoiceOf(v),
+    overlay: {
+      isGiven: (name) => Object.hasOwn(given, name),
+      given: (name) => (Object.hasOwn(given, name) ? (given[name] ?? '') : ''),
+      read: (values) => readOverlay({ ...values, ...given }),
+    },
     vendorKey: (variable) => (Object.hasOwn(given, variable) ? given[variable] : undefined),
   };
+}
+
+/** `given` has the contents of files already, so none is read again. */
+function readOverlay(given: Readonly<Record<string, string>>): ReturnType<ConfigOverlay['read']> {
+  const plain = Object.entries(given).filter(([name]) => !name.endsWith('_FILE') || name === 'CATALOG_FILE');
+  try {
+    return { config: loadConfig(Object.fromEntries(plain)) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return {
+      problems: error.problems.map((line) => {
+        const [, name = null, message = line] = /^([A-Z][A-Z0-9_]*): (.*)$/s.exec(line) ?? [];
+        return { name, message };
+      }),
+    };
+  }
 }

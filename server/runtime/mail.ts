@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, readdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTransport } from 'nodemailer';
+import { createTransport, type Transporter } from 'nodemailer';
 import type { Log } from '../core/log.ts';
 import { describeError } from './http.ts';
 
@@ -36,22 +36,33 @@ const retryDelaysMs = [1_000, 10_000, 60_000];
 
 /** SMTP when a server is configured; otherwise each mail is a file `mail/<time>-<to>.json` of the data directory. */
 export function createMailer(options: {
-  smtpUrl: string | null;
-  from: string;
+  /** The server and the sender in force, asked at each mail; `smtpUrl` null: none. */
+  settings: () => { smtpUrl: string | null; from: string };
   dataDir: string;
   log: MailLog;
   /** Delay before each further attempt. */
   delaysMs?: readonly number[];
 }): Mailer {
-  const { smtpUrl, from, dataDir, log } = options;
+  const { settings, dataDir, log } = options;
   const delaysMs = options.delaysMs ?? retryDelaysMs;
   // A silent mail server must not keep the row of a notice locked for longer than its transaction may be idle.
   const limits = { connectionTimeout: 30_000, greetingTimeout: 30_000, socketTimeout: 60_000 };
-  const transport = smtpUrl === null ? null : createTransport({ url: smtpUrl, ...limits }, { from });
+  let made: { key: string; transport: Transporter } | null = null;
+  /** The transport of the settings in force; null: files. One of settings that were changed is closed when it is idle. */
+  const transportNow = (): Transporter | null => {
+    const { smtpUrl, from } = settings();
+    const key = JSON.stringify([smtpUrl, from]);
+    if (made?.key !== key) {
+      made?.transport.close();
+      made = smtpUrl === null ? null : { key, transport: createTransport({ url: smtpUrl, ...limits }, { from }) };
+    }
+    return made?.transport ?? null;
+  };
   const closing = new AbortController();
   const open = new Set<Promise<void>>();
 
   const deliver = async (mail: Mail): Promise<void> => {
+    const transport = transportNow();
     if (transport === null) await writeMail(join(dataDir, 'mail'), mail);
     else await transport.sendMail({ to: mail.to, subject: mail.subject, text: mail.text });
   };
@@ -78,7 +89,7 @@ export function createMailer(options: {
     },
     deliver,
     async forget(isOver) {
-      if (transport !== null) return;
+      if (transportNow() !== null) return;
       // A mail that is being written would outlive it.
       await Promise.all(open);
       await deleteMails(join(dataDir, 'mail'), async (path) =>
@@ -92,7 +103,7 @@ export function createMailer(options: {
     async close() {
       closing.abort();
       await Promise.all(open);
-      transport?.close();
+      made?.transport.close();
     },
   };
 }

@@ -84,6 +84,7 @@ export type AuditAction =
   | 'refund.undo'
   | 'refund.undo_payment'
   | 'seller.save'
+  | 'settings.save'
   | 'status-update.create'
   | 'top_up.save'
   | 'transfer.close'

@@ -33,14 +33,16 @@ const defaultFreshMs = 15_000;
 const tolerableMs = 10 * 60_000;
 
 export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
-  const { uptime, publicUrl, demonstration = false, freshMs = defaultFreshMs, clock } = deps;
+  const { uptime, publicUrl, freshMs = defaultFreshMs, clock } = deps;
   const current = remembered(() => uptime.report(), {
     freshMs,
     tolerableMs,
     ...(clock === undefined ? {} : { clock }),
   });
 
-  const pages = renderOnce((report: StatusReport, locale: Locale) => statusPage(report, locale, demonstration));
+  const pages = renderOnce((report: StatusReport, locale: Locale) =>
+    statusPage(report, locale, deps.demonstration ?? false),
+  );
 
   /** Sends the output of `make` for the report, and 503 while there is none. */
   const answer = async (

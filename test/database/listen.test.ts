@@ -49,6 +49,7 @@ describe('hears of', () => {
     ['catalog', 'a changed model', 'UPDATE model SET enabled = false'],
     ['catalog', 'a changed route', 'UPDATE route SET weight = 2'],
     ['catalog', 'a route that is gone', 'DELETE FROM route'],
+    ['settings', 'a stored setting', `INSERT INTO operator_setting (id, sealed) VALUES ('MAIL_FROM', '\\x00')`],
     ['catalog', 'a changed upstream', 'UPDATE upstream SET enabled = false'],
     [
       'catalog',
@@ -60,7 +61,7 @@ describe('hears of', () => {
     for (const each of before('plan')) await pool.query(each);
     const { heard } = await hear(url);
     // What may have changed before it listened counts as changed.
-    expect([...heard].sort()).toEqual(['catalog', 'keys']);
+    expect([...heard].sort()).toEqual(['catalog', 'keys', 'settings']);
     heard.clear();
     await pool.query(statement as string);
     await expect.poll(() => [...heard]).toEqual([change]);
@@ -77,6 +78,7 @@ it('hears nothing from the money path: an announcement would put all commits in 
     'account_limit',
     'api_key',
     'model',
+    'operator_setting',
     'price',
     'route',
     'upstream',
@@ -96,7 +98,7 @@ it('comes back after a restart of the database and takes everything for changed'
   expect(heard.size).toBe(0);
   await postgres.start();
   await expect.poll(() => listening.healthy).toBe(true);
-  expect([...heard].sort()).toEqual(['catalog', 'keys']);
+  expect([...heard].sort()).toEqual(['catalog', 'keys', 'settings']);
 });
 
 it('notices a connection that died without a word', async () => {

@@ -237,6 +237,7 @@ export const rows: Record<string, () => Row> = {
     last_seen_at: '2026-11-21T00:00:01Z',
   }),
   model_mismatch_mail: () => ({ mismatch_id: mismatch, user_id: user, state: 'due' }),
+  operator_setting: () => ({ id: 'MAIL_FROM', sealed: Buffer.from('x') }),
   business_notice_settings: () => ({ id: 1 }),
   notice_channel: () => ({ id: channel, kind: 'slack', name: 'ops', sealed: randomBytes(8) }),
   notice_delivery: () => ({

@@ -140,6 +140,8 @@ const short: Record<string, string[]> = {
     'ServiceStatus.observers',
   ],
   'what the operator has set up': [
+    'Operator.settings',
+    'SettingsOfGroup.settings',
     'Business.failingUpstreams',
     'JournalAccountsSaved.accounts',
     'Operator.bookTaxes',

@@ -23,7 +23,7 @@ const mail = {
 
 describe('without a mail server', () => {
   it('each mail is a file that only its owner reads', async () => {
-    const mailer = createMailer({ smtpUrl: null, from: 'x', dataDir, log: { error() {} } });
+    const mailer = createMailer({ settings: () => ({ smtpUrl: null, from: 'x' }), dataDir, log: { error() {} } });
     mailer.post(mail);
     mailer.post(mail);
     await mailer.close();
@@ -46,9 +46,9 @@ describe('with a mail server', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const logged: unknown[] = [];
+    const smtpUrl = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const mailer = createMailer({
-      smtpUrl: `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      from: 'Steyg <no-reply@example.com>',
+      settings: () => ({ smtpUrl, from: 'Steyg <no-reply@example.com>' }),
       dataDir,
       log: { error: (fields, message) => void logged.push({ fields, message }) },
       delaysMs: [1, 1],

@@ -43,6 +43,9 @@ const places = {
   VENDOR: pages.operatorVendors,
   PLAN: pages.operatorPlans,
   SELLER: pages.operatorSeller,
+  BANK_ACCOUNT: pages.operatorService,
+  BANK_WEBHOOK: pages.operatorService,
+  SMTP: pages.operatorService,
 } as const;
 
 function hasPlace(step: Item['step']): step is keyof typeof places {

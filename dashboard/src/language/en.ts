@@ -76,6 +76,7 @@ export const en = {
     operatorAccounts: 'Accounts',
     operatorCatalog: 'Catalog',
     operatorVendors: 'Vendors',
+    operatorService: 'Payments and mail',
     operatorUpstreams: 'Upstreams',
     operatorPlans: 'Plans',
     operatorCodes: 'Codes',

@@ -671,6 +671,9 @@ export const operatorEn = {
     VENDOR: 'Add a vendor',
     PLAN: 'Add a plan',
     SELLER: 'Enter company details',
+    BANK_ACCOUNT: 'Enter the account',
+    BANK_WEBHOOK: 'Connect the bank',
+    SMTP: 'Set up e-mail',
   },
   setupSteps: {
     SECOND_FACTOR: {
@@ -691,15 +694,15 @@ export const operatorEn = {
     },
     BANK_ACCOUNT: {
       title: 'Bank account',
-      text: 'Set `BANK_BIN`, `BANK_ACCOUNT` and `BANK_NAME` in the environment of the server and restart it. Until then no transfer can arrive.',
+      text: 'Bank, number and holder. Until then no transfer can arrive.',
     },
     BANK_WEBHOOK: {
       title: 'Bank webhook',
-      text: 'Set `SEPAY_WEBHOOK_SECRET` (or that of Casso or payOS), enter the address `{origin}/webhooks/sepay` there, and send a test: this step is done when the first message has arrived.',
+      text: 'A provider tells of transfers: its secret here, this service’s address there. The step is done when the first message has arrived.',
     },
     SMTP: {
       title: 'E-mail',
-      text: 'Set `SMTP_URL` and `MAIL_FROM`. Until then mails are files in `DATA_DIR/mail`, and nobody can confirm an address.',
+      text: 'Until then mails are files in `DATA_DIR/mail`, and nobody can confirm an address.',
     },
     PUBLIC_ADDRESS: {
       title: 'Public address',

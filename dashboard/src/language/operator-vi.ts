@@ -672,6 +672,9 @@ export const operatorVi: OperatorTexts = {
     VENDOR: 'Thêm nhà cung cấp',
     PLAN: 'Thêm gói',
     SELLER: 'Nhập thông tin công ty',
+    BANK_ACCOUNT: 'Nhập tài khoản',
+    BANK_WEBHOOK: 'Kết nối ngân hàng',
+    SMTP: 'Thiết lập e-mail',
   },
   setupSteps: {
     SECOND_FACTOR: {
@@ -692,15 +695,15 @@ export const operatorVi: OperatorTexts = {
     },
     BANK_ACCOUNT: {
       title: 'Tài khoản ngân hàng',
-      text: 'Đặt `BANK_BIN`, `BANK_ACCOUNT` và `BANK_NAME` trong môi trường của máy chủ rồi khởi động lại. Trước đó không có khoản chuyển nào đến được.',
+      text: 'Ngân hàng, số tài khoản và chủ tài khoản. Trước đó không có khoản tiền nào đến được.',
     },
     BANK_WEBHOOK: {
       title: 'Webhook ngân hàng',
-      text: 'Đặt `SEPAY_WEBHOOK_SECRET` (hoặc của Casso, payOS), nhập địa chỉ `{origin}/webhooks/sepay` ở đó và gửi thử: bước này xong khi tin đầu tiên đến.',
+      text: 'Một nhà cung cấp báo giao dịch: nhập mã bí mật ở đây, nhập địa chỉ dịch vụ ở bên đó. Bước này xong khi tin nhắn đầu tiên đến.',
     },
     SMTP: {
       title: 'E-mail',
-      text: 'Đặt `SMTP_URL` và `MAIL_FROM`. Trước đó thư là tệp trong `DATA_DIR/mail`, và không ai xác nhận được địa chỉ.',
+      text: 'Trước đó thư chỉ là tệp trong `DATA_DIR/mail`, và không ai xác nhận được địa chỉ.',
     },
     PUBLIC_ADDRESS: {
       title: 'Địa chỉ công khai',

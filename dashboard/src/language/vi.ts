@@ -79,6 +79,7 @@ export const vi: Texts = {
     operatorAccounts: 'Các tài khoản',
     operatorCatalog: 'Danh mục',
     operatorVendors: 'Nhà cung cấp',
+    operatorService: 'Thanh toán và thư',
     operatorUpstreams: 'Upstream',
     operatorPlans: 'Các gói',
     operatorCodes: 'Mã nạp',

@@ -312,6 +312,8 @@ export type AuditAction =
   | 'ROUTE_CHANGE'
   /** The seller that receipts name was changed. */
   | 'SELLER_SAVE'
+  /** Settings of the service were changed. */
+  | 'SETTINGS_SAVE'
   /** Something was said about an incident or an announcement. */
   | 'STATUS_UPDATE_CREATE'
   /** The terms of free amounts were changed. */
@@ -1506,6 +1508,14 @@ export type SaveProbingInput = {
   monthlyBudget?: UsdAmount | null | undefined;
 };
 
+/** What `saveSettings` takes. */
+export type SaveSettingsInput = {
+  /** Which group. */
+  group: SettingGroup;
+  /** What changes; the others stay. */
+  values: Array<SettingValueInput>;
+};
+
 /** Whether free amounts can be bought. */
 export type SaveTopUpInput = {
   /** Which amounts; null or left out: none. */
@@ -1620,6 +1630,53 @@ export type SetMemberBudgetInput = {
   month?: UsdAmount | null | undefined;
 };
 
+/** Settings that belong together. */
+export type SettingGroup =
+  /** The account that customers pay to. */
+  | 'BANK'
+  /** Casso tells of transfers. */
+  | 'CASSO'
+  /** E-invoices through SePay. */
+  | 'EINVOICE'
+  /** People sign in with GitHub. */
+  | 'GITHUB'
+  /** People sign in with Google. */
+  | 'GOOGLE'
+  /** The server that takes mails. */
+  | 'MAIL'
+  /** People sign in with an OpenID provider. */
+  | 'OIDC'
+  /** payOS tells of transfers. */
+  | 'PAYOS'
+  /** SePay tells of transfers. */
+  | 'SEPAY';
+
+/** How a setting is entered. */
+export type SettingKind =
+  /** One of several words. */
+  | 'CHOICE'
+  /** A secret: write-only. */
+  | 'SECRET'
+  /** One line of text. */
+  | 'TEXT';
+
+/** Where a setting comes from. */
+export type SettingSource =
+  /** It is not set. */
+  | 'DEFAULT'
+  /** A variable of the server, which wins. */
+  | 'ENVIRONMENT'
+  /** It was saved here. */
+  | 'STORED';
+
+/** A setting and its new value. */
+export type SettingValueInput = {
+  /** Which setting. */
+  name: string;
+  /** Its value; empty: it is deleted. */
+  value: string;
+};
+
 /** A step of setting the service up. */
 export type SetupStep =
   /** Orders name the bank account of the business. */
@@ -1718,6 +1775,14 @@ export type SystemRoleInput =
   | 'KEEP'
   /** As a message of the user. */
   | 'USER';
+
+/** What `testSettings` takes. */
+export type TestSettingsInput = {
+  /** Which group. */
+  group: SettingGroup;
+  /** What would change. */
+  values: Array<SettingValueInput>;
+};
 
 /** Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them. */
 export type TierPricesInput = {
@@ -3574,6 +3639,33 @@ export type AddUpstreamModelsMutation = { addUpstreamModels:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+   };
+
+export type SettingsOfGroupFragment = { group: SettingGroup, hasTest: boolean, heardAt: string | null, webhookAddress: string | null, settings: Array<{ choices: Array<string>, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> };
+
+export type OperatorSettingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OperatorSettingsQuery = { operator: { settings: Array<{ group: SettingGroup, hasTest: boolean, heardAt: string | null, webhookAddress: string | null, settings: Array<{ choices: Array<string>, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }> } };
+
+export type SaveSettingsMutationVariables = Exact<{
+  input: SaveSettingsInput;
+}>;
+
+
+export type SaveSettingsMutation = { saveSettings:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'SettingsOfGroup', group: SettingGroup, hasTest: boolean, heardAt: string | null, webhookAddress: string | null, settings: Array<{ choices: Array<string>, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }
+   };
+
+export type TestSettingsMutationVariables = Exact<{
+  input: TestSettingsInput;
+}>;
+
+
+export type TestSettingsMutation = { testSettings:
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'SettingsTest', ok: boolean, problem: string | null }
    };
 
 export type ListOperatorsQueryVariables = Exact<{ [key: string]: never; }>;

@@ -238,6 +238,8 @@ import type {
   NoticeSettingsQueryVariables,
   OpenAccountMutation,
   OpenAccountMutationVariables,
+  OperatorSettingsQuery,
+  OperatorSettingsQueryVariables,
   OperatorViewsQuery,
   OperatorViewsQueryVariables,
   OrderQuery,
@@ -320,6 +322,8 @@ import type {
   SaveProbingMutationVariables,
   SaveSellerMutation,
   SaveSellerMutationVariables,
+  SaveSettingsMutation,
+  SaveSettingsMutationVariables,
   SaveTopUpMutation,
   SaveTopUpMutationVariables,
   SaveUpstreamMutation,
@@ -386,6 +390,8 @@ import type {
   TestNoticeChannelMutationVariables,
   TestRouteMutation,
   TestRouteMutationVariables,
+  TestSettingsMutation,
+  TestSettingsMutationVariables,
   TestVendorKeyMutation,
   TestVendorKeyMutationVariables,
   TimelineQuery,
@@ -732,6 +738,15 @@ export type DiscoverVendorAnswer = DiscoverVendorMutation['discoverVendor'];
 
 /** What `addUpstreamModels` answers. */
 export type AddUpstreamModelsAnswer = AddUpstreamModelsMutation['addUpstreamModels'];
+
+/** What `operatorSettings` answers. */
+export type OperatorSettingsAnswer = OperatorSettingsQuery['operator']['settings'];
+
+/** What `saveSettings` answers. */
+export type SaveSettingsAnswer = SaveSettingsMutation['saveSettings'];
+
+/** What `testSettings` answers. */
+export type TestSettingsAnswer = TestSettingsMutation['testSettings'];
 
 /** What `listOperators` answers. */
 export type ListOperatorsAnswer = ListOperatorsQuery['operator']['operators'];
@@ -1998,6 +2013,33 @@ export interface ConsoleOperator {
    * ```
    */
   addUpstreamModels(variables: AddUpstreamModelsMutationVariables, options?: RequestOptions): Pending<AddUpstreamModelsAnswer>;
+  /**
+   * The settings of the service that are kept here or in its environment.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.operatorSettings();
+   * ```
+   */
+  operatorSettings(variables?: OperatorSettingsQueryVariables, options?: RequestOptions): Pending<OperatorSettingsAnswer>;
+  /**
+   * Stores settings, sealed, and puts them in force on all processes. What the environment has cannot be stored.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.saveSettings({ input: { group: 'BANK', values: [{ name: 'name', value: 'value' }] } });
+   * ```
+   */
+  saveSettings(variables: SaveSettingsMutationVariables, options?: RequestOptions): Pending<SaveSettingsAnswer>;
+  /**
+   * Tries settings without storing them: sends a mail to the operator who asks, or asks the provider.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.testSettings({ input: { group: 'BANK', values: [{ name: 'name', value: 'value' }] } });
+   * ```
+   */
+  testSettings(variables: TestSettingsMutationVariables, options?: RequestOptions): Pending<TestSettingsAnswer>;
   /**
    * The people who operate the service, the oldest first; at most 200.
    *

@@ -54,6 +54,7 @@ const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cach
 const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
 const runLine = 'fragment RunLine on RunLine{amount model receipt{...ReceiptLine}}';
 const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
+const settingsOfGroup = 'fragment SettingsOfGroup on SettingsOfGroup{group hasTest heardAt settings{choices kind name required shown source}webhookAddress}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
 const timelineEvent = 'fragment TimelineEvent on TimelineEvent{actor actorName at kind subject text usd vnd}';
@@ -94,6 +95,9 @@ export const operatorDocuments = {
   addVendor: { kind: 'mutation', path: 'addVendor', text: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + imagePrices + priceClock + priceTier + priceWindow + problem + routeCosts + unitPrices + vendor + vendorModel },
   discoverVendor: { kind: 'mutation', path: 'discoverVendor', text: 'mutation discoverVendor($input:DiscoverVendorInput!){discoverVendor(input:$input){__typename ...on FoundVendor{baseUrl models{capabilities contextWindow costs{...RouteCosts}displayName efforts family kind limitsKnown maxOutputTokens modelId upstreamModel}profile protocol upstreamId}...Problem}}' + imagePrices + priceClock + priceTier + priceWindow + problem + routeCosts + unitPrices },
   addUpstreamModels: { kind: 'mutation', path: 'addUpstreamModels', text: 'mutation addUpstreamModels($input:AddUpstreamModelsInput!){addUpstreamModels(input:$input){__typename ...Upstream ...Problem}}' + imagePrices + priceClock + priceTier + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
+  operatorSettings: { kind: 'query', path: 'operator.settings', text: 'query operatorSettings{operator{settings{...SettingsOfGroup}}}' + settingsOfGroup },
+  saveSettings: { kind: 'mutation', path: 'saveSettings', text: 'mutation saveSettings($input:SaveSettingsInput!){saveSettings(input:$input){__typename ...SettingsOfGroup ...Problem}}' + problem + settingsOfGroup },
+  testSettings: { kind: 'mutation', path: 'testSettings', text: 'mutation testSettings($input:TestSettingsInput!){testSettings(input:$input){__typename ...on SettingsTest{ok problem}...Problem}}' + problem },
   listOperators: { kind: 'query', path: 'operator.operators', text: 'query listOperators{operator{operators{email id name secondFactor}}}' },
   setOperator: { kind: 'mutation', path: 'setOperator', text: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(input:{email:$email operator:$operator}){__typename ...on User{id email name}...Problem}}' + problem },
   timeline: { kind: 'query', path: 'operator.timeline', text: 'query timeline($accountId:ID!$after:String$first:Int){operator{timeline(accountId:$accountId after:$after first:$first){nodes{...TimelineEvent}pageInfo{...PageInfo}}}}' + pageInfo + timelineEvent },

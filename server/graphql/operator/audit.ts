@@ -79,6 +79,7 @@ const AuditActionType = builder.enumType('AuditAction', {
       'refund.undo': 'A refund that was a mistake was undone.',
       'refund.undo_payment': 'The match of a transfer to a refund was taken back.',
       'seller.save': 'The seller that receipts name was changed.',
+      'settings.save': 'Settings of the service were changed.',
       'status-update.create': 'Something was said about an incident or an announcement.',
       'top_up.save': 'The terms of free amounts were changed.',
       'transfer.close': 'The review of a transfer was closed.',

@@ -61,7 +61,7 @@ Sitemap: ${publicUrl}/sitemap.xml
 `;
 
 export function registerPricing(app: FastifyInstance, parts: PricingParts): void {
-  const { publicUrl, demonstration = false } = parts;
+  const { publicUrl } = parts;
   const current = remembered(() => readPriceList(parts), { freshMs: parts.freshMs ?? defaultFreshMs });
 
   const send = async (
@@ -71,7 +71,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     caching = 'public, max-age=30',
   ) => {
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
-    const address = { origin: publicUrl, locale, demonstration };
+    const address = { origin: publicUrl, locale, demonstration: parts.demonstration ?? false };
     void reply.type('text/html; charset=utf-8').headers({
       'content-security-policy': pricingPolicy,
       'referrer-policy': 'no-referrer',
@@ -92,7 +92,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
   };
 
   const whole = renderOnce((list: PriceList, locale: Locale) =>
-    pricingPage(list, { origin: publicUrl, locale, demonstration }),
+    pricingPage(list, { origin: publicUrl, locale, demonstration: parts.demonstration ?? false }),
   );
 
   app.get<{ Querystring: Asked }>('/pricing', (request, reply) => {

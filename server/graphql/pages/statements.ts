@@ -41,7 +41,7 @@ export interface StatementParts {
 }
 
 export function registerStatements(app: FastifyInstance, parts: StatementParts): void {
-  const { pool, links, limits, press, accounts, statements, parties, payee, demonstration = false } = parts;
+  const { pool, links, limits, press, accounts, statements, parties } = parts;
   app.get<{ Querystring: { grant?: unknown; lang?: unknown; format?: unknown } }>(path, async (request, reply) => {
     const refused = limits.refuse(request, reply);
     if (refused !== null) return refused;
@@ -55,6 +55,7 @@ export function registerStatements(app: FastifyInstance, parts: StatementParts):
     if (!(await isStillOpen(pool, use))) return goneLink(reply);
     const [seller, companies] = await Promise.all([parties.seller(), parties.companies([account.id])]);
     const company = companies.get(account.id) ?? null;
+    const { payee, demonstration = false } = parts;
     const printed = { statement, account, company, seller, payee, demonstration, at: new Date() };
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
     reply.headers({ ...linkHeaders, 'content-language': locale });

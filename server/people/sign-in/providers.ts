@@ -83,7 +83,8 @@ type Flow = z.infer<typeof flowShape> & FlowSecrets;
 type Arrive = (userId: string, caller: Caller, setCookies: string[]) => Promise<Done>;
 
 type ProviderParts = IdentityParts & {
-  settings: ProviderSettings;
+  /** Asked at each use. */
+  settings: () => ProviderSettings;
   /** Whether providers without TLS are asked: for tests and first steps. */
   allowHttp: boolean;
   passwordSignIn: boolean;
@@ -95,7 +96,14 @@ type ProviderParts = IdentityParts & {
 
 export function createProviderSignIn(parts: ProviderParts): ProviderSignIn {
   const { prisma, throttle, publicUrl, identities, arrive, log } = parts;
-  const providers = createProviders(parts);
+  let made: { key: string; providers: Provider[] } | null = null;
+  /** Those of the settings in force; made anew only when they changed, because each keeps what it learnt of its issuer. */
+  const providersNow = (): readonly Provider[] => {
+    const settings = parts.settings();
+    const key = JSON.stringify(settings);
+    if (made?.key !== key) made = { key, providers: createProviders({ ...parts, settings }) };
+    return made.providers;
+  };
   const open = createOpening(parts);
   const flows = createFlows(parts);
 
@@ -129,10 +137,12 @@ export function createProviderSignIn(parts: ProviderParts): ProviderSignIn {
   };
 
   return {
-    providers: providers.map(({ id, name }) => ({ id, name })),
+    get providers() {
+      return providersNow().map(({ id, name }) => ({ id, name }));
+    },
 
     async startWith(input, caller) {
-      const provider = providers.find(({ id }) => id === input.provider);
+      const provider = providersNow().find(({ id }) => id === input.provider);
       if (provider === undefined) return failed('provider');
       const refusal = await mayTry(caller);
       if (refusal !== null) return refusal;
@@ -146,7 +156,7 @@ export function createProviderSignIn(parts: ProviderParts): ProviderSignIn {
       const refusal = await mayTry(caller);
       if (refusal !== null) return refusal;
       const flow = flows.read(caller);
-      const provider = providers.find(({ id }) => id === input.provider);
+      const provider = providersNow().find(({ id }) => id === input.provider);
       if (flow === null || provider === undefined || flow.provider !== provider.id) return failed('provider');
       const finished = await provider.finish(new URLSearchParams(input.query), flow);
       if (finished.kind !== 'vouched') return ended(finished, provider.id);

@@ -151,10 +151,11 @@ const referenceOf = ({ orderId, referenceNo }: Pick<Claimed, 'orderId' | 'refere
   referenceNo === 1 ? orderId : `${orderId}-${referenceNo}`;
 
 export function createInvoices(deps: InvoiceDeps) {
-  const { pool, provider } = deps;
+  const { pool } = deps;
 
   /** Works on the invoices that are due, each in one process at a time. Returns how many were issued. */
   async function issueDue(): Promise<number> {
+    const { provider } = deps;
     if (provider === null) return 0;
     let issued = 0;
     const tried: string[] = [];
@@ -219,7 +220,9 @@ export function createInvoices(deps: InvoiceDeps) {
 
   return {
     /** Null: no invoices are issued. */
-    provider: provider?.name ?? null,
+    get provider() {
+      return deps.provider?.name ?? null;
+    },
     issueDue,
     ...invoiceReaders(pool),
 

@@ -28,6 +28,7 @@ import type { Pool } from 'pg';
 import { createAccounts } from '../../../server/accounts/accounts.ts';
 import { createOwnData } from '../../../server/app/own-data.ts';
 import { createSales } from '../../../server/app/sales.ts';
+import { createSettingsTests } from '../../../server/app/settings-tests.ts';
 import { createCatalog } from '../../../server/catalog/catalog.ts';
 import { createCatalogChanges } from '../../../server/catalog/changes.ts';
 import { createModelMismatches } from '../../../server/catalog/model-mismatches.ts';
@@ -49,8 +50,10 @@ import { createSecret, parseAgentToken } from '../../../server/keys/secret.ts';
 import { createNotices } from '../../../server/notices/notices.ts';
 import { createWebhooks } from '../../../server/notices/webhooks.ts';
 import { createPeople } from '../../../server/people/people.ts';
-import type { ProviderSettings } from '../../../server/people/sign-in/providers.ts';
+import { noProviders, type ProviderSettings } from '../../../server/people/sign-in/providers.ts';
+import { loadConfig } from '../../../server/runtime/config.ts';
 import { createMailer, type Mail } from '../../../server/runtime/mail.ts';
+import { createOperatorSettings } from '../../../server/settings/settings.ts';
 import { checkBaseUrl } from '../../../server/shared/private-addresses.ts';
 import type { Rate } from '../../../server/shared/rates.ts';
 import { createSeal } from '../../../server/shared/seal.ts';
@@ -126,7 +129,12 @@ export async function createControlPlane(
   const log = { error: note, warn: note, info: () => {} };
   const prisma = createPrisma({ url: database.url, max: 5, log });
   const pool = openPool({ url: database.url, name: 'test', max: 5, log });
-  const mailer = createMailer({ smtpUrl: null, from: 'Steyg <no-reply@steyg.test>', dataDir, log, delaysMs: [] });
+  const mailer = createMailer({
+    settings: () => ({ smtpUrl: null, from: 'Steyg <no-reply@steyg.test>' }),
+    dataDir,
+    log,
+    delaysMs: [],
+  });
   const address = options.publicUrl ?? publicUrl;
   const secretKey = randomBytes(32);
   const downloads = createLedgerDownloads({ secretKey, publicUrl: address });
@@ -154,13 +162,23 @@ export async function createControlPlane(
     log,
     onNewSignIn: notices.tellSignIn,
     allowHttpProviders: true,
-    ...options.signIn,
+    ...(options.signIn?.passwordSignIn === undefined ? {} : { passwordSignIn: options.signIn.passwordSignIn }),
+    providers: () => options.signIn?.providers ?? noProviders,
   });
   const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
   const config = { bank, einvoice: null };
   const retention = { sessionDays: 30, auditDays: 365, attributionDays: 400 };
   const ownData = createOwnData({ pool, mailer, secretKey, publicUrl: address, retention });
-  const sales = createSales({ pool, config, secretKey, publicUrl: address, accounts, webhooks, mailer, log });
+  const sales = createSales({
+    pool,
+    config: () => config,
+    secretKey,
+    publicUrl: address,
+    accounts,
+    webhooks,
+    mailer,
+    log,
+  });
   const app = Fastify({ trustProxy: false });
   registerSignInWith(app, { people, publicUrl: address });
   registerMachineLogin(app, { logins: people.machineLogins, publicUrl: address, isLate: () => false });
@@ -178,6 +196,8 @@ export async function createControlPlane(
       catalog: createCatalog({ pool }),
       catalogChanges: createCatalogChanges({ pool, seal, allowPrivate: false }),
       routeTester,
+      operatorSettings: createOperatorSettings({ environment: loadConfig({}), pool, seal, warn: () => undefined }),
+      testSettings: createSettingsTests({ dataDir, log }),
       vendorSetup: createVendorSetup({ pool, seal, routeTester, allowPrivate: true, vendors: readVendors }),
       modelMismatches: createModelMismatches({ pool, log }),
       upstreamHealth: () => [],

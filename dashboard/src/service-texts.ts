@@ -1,0 +1,133 @@
+/** The texts of the page of the service's settings, which no other page carries. */
+
+import type { Locale } from './format.ts';
+
+const en = {
+  serviceLead:
+    'What the service needs beside its models. A change counts at once, on all processes; a variable of the environment wins.',
+  settingsSet: 'set up',
+  settingsRemove: 'Remove',
+  settingsTest: 'Test',
+  settingsWork: 'It works.',
+  settingOptional: 'optional',
+  settingFixed: 'Set by {name} in the environment, which wins.',
+  settingKept: 'Stored: {shown}. Leave empty to keep it.',
+  webhookAddress: 'Address to enter at the provider',
+  webhookSilent: 'No message has arrived yet. Send a test or make a small transfer: it shows here within seconds.',
+  webhookHeard: 'last transfer',
+  settingGroups: {
+    BANK: { title: 'Bank account', hint: 'Where customers transfer to. All three, as the bank has them.' },
+    SEPAY: {
+      title: 'SePay',
+      hint: 'Tells of transfers as they arrive. The secret is the one that you choose at SePay’s webhook.',
+    },
+    CASSO: { title: 'Casso', hint: 'Tells of transfers as they arrive, in place of SePay.' },
+    PAYOS: { title: 'payOS', hint: 'Tells of transfers as they arrive, in place of SePay.' },
+    MAIL: { title: 'E-mail', hint: 'Confirms addresses and sends receipts. The test sends a mail to you.' },
+    GOOGLE: {
+      title: 'Sign-in with Google',
+      hint: 'Redirect address at Google: this service’s address, then /sign-in/with/callback/google.',
+    },
+    GITHUB: {
+      title: 'Sign-in with GitHub',
+      hint: 'Redirect address at GitHub: this service’s address, then /sign-in/with/callback/github.',
+    },
+    OIDC: {
+      title: 'Sign-in with OpenID',
+      hint: 'Redirect address there: this service’s address, then /sign-in/with/callback/oidc.',
+    },
+    EINVOICE: { title: 'E-invoices', hint: 'One for each order that is paid from then on, through SePay.' },
+  },
+  settingNames: {
+    BANK_BIN: 'Bank, six digits (BIN)',
+    BANK_ACCOUNT: 'Account number',
+    BANK_NAME: 'Account holder',
+    SEPAY_WEBHOOK_SECRET: 'Webhook secret',
+    SEPAY_WEBHOOK_AUTH: 'Proof',
+    SEPAY_API_TOKEN: 'Token of the API',
+    CASSO_WEBHOOK_SECRET: 'Webhook secret',
+    CASSO_WEBHOOK_AUTH: 'Proof',
+    PAYOS_CHECKSUM_KEY: 'Checksum key',
+    SMTP_URL: 'Mail server, with user and password',
+    MAIL_FROM: 'Sender',
+    GOOGLE_CLIENT_ID: 'Client id',
+    GOOGLE_CLIENT_SECRET: 'Client secret',
+    GITHUB_CLIENT_ID: 'Client id',
+    GITHUB_CLIENT_SECRET: 'Client secret',
+    OIDC_ISSUER: 'Issuer',
+    OIDC_CLIENT_ID: 'Client id',
+    OIDC_CLIENT_SECRET: 'Client secret',
+    OIDC_NAME: 'Name on the button',
+    SEPAY_EINVOICE_CLIENT_ID: 'Client id',
+    SEPAY_EINVOICE_CLIENT_SECRET: 'Client secret',
+    SEPAY_EINVOICE_ACCOUNT_ID: 'Provider account (UUID)',
+    SEPAY_EINVOICE_TEMPLATE: 'Invoice template',
+    SEPAY_EINVOICE_SERIES: 'Invoice series',
+    SEPAY_EINVOICE_TAX_RATE: 'VAT in percent',
+  },
+};
+
+const vi: typeof en = {
+  serviceLead:
+    'Những gì dịch vụ cần ngoài model. Thay đổi có hiệu lực ngay trên mọi tiến trình; biến môi trường được ưu tiên.',
+  settingsSet: 'đã thiết lập',
+  settingsRemove: 'Xóa',
+  settingsTest: 'Thử',
+  settingsWork: 'Hoạt động tốt.',
+  settingOptional: 'không bắt buộc',
+  settingFixed: 'Được đặt bằng {name} trong môi trường, được ưu tiên.',
+  settingKept: 'Đã lưu: {shown}. Để trống để giữ nguyên.',
+  webhookAddress: 'Địa chỉ cần nhập ở nhà cung cấp',
+  webhookSilent:
+    'Chưa có tin nhắn nào. Hãy gửi thử hoặc chuyển khoản một số tiền nhỏ: kết quả hiện ở đây sau vài giây.',
+  webhookHeard: 'giao dịch gần nhất',
+  settingGroups: {
+    BANK: { title: 'Tài khoản ngân hàng', hint: 'Nơi khách hàng chuyển tiền tới. Nhập cả ba, đúng như ngân hàng ghi.' },
+    SEPAY: { title: 'SePay', hint: 'Báo giao dịch ngay khi tiền đến. Mã bí mật là mã bạn đặt cho webhook ở SePay.' },
+    CASSO: { title: 'Casso', hint: 'Báo giao dịch ngay khi tiền đến, thay cho SePay.' },
+    PAYOS: { title: 'payOS', hint: 'Báo giao dịch ngay khi tiền đến, thay cho SePay.' },
+    MAIL: { title: 'E-mail', hint: 'Xác nhận địa chỉ và gửi biên nhận. Nút Thử gửi một thư cho bạn.' },
+    GOOGLE: {
+      title: 'Đăng nhập bằng Google',
+      hint: 'Địa chỉ chuyển hướng ở Google: địa chỉ dịch vụ này và /sign-in/with/callback/google.',
+    },
+    GITHUB: {
+      title: 'Đăng nhập bằng GitHub',
+      hint: 'Địa chỉ chuyển hướng ở GitHub: địa chỉ dịch vụ này và /sign-in/with/callback/github.',
+    },
+    OIDC: {
+      title: 'Đăng nhập bằng OpenID',
+      hint: 'Địa chỉ chuyển hướng ở đó: địa chỉ dịch vụ này và /sign-in/with/callback/oidc.',
+    },
+    EINVOICE: { title: 'Hóa đơn điện tử', hint: 'Một hóa đơn cho mỗi đơn được thanh toán kể từ đó, qua SePay.' },
+  },
+  settingNames: {
+    BANK_BIN: 'Ngân hàng, sáu chữ số (BIN)',
+    BANK_ACCOUNT: 'Số tài khoản',
+    BANK_NAME: 'Chủ tài khoản',
+    SEPAY_WEBHOOK_SECRET: 'Mã bí mật của webhook',
+    SEPAY_WEBHOOK_AUTH: 'Cách xác thực',
+    SEPAY_API_TOKEN: 'API token',
+    CASSO_WEBHOOK_SECRET: 'Mã bí mật của webhook',
+    CASSO_WEBHOOK_AUTH: 'Cách xác thực',
+    PAYOS_CHECKSUM_KEY: 'Checksum key',
+    SMTP_URL: 'Máy chủ thư, kèm tên và mật khẩu',
+    MAIL_FROM: 'Người gửi',
+    GOOGLE_CLIENT_ID: 'Client ID',
+    GOOGLE_CLIENT_SECRET: 'Client secret',
+    GITHUB_CLIENT_ID: 'Client ID',
+    GITHUB_CLIENT_SECRET: 'Client secret',
+    OIDC_ISSUER: 'Issuer',
+    OIDC_CLIENT_ID: 'Client ID',
+    OIDC_CLIENT_SECRET: 'Client secret',
+    OIDC_NAME: 'Tên trên nút',
+    SEPAY_EINVOICE_CLIENT_ID: 'Client ID',
+    SEPAY_EINVOICE_CLIENT_SECRET: 'Client secret',
+    SEPAY_EINVOICE_ACCOUNT_ID: 'Tài khoản nhà cung cấp (UUID)',
+    SEPAY_EINVOICE_TEMPLATE: 'Mẫu hóa đơn',
+    SEPAY_EINVOICE_SERIES: 'Ký hiệu hóa đơn',
+    SEPAY_EINVOICE_TAX_RATE: 'Thuế GTGT (%)',
+  },
+};
+
+export const serviceTexts: Record<Locale, typeof en> = { en, vi };
