@@ -146,7 +146,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const keeper = createBatchKeeper({ store, calls, ledger, catalog, router, metrics, log, pollMs });
   const accept = createBatchAcceptance({ store, ledger, keeper, refusals, metrics, log, pollMs });
   registerGateway(fastify, {
-    batches: { store, calls, keeper, accept, read, standing, slots, refusals, catalog, baseUrl, log },
+    batches: { store, calls, keeper, accept, read, standing, slots, refusals, catalog, router, baseUrl, log },
     relay,
     estimate,
     keys,

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import type { PicoUsd } from '../core/money.ts';
 import {
   type FrozenPrice,
@@ -61,6 +61,8 @@ export interface VendorBatch extends BatchCounts {
   attempts: number;
   /** The file of its lines; null: they came with the request. */
   inputFile: string | null;
+  /** The vendor's name of that file. */
+  inputId: string | null;
   outputId: string | null;
   errorId: string | null;
   /** Seconds since 1970 by the vendor's state. */
@@ -97,6 +99,20 @@ export interface NewBatch {
   bound: PicoUsd;
   models: readonly BatchModel[];
   inputFile: string | null;
+}
+
+/** A file with the lines of batches, at its vendor. */
+export interface NewBatchFile
+  extends Pick<
+    NewBatch,
+    'accountId' | 'id' | 'keyId' | 'endpoint' | 'upstream' | 'upstreamKey' | 'lines' | 'bound' | 'models'
+  > {
+  vendorId: string;
+  bytes: number;
+}
+
+export interface BatchFile extends NewBatchFile {
+  createdAt: Date;
 }
 
 /** What a vendor says of a batch. */
@@ -161,31 +177,72 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
             batch.inputFile,
           ],
         );
-        for (let at = 0; at < lines.length; at += linesAtOnce) {
-          const some = lines.slice(at, at + linesAtOnce);
-          await client.query(
-            `INSERT INTO vendor_batch_line (account_id, source_id, digest, model, bound, input, output, searches, estimated, long_writes)
-             SELECT $1, $2, * FROM unnest($3::bytea[], $4::smallint[], $5::bigint[], $6::int[], $7::int[], $8::int[], $9::int[], $10::boolean[])`,
-            [
-              batch.accountId,
-              batch.inputFile ?? batch.id,
-              some.map(({ digest }) => digest),
-              some.map(({ model }) => model),
-              some.map(({ bound }) => bound),
-              some.map(({ input }) => input),
-              some.map(({ output }) => output),
-              some.map(({ searches }) => searches),
-              some.map(({ estimated }) => estimated),
-              some.map(({ longWrites }) => longWrites),
-            ],
-          );
-        }
+        await insertLines(client, batch.accountId, batch.inputFile ?? batch.id, lines);
         await client.query('COMMIT');
         client.release();
       } catch (error) {
         client.release(true);
         throw error;
       }
+    },
+
+    async insertFile(file: NewBatchFile, lines: readonly BatchLine[]): Promise<BatchFile> {
+      const client = await pool.connect();
+      try {
+        await client.query('BEGIN');
+        const { rows } = await client.query<{ createdAt: Date }>(
+          `INSERT INTO vendor_batch_file (account_id, id, key_id, endpoint, upstream, upstream_key, vendor_id, bytes, lines, bound, models)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING created_at AS "createdAt"`,
+          [
+            file.accountId,
+            file.id,
+            file.keyId,
+            file.endpoint,
+            file.upstream,
+            file.upstreamKey,
+            file.vendorId,
+            file.bytes,
+            file.lines,
+            file.bound,
+            JSON.stringify(file.models.map(toStoredModel)),
+          ],
+        );
+        await insertLines(client, file.accountId, file.id, lines);
+        await client.query('COMMIT');
+        client.release();
+        return { ...file, createdAt: rows[0]?.createdAt ?? new Date() };
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
+    },
+
+    async findFile({ accountId, projectId }: BatchScope, id: string): Promise<BatchFile | null> {
+      const { rows } = await pool.query<FileRow>(
+        `SELECT ${fileColumns} FROM vendor_batch_file b WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL AND ${inProject('$3')}`,
+        [accountId, id, projectId],
+      );
+      return rows[0] === undefined ? null : toFile(rows[0]);
+    },
+
+    /** One more than the limit where there are more, newest first. */
+    async listFiles({ accountId, projectId, after, limit }: Omit<BatchPage, 'form' | 'before'>): Promise<BatchFile[]> {
+      const { rows } = await pool.query<FileRow>(
+        `SELECT ${fileColumns} FROM vendor_batch_file b WHERE account_id = $1 AND deleted_at IS NULL AND ${inProject('$2')}
+           AND ($3::uuid IS NULL OR id < $3) ORDER BY id DESC LIMIT $4`,
+        [accountId, projectId, after, limit + 1],
+      );
+      return rows.map(toFile);
+    },
+
+    /** False: a batch of it runs, and needs it. */
+    async removeFile({ accountId, id }: Pick<BatchFile, 'accountId' | 'id'>): Promise<boolean> {
+      const { rowCount } = await pool.query(
+        `UPDATE vendor_batch_file SET deleted_at = now() WHERE account_id = $1 AND id = $2
+           AND NOT EXISTS (SELECT FROM vendor_batch WHERE account_id = $1 AND input_file = $2 AND settled_at IS NULL)`,
+        [accountId, id],
+      );
+      return rowCount === 1;
     },
 
     /** Forgets a batch that was refused: nothing is held for it, and no vendor has it. */
@@ -230,6 +287,10 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
         ],
       );
     },
+
+    /** A batch as it is now. */
+    again: ({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>) =>
+      one(`SELECT ${columns} FROM vendor_batch b WHERE account_id = $1 AND id = $2`, [accountId, id]),
 
     find: ({ accountId, projectId }: BatchScope, form: BatchForm, id: string) =>
       one(
@@ -335,6 +396,33 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
   };
 }
 
+async function insertLines(
+  client: ClientBase,
+  accountId: string,
+  sourceId: string,
+  lines: readonly BatchLine[],
+): Promise<void> {
+  for (let at = 0; at < lines.length; at += linesAtOnce) {
+    const some = lines.slice(at, at + linesAtOnce);
+    await client.query(
+      `INSERT INTO vendor_batch_line (account_id, source_id, digest, model, bound, input, output, searches, estimated, long_writes)
+       SELECT $1, $2, * FROM unnest($3::bytea[], $4::smallint[], $5::bigint[], $6::int[], $7::int[], $8::int[], $9::int[], $10::boolean[])`,
+      [
+        accountId,
+        sourceId,
+        some.map(({ digest }) => digest),
+        some.map(({ model }) => model),
+        some.map(({ bound }) => bound),
+        some.map(({ input }) => input),
+        some.map(({ output }) => output),
+        some.map(({ searches }) => searches),
+        some.map(({ estimated }) => estimated),
+        some.map(({ longWrites }) => longWrites),
+      ],
+    );
+  }
+}
+
 /** What is kept of a model: whole pico-USD, which JSON numbers hold exactly up to the bounds of prices. */
 interface StoredModel {
   model: string;
@@ -344,6 +432,7 @@ interface StoredModel {
   tiers?: StoredTier[];
   perUnit?: Record<string, number>;
   byClock?: FrozenPrice['byClock'];
+  variant?: FrozenPrice['variant'];
 }
 
 function toStoredModel({ model, upstreamModel, price }: BatchModel): StoredModel {
@@ -361,10 +450,20 @@ function toStoredModel({ model, upstreamModel, price }: BatchModel): StoredModel
     ...(price.tiers === undefined ? {} : { tiers: toStoredTiers(price.tiers) }),
     ...(price.perUnit === undefined ? {} : { perUnit: toStoredUnits(price.perUnit) }),
     ...(price.byClock === undefined ? {} : { byClock: price.byClock }),
+    ...(price.variant === undefined ? {} : { variant: price.variant }),
   };
 }
 
-function fromStoredModel({ model, upstreamModel, priceId, prices, tiers, perUnit, byClock }: StoredModel): BatchModel {
+function fromStoredModel({
+  model,
+  upstreamModel,
+  priceId,
+  prices,
+  tiers,
+  perUnit,
+  byClock,
+  variant,
+}: StoredModel): BatchModel {
   return {
     model,
     upstreamModel,
@@ -378,6 +477,7 @@ function fromStoredModel({ model, upstreamModel, priceId, prices, tiers, perUnit
       ...(tiers === undefined ? {} : { tiers: fromStoredTiers(tiers) }),
       ...(perUnit === undefined ? {} : { perUnit: fromStoredUnits(perUnit) }),
       ...(byClock === undefined ? {} : { byClock }),
+      ...(variant === undefined ? {} : { variant }),
     },
   };
 }
@@ -386,6 +486,7 @@ const columns = `b.account_id AS "accountId", b.id, b.key_id AS "keyId", b.form,
   b.vendor_id AS "vendorId", b.state, b.lines, b.bound::text, b.models, b.succeeded, b.errored, b.canceled, b.expired,
   b.created_at AS "createdAt", b.expires_at AS "expiresAt", b.cancel_at AS "cancelAt", b.ended_at AS "endedAt", b.seen_at AS "seenAt",
   b.settled_at AS "settledAt", b.attempts, b.input_file AS "inputFile", b.output_id AS "outputId", b.error_id AS "errorId", b.times,
+  (SELECT f.vendor_id FROM vendor_batch_file f WHERE f.account_id = b.account_id AND f.id = b.input_file) AS "inputId",
   (SELECT a.erased_at IS NOT NULL FROM account a WHERE a.id = b.account_id) AS erased`;
 
 const inProject = (parameter: string): string =>
@@ -395,6 +496,15 @@ type BatchRow = Omit<VendorBatch, 'bound' | 'models'> & { bound: string; models:
 
 function toBatch({ bound, models, ...row }: BatchRow): VendorBatch {
   return { ...row, bound: BigInt(bound), models: models.map(fromStoredModel) };
+}
+
+const fileColumns = `b.account_id AS "accountId", b.id, b.key_id AS "keyId", b.endpoint, b.upstream, b.upstream_key AS "upstreamKey",
+  b.vendor_id AS "vendorId", b.bytes::text, b.lines, b.bound::text, b.models, b.created_at AS "createdAt"`;
+
+type FileRow = Omit<BatchFile, 'bytes' | 'bound' | 'models'> & { bytes: string; bound: string; models: StoredModel[] };
+
+function toFile({ bytes, bound, models, ...row }: FileRow): BatchFile {
+  return { ...row, bytes: Number(bytes), bound: BigInt(bound), models: models.map(fromStoredModel) };
 }
 
 const lineColumns = `digest, model, bound::text, input, output, searches, estimated, long_writes AS "longWrites"`;

@@ -150,6 +150,25 @@ export function fromStoredVariants(stored: readonly StoredVariant[]): PriceVaria
   }));
 }
 
+/** What a line of a batch asks for, and is always charged at. */
+const batch: VariantChoice = { asked: 'batch', served: null, charged: 'batch' };
+
+/**
+ * The prices of a batch: its variant, or half of every pool and tier (`multiplied`) where the price has none. What is counted by the
+ * piece costs the same as elsewhere.
+ *
+ * - https://platform.claude.com/docs/en/build-with-claude/batch-processing#pricing: half of all usage, searches in full
+ * - https://developers.openai.com/api/docs/guides/batch: half of the prices of the synchronous calls
+ */
+export function batchPrices<Price extends TieredPrices>(price: Price): Price & { variant: VariantChoice } {
+  const { variants: _others, ...ordinary } = price;
+  const variant = variantOf(price, batch.asked) ?? {
+    name: batch.asked,
+    ...multiplied({ ...price, tiers: price.tiers ?? [] }, 500_000n),
+  };
+  return { ...withVariant(ordinary as Price, variant), variant: batch };
+}
+
 /** A factor such as `1.1` or `0.5`, as whole millionths; null for everything else, and for more than 100. */
 export function parseTimes(text: string): bigint | null {
   const match = /^(0|[1-9]\d{0,2})(?:\.(\d{1,6}))?$/.exec(text);

@@ -403,31 +403,4 @@ export function fromStoredTiers(stored: readonly StoredTier[]): PriceTier[] {
   return tiers.sort((a, b) => a.abovePromptTokens - b.abovePromptTokens);
 }
 
-/**
- * The prices of a batch: half of every pool, of every tier, rounded up to a whole pico-USD a token (an odd price is one of a
- * millionth of a USD a million tokens). What is counted by the piece costs the same as elsewhere.
- *
- * - https://platform.claude.com/docs/en/build-with-claude/batch-processing#pricing: half of all usage, searches in full
- * - https://developers.openai.com/api/docs/guides/batch: half of the prices of the synchronous calls
- */
-export function batchPrices<Price extends TieredPrices>(price: Price): Price {
-  return {
-    ...price,
-    ...halves(price),
-    ...(price.tiers === undefined ? {} : { tiers: price.tiers.map((tier) => ({ ...tier, ...halves(tier) })) }),
-  };
-}
-
-function halves({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: UnitPrices): UnitPrices {
-  return {
-    input: half(input),
-    cacheHit: half(cacheHit),
-    cacheWrite5m: half(cacheWrite5m),
-    cacheWrite1h: half(cacheWrite1h),
-    output: half(output),
-  };
-}
-
-const half = (price: PicoUsd): PicoUsd => (price + 1n) / 2n;
-
 const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);

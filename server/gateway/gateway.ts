@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { missingVersionPage, requestIdHeaders } from '../runtime/http.ts';
 import { type MessageBatchParts, registerMessageBatches } from './batches/message-batches.ts';
+import { registerOpenaiBatches } from './batches/openai-batches.ts';
 import { wrongBase } from './entrance/addresses.ts';
 import { allowOtherOrigins, answerPreflight, isPreflight } from './entrance/cross-origin.ts';
 import {
@@ -40,12 +41,16 @@ const known: [RegExp, string][] = [
   [/^\/api\/v1\/messages\/batches\/[^/]+$/, 'GET, DELETE'],
   [/^\/api\/v1\/messages\/batches\/[^/]+\/results$/, 'GET'],
   [/^\/api\/v1\/messages\/batches$/, 'GET, POST'],
+  [/^\/api\/v1\/(files|batches)$/, 'GET, POST'],
+  [/^\/api\/v1\/files\/[^/]+$/, 'GET, DELETE'],
+  [/^\/api\/v1\/(files\/[^/]+\/content|batches\/[^/]+)$/, 'GET'],
+  [/^\/api\/v1\/batches\/[^/]+\/cancel$/, 'POST'],
   [/^\/api\/v1\/(models(\/.+)?|model\/.+|embeddings\/models|usage|key|credits|generation(\/content)?)$/, 'GET'],
 ];
 
 /** Calls of the vendors' and OpenRouter's client libraries that have no meaning here, by the name after the version. */
 const notOffered =
-  /^\/api\/v1\/((?:activity|alpha|analytics|assistants|audio|auth|batches|benchmarks|byok|completions|containers|conversations|datasets|endpoints|evals|files|fine_tuning|guardrails|images|interns|keys|moderations|observability|organization|presets|providers|realtime|rerank|skills|threads|uploads|vector_stores|videos|workspaces)(?:\/|$)|generation\/feedback$)/;
+  /^\/api\/v1\/((?:activity|alpha|analytics|assistants|audio|auth|benchmarks|byok|completions|containers|conversations|datasets|endpoints|evals|fine_tuning|guardrails|images|interns|keys|moderations|observability|organization|presets|providers|realtime|rerank|skills|threads|uploads|vector_stores|videos|workspaces)(?:\/|$)|generation\/feedback$)/;
 
 export function registerGateway(app: FastifyInstance, parts: GatewayParts): void {
   const { refusals, baseUrl } = parts;
@@ -62,6 +67,7 @@ export function registerGateway(app: FastifyInstance, parts: GatewayParts): void
       registerUsageRoutes(scope, parts);
       registerOpenRouterRoutes(scope, parts);
       registerMessageBatches(scope, parts.batches);
+      registerOpenaiBatches(scope, parts.batches);
       registerProbes(scope);
       registerMissing(scope, refusals, baseUrl);
     },

@@ -42,7 +42,8 @@ const DAY_MS = 86_400_000;
 /** Requests of a batch that run at once. */
 const AT_ONCE = 16;
 
-interface Read {
+/** The body of a call about batches. */
+export interface Read {
   kind: string;
   body: Buffer;
 }

@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Protocol } from '../core/protocol.ts';
 import { type AnswerSettings, createAnswering } from './answering.ts';
 import { type BatchPlay, createBatches, ofBatch } from './batches.ts';
+import { createOpenaiBatches } from './batches-openai.ts';
 import type { Chunking } from './delivery.ts';
 import { type HttpExchange, openExchange } from './exchange.ts';
 import { createPromptCache } from './prompt-cache.ts';
@@ -209,17 +210,19 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
   const answering = createAnswering(answerSettings(settings));
   const maxBodyBytes = settings.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES;
   const traffic = createTraffic();
-  const batches = createBatches({
+  const batchSettings = {
     hold: settings.holdBatches ?? false,
     apiKey: settings.apiKey ?? null,
     now: settings.now ?? Date.now,
     url: () => `http://${loopback(host)}:${(server.address() as AddressInfo).port}`,
-  });
+  };
+  const batchForms = [createBatches(batchSettings), createOpenaiBatches(batchSettings)];
 
   const model = async (exchange: HttpExchange, path: string): Promise<void> => {
     const { request } = exchange;
     const number = traffic.counters.requests;
-    const read = await readBody({ request, maxBytes: batches.isOwn(path) ? MAX_BATCH_BYTES : maxBodyBytes });
+    const batches = batchForms.find((form) => form.isOwn(path));
+    const read = await readBody({ request, maxBytes: batches !== undefined ? MAX_BATCH_BYTES : maxBodyBytes });
     if (recording !== false && request.headers[ofBatch] === undefined) {
       recorder.add({
         method: request.method ?? '',
@@ -230,7 +233,7 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
       });
     }
     if (exchange.gone || read.kind === 'left') return;
-    if (batches.isOwn(path)) return batches.answer(exchange, path, read);
+    if (batches !== undefined) return batches.answer(exchange, path, read);
     const { vendor, rest } = vendorOf(path);
     const route = DIALECT_PATHS[rest];
     await answering({
@@ -279,7 +282,13 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
     requests: () => recorder.list(),
     clearRequests: () => recorder.clear(),
     stats: traffic.stats,
-    batches,
+    batches: {
+      run: async () => void (await Promise.all(batchForms.map((form) => form.run()))),
+      expire: () => batchForms.forEach((form) => form.expire()),
+      get names() {
+        return batchForms.flatMap((form) => form.names);
+      },
+    },
     idle: traffic.idle,
     close: () =>
       new Promise((resolve) => {

@@ -353,6 +353,18 @@ export const rows: Record<string, () => Row> = {
     bound: 10n,
     models: '[{}]',
   }),
+  vendor_batch_file: () => ({
+    account_id: account,
+    id: account,
+    key_id: account,
+    endpoint: '/v1/embeddings',
+    upstream: 'somewhere',
+    vendor_id: 'file-1',
+    bytes: 1n,
+    lines: 1,
+    bound: 1n,
+    models: '[{}]',
+  }),
   vendor_batch_line: () => ({
     account_id: account,
     source_id: account,

@@ -410,6 +410,8 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
     { state: 'ended', vendor_id: 'b', settled_at: '2026-11-23' },
   ],
   ['vendor_batch', 'vendor_batch_state', { state: 'lost', vendor_id: 'b' }],
+  ['vendor_batch_file', 'vendor_batch_file_amounts', { bytes: -1n }, { lines: 0 }, { bound: -1n }],
+  ['vendor_batch_file', 'vendor_batch_file_models', { models: '{}' }, { models: '[]' }],
   ['vendor_batch_line', 'vendor_batch_line_amounts', { digest: Buffer.alloc(1) }, { bound: -1n }, { output: -1 }],
   ['vendor_file', 'vendor_file_period', { last_day: '2026-09-30' }, { version: -1 }, { digest: Buffer.alloc(1) }],
   ['vendor_file', 'vendor_file_undone', { undone_by: 'test' }],

@@ -154,6 +154,12 @@ describe('refused as a whole, with nothing held, kept or sent', () => {
     ['a further member of a request', { requests: [{ ...good, url: '/v1/messages' }] }, 400, /Extra inputs/],
     ['a stream', { requests: [{ ...good, params: { ...good.params, stream: true } }] }, 400, /requests\.0: stream/],
     [
+      'a speed',
+      { requests: [{ ...good, params: { ...good.params, service_tier: 'priority' } }] },
+      400,
+      /requests\.0: .*service_tier/,
+    ],
+    [
       'an answer of no tokens',
       { requests: [{ ...good, params: { ...good.params, max_tokens: 0 } }] },
       400,

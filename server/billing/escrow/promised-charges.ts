@@ -167,11 +167,11 @@ function byIds<Row>(of: (row: Row) => string): (a: Row, b: Row) => number {
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Null for a line of a spool that is damaged (a pool that is not a whole number), and for an entry with units or runs of other
- * models, which the other lane writes.
+ * Null for a line of a spool that is damaged (a pool that is not a whole number), and for an entry with units, runs of other
+ * models or a variant of its prices, which the other lane writes.
  */
 function costOrNull({ usage, price, units, lines }: Settlement): PicoUsd | null {
-  if (units !== undefined || lines !== undefined) return null;
+  if (units !== undefined || lines !== undefined || price.variant !== undefined) return null;
   try {
     return cost(usage, price);
   } catch {

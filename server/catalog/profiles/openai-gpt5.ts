@@ -8,11 +8,14 @@ export const openaiGpt5: VendorProfile = {
   protocols: {
     'chat-completions': {
       baseUrl: 'https://api.openai.com/v1',
+      // https://developers.openai.com/api/docs/guides/batch
+      batches: true,
       callIdMax: openaiCallIds.chat,
       features: { ...reasoningChat, store: true },
     },
     responses: {
       baseUrl: 'https://api.openai.com/v1',
+      batches: true,
       callIdMax: openaiCallIds.responses,
       // https://developers.openai.com/api/docs/guides/compaction
       compaction: true,

@@ -8,11 +8,14 @@ export const openaiO: VendorProfile = {
   protocols: {
     'chat-completions': {
       baseUrl: 'https://api.openai.com/v1',
+      // https://developers.openai.com/api/docs/guides/batch
+      batches: true,
       callIdMax: openaiCallIds.chat,
       features: { ...reasoningChat, store: true, parallelCalls: false },
     },
     responses: {
       baseUrl: 'https://api.openai.com/v1',
+      batches: true,
       callIdMax: openaiCallIds.responses,
       // https://developers.openai.com/api/docs/guides/compaction
       compaction: true,

@@ -26,6 +26,8 @@ export interface AskedBatch {
   gathered: Pick<BatchGatherer, 'lines' | 'models' | 'priced' | 'bound'> & { lineCount: number };
   place: BatchPlace;
   requestId: string;
+  /** The refusal where prices are not those of its bound any more. */
+  repriced: Refusal;
   /** Sends it. */
   create(): Promise<VendorAnswer>;
 }
@@ -59,7 +61,7 @@ export function createBatchAcceptance({
     return refusalOf(refusals, refused, allRequests);
   };
 
-  return async ({ batch, gathered, place, requestId, create }) => {
+  return async ({ batch, gathered, place, requestId, repriced, create }) => {
     const { accountId, id, keyId } = batch;
     await store.insert(
       {
@@ -81,7 +83,7 @@ export function createBatchAcceptance({
     });
     if (held.kind !== 'set_aside') {
       await store.drop(batch);
-      return held.kind === 'refused' ? budgetRefusal(held) : refusals.upstreamUnavailable();
+      return held.kind === 'refused' ? budgetRefusal(held) : repriced;
     }
     let answer: VendorAnswer;
     try {

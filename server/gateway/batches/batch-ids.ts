@@ -15,9 +15,27 @@ export function batchIdOf(form: BatchForm, name: string): string | null {
   return name.startsWith(prefixes[form]) ? uuidOf(name.slice(prefixes[form].length)) : null;
 }
 
-export function uuidOf(hex: string): string | null {
+function uuidOf(hex: string): string | null {
   if (!/^[0-9a-f]{12}7[0-9a-f]{19}$/.test(hex)) return null;
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** `input`: as uploaded; the others are the results of a batch. */
+export type FileKind = 'input' | 'output' | 'error';
+const fileMarks: Record<FileKind, string> = { input: 'i', output: 'o', error: 'e' };
+
+/** The name of a file, from the id of the file or of the batch whose results it has. */
+export function fileName(kind: FileKind, id: string): string {
+  return `file-${fileMarks[kind]}${id.replaceAll('-', '')}`;
+}
+
+export function fileIdOf(name: string): { kind: FileKind; id: string } | null {
+  for (const kind of ['input', 'output', 'error'] as const) {
+    const prefix = `file-${fileMarks[kind]}`;
+    const id = name.startsWith(prefix) ? uuidOf(name.slice(prefix.length)) : null;
+    if (id !== null) return { kind, id };
+  }
+  return null;
 }
 
 /** What is kept of the name that a client gave a line: nothing can be read from it. `sourceId`: the batch, or the file of its lines. */

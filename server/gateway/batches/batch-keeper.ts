@@ -7,8 +7,8 @@ import type { UpstreamRecord } from '../../catalog/route.ts';
 import type { Reach, Router } from '../../catalog/router.ts';
 import type { Log } from '../../core/log.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import { batchPrices } from '../../core/price.ts';
 import { pricesAtMoment } from '../../core/price-clock.ts';
+import { batchPrices } from '../../core/price-variants.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { chargedBytesPerToken } from '../../core/tokens.ts';
 import { describeError } from '../../runtime/http.ts';
@@ -82,8 +82,13 @@ export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
     const answer = await asked(batch, (reach) => form.retrieve(batch, reach));
     const report = answer === null ? null : form.read(answer);
     if (report === null) return null;
-    const noted = await store.report(batch, counted(report, batch), report.state === 'ended' ? 0 : pollMs);
-    return noted ?? { ...batch, state: report.state };
+    const noted = await store.report(
+      batch,
+      counted(report, batch),
+      report.state === 'ended' || report.state === 'failed' ? 0 : pollMs,
+    );
+    // Another process has seen its end meanwhile.
+    return noted ?? store.again(batch);
   };
 
   const fail: BatchKeeper['fail'] = async ({ accountId, id }) => {
@@ -127,15 +132,17 @@ export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
       log.warn({ requestId: batch.id, lines: strangers.count }, 'a vendor answered what no batch had asked');
     }
     const missing = await settler.missing();
-    if ((missing.length > 0 || !isWhole) && batch.attempts < maxAttempts) return false;
-    if (missing.length > 0) {
+    const ending = endingOfMissing(batch);
+    const isStrange = missing.length > 0 && ending === 'errored';
+    if ((isStrange || !isWhole) && batch.attempts < maxAttempts) return false;
+    if (isStrange) {
       metrics.fault('batch_results');
       log.warn(
         { requestId: batch.id, lines: missing.length },
         'a vendor never answered lines of a batch: they cost nothing',
       );
     }
-    await settler.settleMissing();
+    await settler.settleMissing(ending);
     await ledger.endBatch({ accountId: batch.accountId, requestId: batch.id });
     await store.close(batch, false);
     return true;
@@ -162,7 +169,8 @@ export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
     }
     if (now.erased && now.state === 'in_progress')
       await asked(now, (reach) => vendorForms[now.form].cancel(now, reach));
-    if (now.state !== 'ended' && now.state !== 'failed') return;
+    if (now.state === 'failed') return fail(now);
+    if (now.state !== 'ended') return;
     if (!(await settle(now).catch(logged(now)))) return store.putOff(now, pollMs, true);
     if (now.erased) await forget(now);
   };
@@ -222,6 +230,13 @@ const outcomes: Record<Exclude<LineEnding, 'succeeded'>, Outcome> = {
   canceled: 'client_closed',
   expired: 'timeout',
 };
+
+/** How lines ended that the results do not have: OpenAI's leave out what a canceled batch never ran. */
+function endingOfMissing({ form, times }: VendorBatch): Exclude<LineEnding, 'succeeded'> {
+  if (form !== 'openai') return 'errored';
+  if (times?.['cancelled_at'] !== undefined) return 'canceled';
+  return times?.['expired_at'] === undefined ? 'errored' : 'expired';
+}
 
 const protocols: Record<string, Protocol> = {
   '/v1/messages': 'messages',
@@ -347,9 +362,9 @@ async function createLineSettler(
     },
 
     /** Settles what was never answered, at nothing. */
-    settleMissing: () =>
+    settleMissing: (ending: Exclude<LineEnding, 'succeeded'>) =>
       eachMissing(async (lines) => {
-        await settleAll(lines.map((line) => settlementOf({ line, account: null, result: 'errored' })));
+        await settleAll(lines.map((line) => settlementOf({ line, account: null, result: ending })));
         return true;
       }),
   };

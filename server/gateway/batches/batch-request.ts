@@ -4,8 +4,8 @@ import type { BatchLine, BatchModel } from '../../billing/vendor-batches.ts';
 import { hasBatches } from '../../catalog/profiles/profiles.ts';
 import type { UpstreamRecord } from '../../catalog/route.ts';
 import type { Reach } from '../../catalog/router.ts';
-import { batchPrices } from '../../core/price.ts';
 import { frozenAt } from '../../core/price-clock.ts';
+import { batchPrices } from '../../core/price-variants.ts';
 import { tokenBounds } from '../../metering/bound.ts';
 import { askOf } from '../admit.ts';
 import type { ModelRequest, Prepared } from '../call.ts';
@@ -66,7 +66,8 @@ export function createBatchGatherer({ read, refusals, call, sourceId }: BatchGat
     const { facts, model, bound: sized, others } = request;
     if (facts.stream) return { message: 'answers of batches are not streamed; leave it out', param: 'stream' };
     // https://platform.claude.com/docs/en/build-with-claude/batch-processing
-    if (facts.maxTokens === 0) return { message: 'must be at least 1 in a batch', param: 'max_tokens' };
+    if (facts.maxTokens === 0 && facts.inputs === undefined)
+      return { message: 'must be at least 1 in a batch', param: 'max_tokens' };
     if (others.length > 0) return { message: 'other models cannot run for a request of a batch', param: 'model' };
     if (sized.size.madeImages > 0 || sized.size.minutes > 0)
       return { message: 'images and audio cannot be made in a batch', param: 'model' };
@@ -102,7 +103,7 @@ export function createBatchGatherer({ read, refusals, call, sourceId }: BatchGat
       const { principal } = call;
       if (principal.models !== null && !principal.models.has(request.model.id))
         return worded(refusals.modelNotAllowed(request.facts.model));
-      const problem = problemOf(request);
+      const problem = problemOf(request) ?? speedProblem(request, body);
       if (problem !== null) return wrong(problem.message, problem.param);
       const prepared = routeOf(request);
       if (prepared === null) {
@@ -118,7 +119,9 @@ export function createBatchGatherer({ read, refusals, call, sourceId }: BatchGat
       const model = modelOf(request, prepared);
       if (models.size > maxModels) return wrong(`a batch may name at most ${maxModels} models`, 'model');
       const size = holdSize(askOf(call, request), request.model, model.entry.price);
-      const bounds = tokenBounds(request.bound.size, request.model);
+      // Each input of an embedding has the model's window.
+      const contextWindow = request.model.contextWindow * (request.facts.inputs ?? 1);
+      const bounds = tokenBounds(request.bound.size, { ...request.model, contextWindow });
       names.add(customId);
       bound += size.bound;
       lines.push({
@@ -154,3 +157,16 @@ export function createBatchGatherer({ read, refusals, call, sourceId }: BatchGat
 
 /** As the database holds. */
 const maxModels = 100;
+
+/** Members that choose a faster or dearer way to be served, and the words that choose none. */
+const speeds = ['service_tier', 'speed', 'inference_geo'];
+const ordinary = /^(?:null|"(?:auto|default|standard|standard_only|global)")$/;
+
+/** A batch has one price, whatever its requests ask for. */
+function speedProblem({ facts }: ModelRequest, body: Buffer): { message: string; param: string } | null {
+  const param = speeds.find((name) => {
+    const span = facts.members.get(name);
+    return span !== undefined && !ordinary.test(body.toString('latin1', span.start, span.end));
+  });
+  return param === undefined ? null : { message: 'cannot be chosen in a batch; leave it out', param };
+}

@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { VendorBatch, VendorBatches } from '../../billing/vendor-batches.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
+import type { Router } from '../../catalog/router.ts';
 import type { Log } from '../../core/log.ts';
 import type { Principal } from '../../keys/keyring.ts';
 import { describeError, requestIdHeaders, uuidv7 } from '../../runtime/http.ts';
@@ -39,6 +40,7 @@ export interface MessageBatchParts {
   slots: Slots;
   refusals: Refusals;
   catalog: Pick<Catalog, 'upstream'>;
+  router: Pick<Router, 'reach'>;
   baseUrl: string;
   log: Log;
 }
@@ -143,6 +145,7 @@ export function registerMessageBatches(app: FastifyInstance, parts: MessageBatch
       gathered: { ...piecesOf(gathered), lineCount: gathered.lines.length },
       place,
       requestId: request.id,
+      repriced: refusals.upstreamUnavailable(),
       create: () =>
         calls.ask(place, {
           method: 'POST',

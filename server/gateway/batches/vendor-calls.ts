@@ -89,14 +89,19 @@ export function createVendorCalls(timeouts: Pick<GatewayTimeouts, 'headersMs' | 
 /** The longest line of results: as long as the longest answer. */
 const maxLineBytes = 64 * 1_048_576;
 
-/** The lines of a stream, without their ends; empty ones are left out. Throws for one that is longer than any answer. */
-export async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+/** The lines of a stream, without their ends; empty ones are left out. Throws for one that is too long. */
+export async function* linesIn(
+  stream: AsyncIterable<Buffer>,
+  maxBytes = maxLineBytes,
+  tooLong = () => new Error('a line of results is too long'),
+): AsyncGenerator<Buffer> {
   let open: Buffer[] = [];
   let length = 0;
   for await (const piece of stream) {
     let start = 0;
     for (let end = piece.indexOf(0x0a); end !== -1; end = piece.indexOf(0x0a, start)) {
       const line = Buffer.concat([...open, piece.subarray(start, end)]);
+      if (line.length > maxBytes) throw tooLong();
       open = [];
       length = 0;
       start = end + 1;
@@ -105,7 +110,7 @@ export async function* linesIn(stream: AsyncIterable<Buffer>): AsyncGenerator<Bu
     if (start === piece.length) continue;
     open.push(piece.subarray(start));
     length += piece.length - start;
-    if (length > maxLineBytes) throw new Error('a line of results is too long');
+    if (length > maxBytes) throw tooLong();
   }
   if (length > 0) yield Buffer.concat(open);
 }

@@ -54,6 +54,8 @@ declare module 'fastify' {
     authenticate?: 'admission' | 'now';
     /** A POST without a body, whatever type it names. */
     bodyless?: boolean;
+    /** The body is read by its route while it arrives, up to so many bytes. */
+    streamsUpTo?: number;
   }
 }
 
@@ -150,14 +152,15 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     const limited = taken instanceof Promise ? await taken : taken;
     if (limited !== null) throw new RefusalError(refusals.rateLimited(limited));
 
-    if (Number(request.headers['content-length']) > bodyLimitBytes) {
-      throw new RefusalError(refusals.requestTooLarge(bodyLimitBytes));
+    const { streamsUpTo, bodyless = streamsUpTo !== undefined } = config;
+    const limitBytes = streamsUpTo ?? bodyLimitBytes;
+    if (Number(request.headers['content-length']) > limitBytes) {
+      throw new RefusalError(refusals.requestTooLarge(limitBytes));
     }
     const encoding = request.headers['content-encoding'];
     if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
       throw new RefusalError(refusals.contentEncoding());
-    if (config.bodyless !== true && !isJsonContentType(request.headers))
-      throw new RefusalError(refusals.unsupportedMediaType());
+    if (!bodyless && !isJsonContentType(request.headers)) throw new RefusalError(refusals.unsupportedMediaType());
     if (config.protocol === 'messages' && (request.headers['anthropic-version'] ?? '') === '') {
       throw new RefusalError(refusals.versionHeaderMissing());
     }
