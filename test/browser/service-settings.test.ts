@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { serviceTexts } from '../../dashboard/src/service-texts.ts';
+import { serviceTexts } from '../../dashboard/src/language/service.ts';
 import { findBarriers, overflow } from './browser.ts';
 import { signInOperator, transferMoney } from './people.ts';
 import { app, openAs, useService } from './service.ts';

@@ -14,7 +14,7 @@ import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
 import { useProblems } from '../../explain.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
-import { serviceTexts } from '../../service-texts.ts';
+import { serviceTexts } from '../../language/service.ts';
 
 type Group = NonNullable<OperatorSettingsAnswer>[number];
 type Setting = Group['settings'][number];

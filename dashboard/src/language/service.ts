@@ -1,6 +1,6 @@
 /** The texts of the page of the service's settings, which no other page carries. */
 
-import type { Locale } from './format.ts';
+import type { Locale } from '../format.ts';
 
 const en = {
   serviceLead:
