@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { createAccounts } from '../accounts/accounts.ts';
+import { type ArchivedLines, createArchivedLines } from '../billing/archive/archived-lines.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import { createCatalogChanges } from '../catalog/changes.ts';
 import type { ModelMismatches } from '../catalog/model-mismatches.ts';
@@ -121,6 +122,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   const accounts = createAccounts({ pool });
   const downloads = createLedgerDownloads({ secretKey, publicUrl });
+  const archivedLines = createArchivedLines({ db: pool, directory: config.ledgerArchive.directory });
   const catalogWrites = createCatalogWrites({
     pool,
     seal,
@@ -179,6 +181,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       upstreamHealth: router.health,
       estimate: parts.estimate,
       downloads,
+      archivedLines,
       ...sales.domains,
       ...ownData.domains,
       ...measuring.domains,
@@ -200,6 +203,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   await registerPages(app, {
     limits,
     downloads,
+    archives: archivedLines,
     pricing: { pool, catalog, uptime: measuring.domains.uptime, publicUrl },
     bank: () => settings.config.bank,
   });
@@ -259,12 +263,16 @@ function createCatalogWrites({
 interface PagesParts {
   limits: LinkLimits;
   downloads: LedgerDownloads;
+  archives: ArchivedLines;
   pricing: Omit<PricingParts, 'limits'>;
   bank: () => Config['bank'];
 }
 
 /** The pages of the control plane: behind signed links, and public ones. */
-async function registerPages(app: FastifyInstance, { limits, downloads, bank, ...parts }: PagesParts): Promise<void> {
+async function registerPages(
+  app: FastifyInstance,
+  { limits, downloads, archives, bank, ...parts }: PagesParts,
+): Promise<void> {
   const pricing = {
     ...parts.pricing,
     limits,
@@ -272,7 +280,7 @@ async function registerPages(app: FastifyInstance, { limits, downloads, bank, ..
       return bank()?.isDemonstration === true;
     },
   };
-  registerDownloads(app, { db: pricing.pool, downloads, limits });
+  registerDownloads(app, { db: pricing.pool, downloads, limits, archives });
   await app.register(async (pages) => {
     registerCompression(pages);
     registerStatus(pages, pricing);

@@ -1,5 +1,6 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Erasure } from '../accounts/erasure.ts';
+import type { ArchivedLines } from '../billing/archive/archived-lines.ts';
 import type { Books } from '../books/books.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogChanges } from '../catalog/changes.ts';
@@ -82,6 +83,7 @@ export interface Domains {
   books: Books;
   booksLinks: BooksLinks;
   refunds: Refunds;
+  archivedLines: ArchivedLines;
   orders: Orders;
   invoices: Invoices;
   codes: Codes;

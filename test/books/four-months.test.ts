@@ -5,6 +5,7 @@
 
 import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { orThrow, Steyg } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -695,6 +696,47 @@ async function checkStatements(): Promise<void> {
   }
 }
 
+/** Every request of each customer is in the CSV of the ledger, also of archived months; and of nobody else. */
+async function checkLedgerFiles(april: string): Promise<void> {
+  const linesOf = async (name: string, filter = {}) => {
+    const { url } = orThrow(await person(name).steyg.console.ledger.createLedgerDownload({ filter }));
+    const response = await download(url);
+    const cells = cellsOf(await response.text());
+    return { cells, file: response.headers.get('content-disposition') };
+  };
+  const expected = (name: string, before = Number.POSITIVE_INFINITY) =>
+    shop.calls
+      .filter(({ account, at: moment }) => account === name && moment < before)
+      .map(({ model, price, tokens }) => [model, usdOf(price), String(tokens.input), String(tokens.output)]);
+  const shown = (cells: string[][]) => cells.map((row) => [row[3], row[13], row[8], row[12]]);
+  for (const name of customers) {
+    const { cells, file } = await linesOf(name);
+    expect(file).toBe('attachment; filename="ledger.csv"');
+    expect(shown(cells).toSorted()).toEqual(expected(name).toSorted());
+    expect(new Set(cells.map(([requestId]) => requestId)).size).toBe(cells.length);
+  }
+  const march = await linesOf('an', { to: at('04-01', 7).toISOString(), model: 'large' });
+  const inMarch = expected('an', at('04-01', 7).getTime()).filter(([model]) => model === 'large');
+  expect(shown(march.cells)).toEqual(inMarch);
+  expect(inMarch.length).toBeGreaterThan(1);
+  const archived = (await person('an').steyg.console.ledger.archivedMonths({})) ?? [];
+  expect(archived.filter(({ inDownloads }) => !inDownloads)).toEqual([]);
+  expect(archived.length).toBeGreaterThan(1);
+
+  // An archive that cannot be reached is said to be missing; the rest comes all the same.
+  await rename(april, `${april}-away`);
+  try {
+    const { cells, file } = await linesOf('an');
+    expect(file).toBe('attachment; filename="ledger-without-2031-04.csv"');
+    const others = shop.calls.filter(
+      (call) => call.account === 'an' && !new Date(call.at).toISOString().startsWith('2031-04'),
+    );
+    expect(cells).toHaveLength(others.length);
+  } finally {
+    await rename(`${april}-away`, april);
+  }
+}
+
 describe('four months of a small business', () => {
   it('are closed with every line as plain arithmetic has it, in USD and in VND', checkCloses);
 
@@ -991,6 +1033,7 @@ describe('four months of a small business', () => {
     );
     await checkCloses();
     await checkStatements();
+    await checkLedgerFiles(join(to, 'ledger-2031-04'));
     expect((await admin('books', 'verify')).months).toHaveLength(4);
     await expect(admin('invariants')).resolves.toEqual({ invariants: 'ok' });
     // The month after goes on where they ended.

@@ -451,6 +451,7 @@ export const en = {
     tooManyToSort: 'Too many requests in this period to sort this way. Choose a shorter period, or sort by time.',
     csv: 'Download CSV',
     archived: 'Requests of {months} are no longer listed: they were archived. Their sums are still in the chart.',
+    archivedInFile: 'The CSV file has them.',
     csvTitle: 'Preparing the CSV file',
     csvRows: '{n} rows so far',
     title: 'Activity',

@@ -451,6 +451,7 @@ export const vi: Texts = {
     csv: 'Tải CSV',
     archived:
       'Các yêu cầu của {months} không còn trong danh sách vì đã được lưu trữ. Tổng của chúng vẫn có trong biểu đồ.',
+    archivedInFile: 'Tệp CSV vẫn có đủ các yêu cầu đó.',
     csvTitle: 'Đang chuẩn bị tệp CSV',
     csvRows: 'đã có {n} dòng',
     title: 'Hoạt động',

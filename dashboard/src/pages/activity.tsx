@@ -404,5 +404,11 @@ function Archived({ accountId, filter: { from, to } }: { accountId: string; filt
       steyg.console.ledger.archivedMonths({ accountId, from: from ?? null, to: to ?? null }, { signal }),
   });
   if (data === undefined || data === null || data.length === 0) return null;
-  return <p className="muted">{fill(t.activity.archived, { months: data.map(({ month }) => month).join(', ') })}</p>;
+  const isInFile = data.every(({ inDownloads }) => inDownloads);
+  return (
+    <p className="muted">
+      {fill(t.activity.archived, { months: data.map(({ month }) => month).join(', ') })}
+      {isInFile ? ` ${t.activity.archivedInFile}` : ''}
+    </p>
+  );
 }

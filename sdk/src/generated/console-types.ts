@@ -3426,7 +3426,7 @@ export type ArchivedMonthsQueryVariables = Exact<{
 }>;
 
 
-export type ArchivedMonthsQuery = { account: { archivedMonths: Array<{ archivedAt: string, from: string, month: string, to: string }> } | null };
+export type ArchivedMonthsQuery = { account: { archivedMonths: Array<{ archivedAt: string, from: string, inDownloads: boolean, month: string, to: string }> } | null };
 
 export type MachineLoginQueryVariables = Exact<{
   code: string;

@@ -135,7 +135,7 @@ export const documents = {
   createLedgerDownload: { kind: 'mutation', path: 'createLedgerDownload', text: 'mutation createLedgerDownload($accountId:ID$filter:LedgerFilter){createLedgerDownload(input:{accountId:$accountId filter:$filter}){__typename ...Download ...Problem}}' + download + problem },
   budgetChanged: { kind: 'subscription', path: 'budgetChanged', text: 'subscription budgetChanged($accountId:ID){budgetChanged(accountId:$accountId){...Budget}}' + budget + grant },
   ledgerAppended: { kind: 'subscription', path: 'ledgerAppended', text: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + project + promptTier + receiptLine + requestAttribution + runLine + spendLimits + tokens + unitLine },
-  archivedMonths: { kind: 'query', path: 'account.archivedMonths', text: 'query archivedMonths($accountId:ID$from:DateTime$to:DateTime){account(id:$accountId){archivedMonths(from:$from to:$to){archivedAt from month to}}}' },
+  archivedMonths: { kind: 'query', path: 'account.archivedMonths', text: 'query archivedMonths($accountId:ID$from:DateTime$to:DateTime){account(id:$accountId){archivedMonths(from:$from to:$to){archivedAt from inDownloads month to}}}' },
   shop: { kind: 'query', path: 'shop', text: 'query shop{shop{open demonstration}}' },
   plans: { kind: 'query', path: 'plans', text: 'query plans{plans{...Plan}}' + plan },
   order: { kind: 'query', path: 'order', text: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + creditNote + order + orderInvoice + orderPayment + paymentInstructions },

@@ -56,7 +56,7 @@ const wereArchived = ({ month, archivedAt }: Archived): string =>
 
 /** One sentence for customers and their programs. */
 export const archivedSentence = (month: Archived): string =>
-  `${wereArchived(month)}; the operator of the service has the archive.`;
+  `${wereArchived(month)}: the CSV of the ledger has them where the service reaches the archive; else its operator has it.`;
 
 /** The same for whoever has the archive. */
 export const archivedForOperators = (month: Archived): string =>

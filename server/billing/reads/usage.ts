@@ -552,6 +552,26 @@ function decodeLedgerCursor(cursor: string, order: LedgerOrder): { value: string
 
 const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
+/** Entries from rows that have each column as text, as an archive has them. Columns that are missing came later: they are NULL. */
+export async function entriesOfRows(
+  db: Queryable,
+  columns: readonly string[],
+  given: readonly Record<string, string | null>[],
+): Promise<LedgerRecord[]> {
+  const { rows: types } = await db.query(
+    `SELECT attname AS name, format_type(atttypid, atttypmod) AS type FROM pg_attribute
+     WHERE attrelid = 'ledger_entry'::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+  );
+  const known = types.filter(({ name }) => columns.includes(name)).map(({ name }) => name);
+  const { rows } = await db.query({
+    text: `SELECT ${types.map(({ name, type }) => `${known.includes(name) ? name : 'NULL'}::${type} AS ${name}`).join(', ')}
+           FROM unnest(${known.map((_, index) => `$${index + 1}::text[]`).join(', ')}) WITH ORDINALITY AS given (${known.join(', ')}, place)
+           ORDER BY place`,
+    values: known.map((name) => given.map((row) => row[name] ?? null)),
+  });
+  return rows.map(entryOf);
+}
+
 /** The entry of one request; null when there is none (yet). */
 export async function readEntry(db: Queryable, accountId: string, requestId: string): Promise<LedgerRecord | null> {
   const { rows } = await db.query({

@@ -474,6 +474,13 @@ const ArchivedMonthType = builder.objectRef<ArchivedMonth>('ArchivedMonth').impl
     from: t.expose('from', { type: 'DateTime', description: 'Its first moment.' }),
     to: t.expose('to', { type: 'DateTime', description: 'The first moment after it.' }),
     archivedAt: t.expose('archivedAt', { type: 'DateTime', description: 'When it was archived.' }),
+    inDownloads: t.boolean({
+      description:
+        'Whether `createLedgerDownload` has its requests: the server reaches the archive. Otherwise the operator has it.',
+      complexity: 5,
+      resolve: async ({ from, to }, _args, { domains }) =>
+        (await domains.archivedLines.find({ from, to })).reached.length > 0,
+    }),
   }),
 });
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { listArchivedMonths } from '../../billing/archive/archived-months.ts';
+import type { ArchivedLines, ReachedMonth } from '../../billing/archive/archived-lines.ts';
 import { readAttributions } from '../../billing/reads/attributed-usage.ts';
 import { type LedgerRecord, readLedger } from '../../billing/reads/usage.ts';
 import type { Attribution } from '../../core/attribution.ts';
@@ -15,7 +15,10 @@ import { goneLink, isStillOpen } from './link-access.ts';
 import { type LinkLimits, tryAgain } from './link-limits.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 
-/** The ledger as CSV, behind a signed link. The answer is streamed page by page, whatever its size. */
+/**
+ * The ledger as CSV, behind a signed link. The answer is streamed page by page, whatever its size: the newest first, then
+ * months that are in an archive which this server reaches, each the oldest first.
+ */
 
 export interface LedgerSelection {
   accountId: string;
@@ -55,23 +58,29 @@ const pageSize = 250;
 /** Maximum concurrent downloads: of an account, and of all on this process. */
 const maxOfAccount = 2;
 const maxRunning = 8;
+/** Of all on this process, those that read archives: each passes over other accounts' requests of its months. */
+const maxReadingArchives = 1;
 const busyRetryAfterS = 5;
 
 export function registerDownloads(
   app: FastifyInstance,
-  options: { db: Pool; downloads: LedgerDownloads; limits: LinkLimits },
+  options: { db: Pool; downloads: LedgerDownloads; limits: LinkLimits; archives: ArchivedLines },
 ): void {
-  const { db, downloads, limits } = options;
+  const { db, downloads, limits, archives } = options;
   const turns = createLoopTurns();
   /** Account ids of the running downloads. */
   const running: string[] = [];
+  let readingArchives = 0;
 
-  async function* counted(selection: LedgerSelection): AsyncGenerator<string> {
+  async function* counted(selection: LedgerSelection, reached: readonly ReachedMonth[]): AsyncGenerator<string> {
     const { accountId } = selection;
     running.push(accountId);
+    readingArchives += reached.length > 0 ? 1 : 0;
     try {
-      yield* csvOf(db, selection, () => turns.next(accountId));
+      const parts = { db, archives, nextTurn: () => turns.next(accountId) };
+      yield* csvOf(parts, selection, reached);
     } finally {
+      readingArchives -= reached.length > 0 ? 1 : 0;
       running.splice(running.indexOf(accountId), 1);
     }
   }
@@ -85,36 +94,64 @@ export function registerDownloads(
     if (!(await isStillOpen(db, { holder, accountId: selection.accountId, ability: 'read' }))) return goneLink(reply);
     const ofAccount = running.filter((accountId) => accountId === selection.accountId).length;
     if (ofAccount >= maxOfAccount || running.length >= maxRunning) return tryAgain(reply, 429, busyRetryAfterS);
-    const archived = await listArchivedMonths(db, selection);
+    // What is noted of sessions is no part of an archive.
+    const { reached, missing } = await archives.find(selection);
+    if (selection.sessions !== null) missing.push(...reached.splice(0).map(({ month }) => month));
+    if (reached.length > 0 && readingArchives >= maxReadingArchives) return tryAgain(reply, 429, busyRetryAfterS);
     return reply
       .headers({
         ...linkHeaders,
         'content-type': 'text/csv; charset=utf-8',
-        'content-disposition': `attachment; filename="${fileName(archived.map(({ month }) => month))}"`,
+        'content-disposition': `attachment; filename="${fileName(missing.toSorted())}"`,
       })
-      .send(Readable.from(counted(selection)));
+      .send(Readable.from(counted(selection, reached)));
   });
 }
 
-/** Of a range with archived months, the name says what the file lacks: a CSV has no place for remarks. */
+/** Of a range with archived months that are not within reach, the name says what the file lacks: a CSV has no place for remarks. */
 function fileName(archived: readonly string[]): string {
   const [first, last] = [archived[0], archived.at(-1)];
   if (first === undefined) return 'ledger.csv';
   return first === last ? `ledger-without-${first}.csv` : `ledger-without-${first}-to-${last}.csv`;
 }
 
-async function* csvOf(db: Pool, selection: LedgerSelection, nextTurn: () => Promise<void>): AsyncGenerator<string> {
+async function* csvOf(
+  { db, archives, nextTurn }: { db: Pool; archives: ArchivedLines; nextTurn: () => Promise<void> },
+  selection: LedgerSelection,
+  reached: readonly ReachedMonth[],
+): AsyncGenerator<string> {
   yield csvLine(columns.map(([name]) => name));
-  let after: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof readLedger>> = await readLedger(db, { ...selection, limit: pageSize, after });
-    const ids = page.items.map(({ requestId }) => requestId);
+  const linesOf = async (entries: readonly LedgerRecord[]): Promise<string> => {
+    const ids = entries.map(({ requestId }) => requestId);
     const noted = await readAttributions(db, selection.accountId, ids);
     await nextTurn();
     const lineOf = (entry: LedgerRecord) => csvLine(columns.map(([, read]) => read(entry, noted.get(entry.requestId))));
-    if (page.items.length > 0) yield page.items.map(lineOf).join('');
+    return entries.map(lineOf).join('');
+  };
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof readLedger>> = await readLedger(db, { ...selection, limit: pageSize, after });
+    const lines = await linesOf(page.items);
+    if (lines !== '') yield lines;
     after = page.next;
   } while (after !== null);
+  for (const month of reached)
+    for await (const entries of archives.read(month, selection.accountId)) {
+      const lines = await linesOf(entries.filter((entry) => isSelected(entry, selection)));
+      if (lines !== '') yield lines;
+    }
+}
+
+/** As `readLedger` selects: a request's time is that of its id. */
+function isSelected(entry: LedgerRecord, { from, to, keyId, model, outcome }: LedgerSelection): boolean {
+  const atMs = Number.parseInt(entry.requestId.replaceAll('-', '').slice(0, 12), 16);
+  return (
+    (from === null || atMs >= from.getTime()) &&
+    (to === null || atMs < to.getTime()) &&
+    (keyId === null || entry.keyId === keyId) &&
+    (model === null || entry.model === model) &&
+    (outcome === null || entry.outcome === outcome)
+  );
 }
 
 const columns: readonly (readonly [string, (entry: LedgerRecord, noted: Attribution | undefined) => string])[] = [

@@ -29,6 +29,7 @@ import { createAccounts } from '../../../server/accounts/accounts.ts';
 import { createOwnData } from '../../../server/app/own-data.ts';
 import { createSales } from '../../../server/app/sales.ts';
 import { createSettingsTests } from '../../../server/app/settings-tests.ts';
+import { createArchivedLines } from '../../../server/billing/archive/archived-lines.ts';
 import { createCatalog } from '../../../server/catalog/catalog.ts';
 import { createCatalogChanges } from '../../../server/catalog/changes.ts';
 import { createModelMismatches } from '../../../server/catalog/model-mismatches.ts';
@@ -183,7 +184,8 @@ export async function createControlPlane(
   registerSignInWith(app, { people, publicUrl: address });
   registerMachineLogin(app, { logins: people.machineLogins, publicUrl: address, isLate: () => false });
   const limits = createLinkLimits({ isLate: () => false });
-  registerDownloads(app, { db: pool, downloads, limits });
+  const archivedLines = createArchivedLines({ db: pool, directory: null });
+  registerDownloads(app, { db: pool, downloads, limits, archives: archivedLines });
   sales.registerPages(app, limits);
   ownData.registerPages(app, limits);
   await registerGraphql(app, {
@@ -192,6 +194,7 @@ export async function createControlPlane(
     domains: {
       people,
       accounts,
+      archivedLines,
       keys: createKeys({ pool }),
       catalog: createCatalog({ pool }),
       catalogChanges: createCatalogChanges({ pool, seal, allowPrivate: false }),
