@@ -146,8 +146,12 @@ async function readBought(
     [query.from, query.to],
   );
   if (archived.rowCount !== 0) return null;
+  // The ids of a request's postings begin as its own (`postingId` of the lane), so those of a period are a range of each
+  // account's key. Without it the planner reads all postings, or those of an account once for each of its requests.
   // A whole hour, as the sums of margins are.
   const hour = `date_trunc('hour', e.created_at, 'UTC')`;
+  const nextHour = (moment: string): string =>
+    `date_trunc('hour', ${moment}::timestamptz + interval '1 hour' - interval '1 microsecond', 'UTC')`;
   const { rows } = await db.query<
     Pick<Row, 'start' | 'model' | 'upstream' | 'account_id'> & { bought: string; unknown: string }
   >({
@@ -155,14 +159,17 @@ async function readBought(
              ${byModel ? 'e.model' : 'NULL::text'} AS model, ${byUpstream ? 'e.upstream' : 'NULL::text'} AS upstream,
              ${byAccount ? 'e.account_id' : 'NULL::uuid'} AS account_id, sum(p.amount)::text AS bought,
              coalesce(sum(p.amount) FILTER (WHERE e.upstream_cost IS NULL), 0)::text AS unknown
-           FROM ledger_entry e JOIN posting p ON p.account_id = e.account_id AND p.request_id = e.request_id AND p.kind = 'charge'
+           FROM account a CROSS JOIN LATERAL (
+             SELECT account_id, request_id, grant_id, amount FROM posting WHERE account_id = a.id AND kind = 'charge'
+               AND ($1::timestamptz IS NULL OR id >= uuid_at($1::timestamptz - interval '1 day'))
+               AND ($2::timestamptz IS NULL OR id < uuid_at($2::timestamptz + interval '1 hour')) OFFSET 0) AS p
            JOIN "grant" g ON g.account_id = p.account_id AND g.id = p.grant_id AND g.kind = 'purchase'
-           WHERE ($1::timestamptz IS NULL OR e.request_id >= uuid_at($1::timestamptz - interval '1 day'))
+           JOIN ledger_entry e ON e.account_id = p.account_id AND e.request_id = p.request_id
+             AND ($1::timestamptz IS NULL OR e.request_id >= uuid_at($1::timestamptz - interval '1 day'))
              AND ($2::timestamptz IS NULL OR e.request_id < uuid_at($2::timestamptz + interval '1 hour'))
-             AND ${hour} >= coalesce($1::timestamptz, '-infinity') AND ${hour} < coalesce($2::timestamptz, 'infinity')
+             AND ($1::timestamptz IS NULL OR e.created_at >= ${nextHour('$1')}) AND ($2::timestamptz IS NULL OR e.created_at < ${nextHour('$2')})
              AND ($3::text IS NULL OR e.model = $3) AND ($4::text IS NULL OR e.upstream = $4)
-             AND ($5::uuid IS NULL OR e.account_id = $5)
-             AND e.account_id IN (SELECT id FROM account WHERE kind = 'probe') = ($6 = 'probe') AND $7::text IS NOT NULL
+           WHERE ($5::uuid IS NULL OR a.id = $5) AND (a.kind = 'probe') = ($6 = 'probe') AND $7::text IS NOT NULL
            GROUP BY 1, 2, 3, 4`,
     values: [query.from, query.to, query.model, query.upstream, query.accountId, query.kind, query.timeZone],
   });
