@@ -18,7 +18,7 @@ export interface ReachedMonth {
   entries: TableFacts;
 }
 
-export interface ArchiveReach {
+interface ArchiveReach {
   /** The newest first. */
   reached: ReachedMonth[];
   /** Months whose archive this server cannot read, the oldest first. */
