@@ -163,6 +163,18 @@ describe('the server', () => {
     );
     expect(shown(foreign)).toEqual([]);
   });
+
+  it('has no files that need each other in a circle', () => {
+    // What only files outside of every circle need is taken away, until nothing but circles and what they need is left.
+    let left = serverImports;
+    for (let before = Number.POSITIVE_INFINITY; left.length < before; ) {
+      before = left.length;
+      const needing = new Set(left.map(({ from }) => from));
+      const needed = new Set(left.map(({ to }) => to));
+      left = left.filter(({ from, to }) => needed.has(from) && needing.has(to));
+    }
+    expect(shown(left)).toEqual([]);
+  });
 });
 
 describe('a replica', () => {

@@ -5,7 +5,7 @@ import { describeError, uuidv7 } from '../runtime/http.ts';
 import type { Mail } from '../runtime/mail.ts';
 import { demonstrationText, type Locale, momentText } from '../shared/page.ts';
 import { giftWaitDays } from './gifts.ts';
-import type { BankAccount, Order } from './orders.ts';
+import type { BankAccount, Order } from './order.ts';
 import { bankName } from './qr/banks.ts';
 
 /**

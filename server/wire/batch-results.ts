@@ -1,10 +1,10 @@
 import type { CacheWrite } from '../core/request.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
-import { type Edit, splice } from './body.ts';
+import { splice } from './body.ts';
 import { scrubIdentifiers } from './envelope.ts';
 import { asBuffer, type JsonNode, leaf, shape, textOf, tryScanJson, valueOf } from './json.ts';
 import { answerLimits, type NativeProtocol, readWhole } from './native.ts';
-import { type Span, UnreadableReply, type WireContext } from './protocol.ts';
+import { type Edit, type Span, UnreadableReply, type WireContext } from './protocol.ts';
 
 /**
  * Reads one line of a batch's results: whose it is, how it ended, and its usage. Lines are those of

@@ -6,7 +6,7 @@ import { asBuffer, JsonFault, type JsonNode, scanText, textOf } from './json.ts'
 import { spellMember, stepsTo } from './member-path.ts';
 import { type BodyKind, isKnownMember, mistakenFor } from './members.ts';
 import { expandedBytes } from './normalisation.ts';
-import type { MemberSpan, RequestFacts, Scan, Span, WireProblem } from './protocol.ts';
+import type { Edit, MemberSpan, RequestFacts, Scan, WireProblem } from './protocol.ts';
 import { askedReasoning } from './reasoning.ts';
 import { compactionBytes } from './responses/hand-over.ts';
 
@@ -313,11 +313,6 @@ function readInteger(body: Buffer, node: JsonNode | undefined, param: string, le
   if (!Number.isInteger(value)) refuse(`${param}: must be an integer`, param);
   if (value < least) refuse(`${param}: must be at least ${least}`, param);
   return Math.min(Math.abs(value), Number.MAX_SAFE_INTEGER);
-}
-
-/** One replacement within a body; `start === end` inserts. */
-export interface Edit extends Span {
-  text: string;
 }
 
 /** Applies edits that do not overlap; every byte outside of them stays what it was. No edits: the very same bytes. */

@@ -1,7 +1,6 @@
 import type { Protocol } from '../core/protocol.ts';
-import type { Edit } from './body.ts';
 import { type JsonLimits, type JsonNode, leaf, listOf, scanJson, shape, textOf } from './json.ts';
-import type { RequestFacts, WireContext } from './protocol.ts';
+import type { Edit, RequestFacts, WireContext } from './protocol.ts';
 
 /**
  * Ids of tool calls that are longer than a vendor takes: other vendors make them of 46, 84 and more characters, and a session may

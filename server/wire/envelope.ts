@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
-import { type Edit, splice } from './body.ts';
+import { splice } from './body.ts';
 import { asBuffer, countValues, type JsonLimits, type JsonNode, leaf, shape, textOf, tryScanJson } from './json.ts';
 import { overflowCode, overflowSentence, saysOverflow } from './overflow.ts';
-import type { WireContext, WireError } from './protocol.ts';
+import type { Edit, WireContext, WireError } from './protocol.ts';
 import { sseEvent } from './sse.ts';
 
 /**

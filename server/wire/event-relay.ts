@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer';
-import type { Edit } from './body.ts';
 import { createOutput, noBytes } from './output.ts';
-import type { Span, StreamError, StreamState } from './protocol.ts';
+import type { Edit, Span, StreamError, StreamState } from './protocol.ts';
 import { createRepetition } from './repetition.ts';
 import { createSseReader, type SseEvent } from './sse.ts';
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
-import type { Edit } from './body.ts';
 import { asBuffer } from './json.ts';
+import type { Edit } from './protocol.ts';
 import { createStringSkip } from './string-skip.ts';
 
 /**

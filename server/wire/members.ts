@@ -1,6 +1,5 @@
 import type { Protocol } from '../core/protocol.ts';
 import { isNumber, isObject, type Json, numberValue } from './dialogue/json.ts';
-import type { FieldRule } from './dialogue/refusal.ts';
 import type { Gate } from './protocol.ts';
 
 /**
@@ -23,6 +22,12 @@ export interface MemberGate {
   translationDrops?: boolean;
   details?: Record<string, unknown>;
 }
+
+/**
+ * What becomes of each top-level field of a request: `read` by the translation, `drop`ped because it changes
+ * nothing in the answer that a client relies on (the README lists each), or allowed only with a harmless value.
+ */
+export type FieldRule = 'read' | 'drop' | ((value: Json) => boolean);
 
 export interface MemberRule {
   effect: Effect;

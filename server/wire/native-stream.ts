@@ -1,12 +1,12 @@
 import { Buffer } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
 import { noTokens, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
-import { type Edit, splice } from './body.ts';
+import { splice } from './body.ts';
 import { disguised, type ErrorFacts, overflowFacts, scrubIdentifiers } from './envelope.ts';
 import { createEventRelay, type DataEvent, type EventRelay, type Verdict } from './event-relay.ts';
 import { count, type Generated } from './generated.ts';
 import { noBytes } from './output.ts';
-import type { RequestFacts, StreamEnd, StreamError, WireContext, WireStream } from './protocol.ts';
+import type { Edit, RequestFacts, StreamEnd, StreamError, WireContext, WireStream } from './protocol.ts';
 import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
 
 /**

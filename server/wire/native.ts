@@ -1,13 +1,14 @@
 import { type Protocol, upstreamPaths } from '../core/protocol.ts';
 import type { CacheWrite } from '../core/request.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
-import { type Edit, insertMember, modelEdits, splice } from './body.ts';
+import { insertMember, modelEdits, splice } from './body.ts';
 import { callIdEdits } from './call-ids.ts';
 import { nativeError } from './envelope.ts';
 import { countText, type Generated, isNothing } from './generated.ts';
 import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueOf } from './json.ts';
 import { type AnswerSkeleton, closeJson, readSkeleton, splicePieces } from './large-reply.ts';
 import { createNativeStream, type StreamProtocol } from './native-stream.ts';
+import type { Edit } from './protocol.ts';
 import { type RequestFacts, UnreadableReply, type Wire, type WireContext, type WireExchange } from './protocol.ts';
 import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
 

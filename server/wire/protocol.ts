@@ -3,7 +3,6 @@ import type { UpstreamFeatures } from '../core/features.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { RequestMeasure } from '../core/request.ts';
 import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
-import type { Edit } from './body.ts';
 
 /**
  * What the gateway needs to know about a wire protocol, and nothing about networks, money or clocks.
@@ -30,6 +29,11 @@ export interface WireProblem {
 export interface Span {
   start: number;
   end: number;
+}
+
+/** One replacement within a body; `start === end` inserts. */
+export interface Edit extends Span {
+  text: string;
 }
 
 /** A member: the span of its value, and where the opening quote of its key stands. */

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
-import { type Edit, splice } from './body.ts';
+import { splice } from './body.ts';
 import { asBuffer, endOfEscape } from './json.ts';
-import type { Span } from './protocol.ts';
+import type { Edit, Span } from './protocol.ts';
 
 /**
  * Most events of a stream are one text with another word in it. Once such an event has been read, the next ones are

@@ -6,9 +6,9 @@ import { chatFields, readChatRequest } from './chat-completions/request-reader.t
 import { writeChatRequest } from './chat-completions/request-writer.ts';
 import { createChatStreamReader } from './chat-completions/stream-reader.ts';
 import { createChatStreamWriter } from './chat-completions/stream-writer.ts';
-import type { FieldRule } from './dialogue/refusal.ts';
 import { type ClientSide, translatingWire, type UpstreamSide } from './dialogue/translation.ts';
 import { nativeEmbeddings } from './embeddings/native.ts';
+import type { FieldRule } from './members.ts';
 import { readMessagesAnswer } from './messages/answer-reader.ts';
 import { writeMessagesAnswer } from './messages/answer-writer.ts';
 import { nativeMessages } from './messages/native.ts';

@@ -4,7 +4,8 @@ import { createHmac } from 'node:crypto';
 import type { Pool } from 'pg';
 import { transaction } from '../../server/database/lane.ts';
 import { createTransfers, type IncomingTransfer } from '../../server/plans/bank/transfers.ts';
-import { createOrders, type Order } from '../../server/plans/orders.ts';
+import type { Order } from '../../server/plans/order.ts';
+import { createOrders } from '../../server/plans/orders.ts';
 import { type Plan, savePlan } from '../../server/plans/plans.ts';
 import { uuidv7 } from '../../server/runtime/http.ts';
 

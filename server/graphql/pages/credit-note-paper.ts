@@ -1,5 +1,5 @@
 import { formatUsd } from '../../core/money.ts';
-import type { Order } from '../../plans/orders.ts';
+import type { Order } from '../../plans/order.ts';
 import type { Company, Seller } from '../../plans/papers/parties.ts';
 import type { Refund, RefundKind } from '../../plans/refunds.ts';
 import { byteOrderMark, csvLine } from '../../shared/csv.ts';

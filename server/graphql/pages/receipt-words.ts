@@ -1,6 +1,6 @@
 import { formatUsd } from '../../core/money.ts';
 import type { Transfer } from '../../plans/bank/transfer-rows.ts';
-import type { Order } from '../../plans/orders.ts';
+import type { Order } from '../../plans/order.ts';
 import type { Company, Seller } from '../../plans/papers/parties.ts';
 import type { Locale } from '../../shared/page.ts';
 

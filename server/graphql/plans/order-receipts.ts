@@ -1,5 +1,5 @@
 import type { Transfer } from '../../plans/bank/transfer-rows.ts';
-import type { Order } from '../../plans/orders.ts';
+import type { Order } from '../../plans/order.ts';
 import { decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
 import { findOrder, OrderPaymentType } from './orders.ts';

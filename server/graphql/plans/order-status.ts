@@ -1,4 +1,4 @@
-import type { Order } from '../../plans/orders.ts';
+import type { Order } from '../../plans/order.ts';
 import { decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';

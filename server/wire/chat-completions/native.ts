@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { UpstreamFeatures } from '../../core/features.ts';
 import type { TokenPools } from '../../core/tokens.ts';
-import { type Edit, insertMember, removeMember, removeMembers, renameMember } from '../body.ts';
+import { insertMember, removeMember, removeMembers, renameMember } from '../body.ts';
 import { errorEvent, errorType, statusOfError } from '../envelope.ts';
 import type { DataEvent, Verdict, Words } from '../event-relay.ts';
 import { countJson, countText, type Generated, isNothing, isSaid, wordsOf } from '../generated.ts';
@@ -23,7 +23,7 @@ import {
   type StreamProtocol,
   shownModel,
 } from '../native-stream.ts';
-import type { RequestFacts, Span, WireContext } from '../protocol.ts';
+import type { Edit, RequestFacts, Span, WireContext } from '../protocol.ts';
 import { isDone, sseEvent } from '../sse.ts';
 import { readChatUsage, toChatUsage } from '../usage.ts';
 import { isFailureReason } from './finish.ts';

@@ -14,7 +14,6 @@ import type {
 import { isObject, type Json, type JsonObject, numberValue, typeOf } from '../dialogue/json.ts';
 import {
   checkFields,
-  type FieldRule,
   oneOf,
   optionalBoolean,
   optionalList,
@@ -29,6 +28,7 @@ import {
 } from '../dialogue/refusal.ts';
 import { appendResult } from '../dialogue/turns.ts';
 import { isOptionalTool, refuseVendorChoice } from '../dialogue/vendor-tools.ts';
+import type { FieldRule } from '../members.ts';
 import { translationRules } from '../members.ts';
 import { onlyText, readFormat, readThinking, refuseUpload } from '../openai-members.ts';
 import type { RequestFacts } from '../protocol.ts';

@@ -1,5 +1,6 @@
-import { type Edit, removeItems } from '../body.ts';
+import { removeItems } from '../body.ts';
 import { type JsonLimits, type JsonNode, leaf, listOf, scanJson, shape, textOf } from '../json.ts';
+import type { Edit } from '../protocol.ts';
 import { isMintedSignature } from './signature.ts';
 
 /** The body has passed the request scan, whose limits are tighter. */

@@ -1,4 +1,4 @@
-import { isProtocolName } from '../members.ts';
+import { type FieldRule, isProtocolName } from '../members.ts';
 import type { WireProblem } from '../protocol.ts';
 import { isNumber, isObject, type Json, type JsonNumber, type JsonObject, stringMember } from './json.ts';
 
@@ -77,12 +77,6 @@ export function oneOf<T extends string>(value: Json | undefined, allowed: readon
   const found = allowed.find((name) => name === value);
   return found ?? malformed(at, `one of ${allowed.join(', ')}`);
 }
-
-/**
- * What becomes of each top-level field of a request: `read` by the translation, `drop`ped because it changes
- * nothing in the answer that a client relies on (the README lists each), or allowed only with a harmless value.
- */
-export type FieldRule = 'read' | 'drop' | ((value: Json) => boolean);
 
 /**
  * Refuses every field without a rule, and every ruled one whose value is not harmless. Null counts as absent. `at` is

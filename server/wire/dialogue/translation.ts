@@ -1,4 +1,5 @@
 import { type Protocol, upstreamPaths } from '../../core/protocol.ts';
+import type { FieldRule } from '../members.ts';
 import { countArrived, type ReplyProtocol } from '../native.ts';
 import {
   type RequestFacts,
@@ -28,7 +29,7 @@ import type { Dialogue } from './dialogue.ts';
 import { translateError } from './errors.ts';
 import { encodeJson, isObject, type Json, type JsonObject, parseAnswerBytes, parseJsonBytes } from './json.ts';
 import { type AnswerContext, idStem, type Notes } from './notes.ts';
-import { type FieldRule, refuse, Untranslatable } from './refusal.ts';
+import { refuse, Untranslatable } from './refusal.ts';
 import { TranslatedStream } from './stream.ts';
 import { createDistinctIds } from './tool-ids.ts';
 import { mapToolNames, NAME_LIMIT } from './tool-names.ts';

@@ -22,7 +22,6 @@ import {
 } from '../dialogue/json.ts';
 import {
   checkFields,
-  type FieldRule,
   oneOf,
   optionalBoolean,
   optionalList,
@@ -38,6 +37,7 @@ import {
 } from '../dialogue/refusal.ts';
 import { decodeToolId } from '../dialogue/tool-ids.ts';
 import { isOptionalTool, refuseVendorChoice, textOfBlock } from '../dialogue/vendor-tools.ts';
+import type { FieldRule } from '../members.ts';
 import { asksForNothing, translationRules } from '../members.ts';
 import type { RequestFacts } from '../protocol.ts';
 

@@ -1,6 +1,7 @@
-import { type Edit, insertMember, scanBody, splice } from '../body.ts';
+import { insertMember, scanBody, splice } from '../body.ts';
 import { type JsonLimits, type JsonNode, leaf, listOf, scanJson, shape, textOf, valueOf } from '../json.ts';
 import { bodyStart } from '../native.ts';
+import type { Edit } from '../protocol.ts';
 import {
   type RequestFacts,
   UnreadableReply,

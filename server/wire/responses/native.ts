@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { TokenPools } from '../../core/tokens.ts';
-import { type Edit, removeItems } from '../body.ts';
+import { removeItems } from '../body.ts';
 import { isDanglingReasoning } from '../content.ts';
 import { type ErrorFacts, errorEvent, errorType, failedCode, statusOfError } from '../envelope.ts';
 import type { DataEvent } from '../event-relay.ts';
@@ -22,7 +22,7 @@ import {
   type StreamProtocol,
   shownModel,
 } from '../native-stream.ts';
-import type { RequestFacts, StreamError, WireContext } from '../protocol.ts';
+import type { Edit, RequestFacts, StreamError, WireContext } from '../protocol.ts';
 import { isDone, sseEvent } from '../sse.ts';
 import { readResponsesUsage, toResponsesUsage } from '../usage.ts';
 

@@ -15,7 +15,6 @@ import { type Json, type JsonObject, stringifyJson, typeOf } from '../dialogue/j
 import { isWebAddress } from '../dialogue/media.ts';
 import {
   checkFields,
-  type FieldRule,
   oneOf,
   optionalBoolean,
   optionalList,
@@ -31,6 +30,7 @@ import {
 import { nameWithin } from '../dialogue/tool-names.ts';
 import { appendResult } from '../dialogue/turns.ts';
 import { isOptionalTool, refuseVendorChoice, textOfItem } from '../dialogue/vendor-tools.ts';
+import type { FieldRule } from '../members.ts';
 import { translationRules } from '../members.ts';
 import { onlyText, readFormat, readThinking, refuseUpload } from '../openai-members.ts';
 import type { RequestFacts } from '../protocol.ts';
