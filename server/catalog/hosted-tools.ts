@@ -6,7 +6,6 @@
 import type { ClientBase } from 'pg';
 import { type CatalogPrice, type ChargedUnit, chargedUnits, type PerUnit } from '../core/price.ts';
 import type { Protocol } from '../core/protocol.ts';
-import type { CatalogModel } from './catalog.ts';
 import { type FeaturesInput, featuresOf } from './features.ts';
 import type { HostedTool } from './profiles/profile.ts';
 import { toolsAt } from './profiles/profiles.ts';
@@ -64,7 +63,7 @@ export function switchedOff({ perUnit = {} }: Pick<CatalogPrice, 'perUnit'>, kno
  * version has a price for their unit. Those that the entry opens by name are not among them.
  */
 export function openTools(
-  { allow, price: { perUnit = {} } }: Pick<CatalogModel, 'allow' | 'price'>,
+  { allow, price: { perUnit = {} } }: { allow: ReadonlySet<string>; price: Pick<CatalogPrice, 'perUnit'> },
   { profile, protocol, features }: Pick<UpstreamRecord, 'profile' | 'protocol' | 'features'>,
 ): ReadonlySet<string> {
   if (!features.hostedTools) return none;

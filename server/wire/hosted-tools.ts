@@ -1,9 +1,9 @@
-import { type Edit, insertMember, removeItems, removeMembers } from './body.ts';
+import { insertMember, removeItems, removeMembers } from './body.ts';
 import { isOptionalTool } from './dialogue/vendor-tools.ts';
 import { type JsonLimits, type JsonNode, leaf, listOf, scanJson, shape, textOf } from './json.ts';
 import { withoutToolVersion } from './members.ts';
 import { bodyStart } from './native.ts';
-import type { HostedToolUse, LeftOut, RequestFacts, WireProblem } from './protocol.ts';
+import type { Edit, HostedToolUse, LeftOut, RequestFacts, WireProblem } from './protocol.ts';
 
 /**
  * Tools that run at the vendor: coding agents offer them with every request, and a model answers without them. Where nobody
