@@ -18,10 +18,18 @@ export interface PricesByLength extends AllPrices {
   tiers?: readonly TierPrices[] | null;
   /** USD for one of what is charged by the piece; null: no price. */
   perUnit?: UnitAmounts | null;
+  /** By what a request asks for and its vendor serves. */
+  variants?: readonly VariantPrices[] | null;
   /** Null: images have no prices of their own. */
   images?: ImageAmounts | null;
   /** Null: the same prices at every hour. */
   clock?: ClockPrices | null;
+}
+
+/** Prices of a tier, a speed, a region or a batch. */
+export interface VariantPrices extends AllPrices {
+  name: string;
+  tiers?: TierPrices[] | null;
 }
 
 /** What images cost: USD per 1M of their tokens, and USD for one of a quality and size. */

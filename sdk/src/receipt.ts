@@ -26,6 +26,8 @@ export interface Receipt {
   tier?: { above_prompt_tokens: number | null; up_to_prompt_tokens: number | null } | null;
   /** When the request was accepted and the hours that its prices are for, of a model whose price depends on the clock. */
   clock?: { priced_at: string; window: { days: readonly string[]; period: string; time_zone: string } | null } | null;
+  /** The tier, speed or region that was asked for, served and charged, where one was asked for. */
+  variant?: { asked: string; served: string | null; counted: string | null } | null;
   cost_usd: UsdAmount;
   charged_usd: UsdAmount;
 }
@@ -38,6 +40,7 @@ export interface ReceiptWithLines {
   units?: readonly { chargedUnit?: string; unit?: string; count: Count; price: UsdAmount; amount: UsdAmount }[];
   tier?: { abovePromptTokens: number | null; upToPromptTokens: number | null } | null;
   clock?: { pricedAt: string; window: PriceHours | null } | null;
+  variant?: { asked: string; served: string | null; counted: string | null } | null;
   cost: UsdAmount;
   charged: UsdAmount;
 }
@@ -117,7 +120,7 @@ export interface ReceiptCheck {
  */
 export function verifyReceipt(entry: Receipt | Camel<Receipt> | ReceiptWithLines | LedgerEntry): ReceiptCheck {
   const problems: string[] = [];
-  const { usage, prices, receipt, units, lines, tier, clock, cost, charged } = read(entry, 'entry', problems);
+  const { usage, prices, receipt, units, lines, tier, clock, variant, cost, charged } = read(entry, 'entry', problems);
   /** Holds a stated amount against the recomputed one. */
   const compare = (name: string, stated: unknown, pico: bigint): bigint => {
     const statedPico = amountOf(stated, 12);
@@ -176,6 +179,7 @@ export function verifyReceipt(entry: Receipt | Camel<Receipt> | ReceiptWithLines
   }
   checkTier(tier, own.prompt, problems);
   checkClock(clock, problems);
+  checkVariant(variant, problems);
   const statedPico = compare('The cost', cost, costPico);
   const costUsd = formatPico(costPico);
   if (amountOf(charged, 12) > costPico)
@@ -238,6 +242,20 @@ function checkClock(clock: unknown, problems: string[]): void {
     );
 }
 
+/** Nothing is charged that was not asked for. What its vendor says that it served is no figure of ours. */
+function checkVariant(variant: unknown, problems: string[]): void {
+  if (variant == null) return;
+  const { asked, counted } = read(variant, 'variant', problems);
+  const words = textOf(asked).split('+');
+  if (counted == null) return;
+  if (
+    !textOf(counted)
+      .split('+')
+      .every((word) => words.includes(word))
+  )
+    problems.push(`The prices are for ${textOf(counted)}, and the request asked for ${textOf(asked)}.`);
+}
+
 /** Hours over midnight belong to the day on which they begin. */
 function isWithin(hours: { days: readonly string[]; period: string; timeZone: string }, at: Date): boolean {
   const { days, period, timeZone } = hours;
@@ -274,7 +292,7 @@ const pricedTokens = namesOf('input cache_hit cache_write_5m cache_write_1h outp
  */
 const shapes = {
   entry: namesOf(
-    'usage prices receipt lines units tier clock object request_id created_at key_id session user tags model upstream ' +
+    'usage prices receipt lines units tier clock variant object request_id created_at key_id session user tags model upstream ' +
       'protocol latency_ms time_to_first_byte_ms outcome usage_source id key attribution catalog_model operator stream ' +
       'margin upstream_cost upstream_model cost_usd charged_usd free_after_usd',
   ),
@@ -286,6 +304,7 @@ const shapes = {
   unit: namesOf('unit charged_unit count price_usd amount_usd'),
   tier: namesOf('above_prompt_tokens up_to_prompt_tokens'),
   clock: namesOf('priced_at window'),
+  variant: namesOf('asked served counted'),
   window: namesOf('weekdays days period time_zone'),
 };
 

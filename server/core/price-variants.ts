@@ -1,4 +1,5 @@
 import {
+  type ClockedPrices,
   dearer,
   fromStoredTiers,
   type PriceTier,
@@ -41,7 +42,7 @@ export function variantOf({ variants = [] }: Pick<TieredPrices, 'variants'>, nam
 }
 
 /** The price with the sets of a variant in place of the ordinary ones. */
-function withVariant<Price extends TieredPrices>(price: Price, variant: PriceVariant): Price {
+export function withVariant<Price extends ClockedPrices>(price: Price, variant: PriceVariant): Price {
   const { tiers: _ordinary, ...others } = price;
   const { input, cacheHit, cacheWrite5m, cacheWrite1h, output, tiers } = variant;
   const prices = { input, cacheHit, cacheWrite5m, cacheWrite1h, output };

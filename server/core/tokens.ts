@@ -72,6 +72,11 @@ export interface ReportedUsage {
   minutes?: number;
   /** Runs of other models, beside `usage`, in their order; left out: none. */
   runs?: readonly ModelRun[];
+  /**
+   * The tier, speed and region that it says it was served with, by the member that asks for it; left out: it says nothing, or was
+   * asked for none.
+   */
+  served?: Readonly<Record<string, string>>;
   /** `model` as the upstream reported it; null when it did not. */
   model: string | null;
   /** Why the answer ended, in the upstream's word or that of the translation; left out: it did not say. */

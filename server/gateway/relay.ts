@@ -16,7 +16,7 @@ import { createReader, type ReaderParts } from './read.ts';
 import { isDatabaseAway } from './refusals/outage.ts';
 import type { Refusal, Refusals } from './refusals/refusals.ts';
 import { sendRefusal } from './refusals/refuse.ts';
-import { toSettlement } from './settle.ts';
+import { servedBy, toSettlement } from './settle.ts';
 import { traceMetered, traceRequest } from './traces.ts';
 import { type Delivered, refusedBy } from './upstream/delivered.ts';
 
@@ -72,6 +72,7 @@ function createSettler({
     { metered, target, complete, refusedByVendor }: Delivered,
   ): Promise<void> => {
     const now = performance.now();
+    const { variant } = request.bound.size;
     const settlement = toSettlement({
       accountId: call.principal.accountId,
       keyId: call.principal.keyId,
@@ -83,6 +84,9 @@ function createSettler({
       admittedAtMs: admission.admittedAtMs,
       metered,
       bounds: tokenBounds(request.bound.size, admission),
+      ...(variant === undefined
+        ? {}
+        : { variant: { asked: variant, served: servedBy(target.route, request.facts, metered.served) } }),
       attribution: request.attribution,
       others: request.others,
       latencyMs: now - call.receivedAt,

@@ -1,11 +1,13 @@
 import type { FrozenPrice, Settlement } from '../billing/lane/ledger.ts';
 import type { PricedModel } from '../catalog/catalog.ts';
 import { otherNames, storableName } from '../catalog/model-mismatches.ts';
+import { saysWhatItServes } from '../catalog/profiles/profiles.ts';
 import type { RouteRecord } from '../catalog/route.ts';
 import type { Attribution } from '../core/attribution.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import {
+  type ClockedPrices,
   chargedUnits,
   dearestWithin,
   entryPrice,
@@ -21,12 +23,14 @@ import {
   unitLines,
 } from '../core/price.ts';
 import { pricesAtMoment } from '../core/price-clock.ts';
+import { chosenVariant, dearestVariant, variantOf, withVariant } from '../core/price-variants.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { RequestMeasure } from '../core/request.ts';
 import { addTokens, type ModelRun, type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
 import { poolsWithin, type TokenBounds } from '../metering/bound.ts';
 import { estimateInput, usageSoFar } from '../metering/estimate.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
+import { servedWords } from '../wire/served.ts';
 import { isSameModel } from './upstream/reported-model.ts';
 
 /** Metering result of a finished exchange: token pools, their source and the outcome. */
@@ -38,10 +42,18 @@ export interface Metered {
   units?: UnitCounts;
   /** Runs of other models; left out: none. */
   runs?: readonly ModelRun[];
+  /** As in `ReportedUsage`. */
+  served?: ReportedUsage['served'];
 }
 
-/** What is charged beside the tokens of the model that was asked for. */
-function besidesOf({ searches, images, minutes, runs }: ReportedUsage): Pick<Metered, 'units' | 'runs'> {
+/** What is charged beside the tokens of the model that was asked for, and what it was served with. */
+function besidesOf({
+  searches,
+  images,
+  minutes,
+  runs,
+  served,
+}: ReportedUsage): Pick<Metered, 'units' | 'runs' | 'served'> {
   const units: UnitCounts = {
     ...(searches === undefined ? {} : { search: searches }),
     ...(images === undefined ? {} : { image: images }),
@@ -50,6 +62,7 @@ function besidesOf({ searches, images, minutes, runs }: ReportedUsage): Pick<Met
   return {
     ...(Object.keys(units).length === 0 ? {} : { units }),
     ...(runs === undefined ? {} : { runs }),
+    ...(served === undefined ? {} : { served }),
   };
 }
 
@@ -255,6 +268,8 @@ export interface SettlementParts {
   attribution: Attribution | null;
   /** Other models that may have run for it. */
   others: readonly PricedModel[];
+  /** The variant of the prices that it asked for, with what `servedBy` says; left out: none. */
+  variant?: { asked: string; served: string[] | null };
 }
 
 /** What was reported above the bound cannot be, and what was estimated above it is a poor estimate. */
@@ -282,9 +297,10 @@ function leastUnits(units: UnitCounts, most: UnitCounts): UnitCounts {
   return least;
 }
 
-export function toSettlement(parts: SettlementParts): Settlement {
+export function toSettlement(given: SettlementParts): Settlement {
+  const metered = withinBound(given.metered, given.bounds);
+  const parts = given.variant === undefined ? given : withChosen(given, given.variant, metered.usage);
   const { route, facts } = parts;
-  const metered = withinBound(parts.metered, parts.bounds);
   const { usage } = metered;
   const { costs } = route;
   const units = metered.units === undefined ? [] : unitLines(metered.units, parts.price.perUnit);
@@ -309,6 +325,42 @@ export function toSettlement(parts: SettlementParts): Settlement {
     usageSource: runs?.clamped === true && metered.usageSource === 'reported' ? 'clamped' : metered.usageSource,
     ...(parts.attribution === null ? {} : { attribution: parts.attribution }),
   };
+}
+
+/** What a route's vendor says of what it served; null: it says nothing, or its word is not relied on. */
+export function servedBy(
+  { upstream }: RouteRecord,
+  facts: Pick<RequestFacts, 'gates'>,
+  served: ReportedUsage['served'],
+): string[] | null {
+  return saysWhatItServes(upstream.profile, upstream.protocol) ? servedWords(facts, served) : null;
+}
+
+/** The price and the route's costs of the variant that was served. */
+function withChosen(
+  parts: SettlementParts,
+  { asked, served }: NonNullable<SettlementParts['variant']>,
+  usage: TokenPools,
+): SettlementParts {
+  const { route } = parts;
+  const { price, choice } = chosenVariant(parts.price, asked, served, usage);
+  return {
+    ...parts,
+    price: { ...price, variant: choice },
+    route: { ...route, costs: costsOf(route.costs, choice.charged) },
+    others: parts.others.map((other) => ({
+      ...other,
+      price: dearestVariant(other.price, asked),
+      costs: costsOf(other.costs, choice.charged),
+    })),
+  };
+}
+
+/** Null where the route does not say what a variant costs that was served. */
+function costsOf<Costs extends ClockedPrices>(costs: Costs | null, charged: string | null): Costs | null {
+  if (costs === null || charged === null) return costs;
+  const variant = variantOf(costs, charged);
+  return variant === null ? null : withVariant(costs, variant);
 }
 
 /** The price of another model's run. */

@@ -1,4 +1,5 @@
 import { dearer, dearestWithin, promptTokens, type TieredPrices, type UnitPrices } from '../core/price.ts';
+import { dearestVariant, variantName, variantOf } from '../core/price-variants.ts';
 import type { ProfileId } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import {
@@ -39,6 +40,8 @@ export interface BoundSize extends PromptSize {
   advice?: number;
   /** The dearest prices of other models that may run for it; left out: none may. */
   otherPrices?: UnitPrices;
+  /** The variant of the prices that it asks for; left out: none. */
+  variant?: string;
 }
 
 /** One kind of content. */
@@ -55,6 +58,8 @@ export interface BoundModel {
   /** Gates that the entry opens; other gated members never reach the vendor. */
   allow: ReadonlySet<string>;
   routes: readonly { upstreamModel?: string; upstream: { protocol: Protocol; profile: ProfileId | null } }[];
+  /** Its prices, which may have variants. */
+  price?: Pick<TieredPrices, 'variants'>;
   /** Other models that may run for the request; left out: none may. */
   others?: readonly { price: TieredPrices }[];
 }
@@ -63,7 +68,7 @@ export interface BoundModel {
 export type BoundFacts = RequestMeasure & Gated & { searchesTools: boolean; maxSearches?: number };
 
 interface Gated {
-  gates: readonly { kind: string; name: string }[];
+  gates: readonly { kind: string; name: string; variant?: string }[];
 }
 
 /**
@@ -129,6 +134,7 @@ export function boundOf(facts: BoundFacts, model: BoundModel): RequestBound {
   if (!embeds) parts.push({ kind: 'template', tokens: templateOf(facts) });
   const media = facts.media ?? [];
   for (const each of media) parts.push({ kind: each.kind, count: each.count, tokens: tokensOf(each, model) });
+  const variant = askedVariant(facts, model);
   const contextRuns = runsOf(facts, model.allow);
   const attempts = asksFor(attemptsGate, facts, model.allow) ? maxAttempts : 1;
   const cap = capOf(facts);
@@ -146,7 +152,8 @@ export function boundOf(facts: BoundFacts, model: BoundModel): RequestBound {
       contextRuns,
       ...(attempts === 1 ? {} : { attempts }),
       ...(asksFor(adviceGate, facts, model.allow) ? { advice: toolUsesOf(facts) } : {}),
-      ...otherPrices(model),
+      ...otherPrices(model, variant),
+      ...(variant === null ? {} : { variant }),
       maxTokens: cap,
       answers: facts.answers * (facts.compacts === true ? 2 : 1),
       ...(facts.inputs === undefined ? {} : { inputs: facts.inputs }),
@@ -158,8 +165,10 @@ export function boundOf(facts: BoundFacts, model: BoundModel): RequestBound {
   };
 }
 
-function otherPrices({ others = [] }: BoundModel): Pick<BoundSize, 'otherPrices'> {
-  const sets = others.map(({ price }) => dearestWithin(price, Number.POSITIVE_INFINITY));
+function otherPrices({ others = [] }: BoundModel, variant: string | null): Pick<BoundSize, 'otherPrices'> {
+  const sets = others.map(({ price }) =>
+    dearestWithin(variant === null ? price : dearestVariant(price, variant), Number.POSITIVE_INFINITY),
+  );
   return sets.length === 0 ? {} : { otherPrices: sets.reduce(dearer) };
 }
 
@@ -218,8 +227,27 @@ function runsOf(facts: BoundFacts, allowed: ReadonlySet<string>): number {
 /** A search among the tools costs nothing itself, and the model runs again with what it found. */
 function runsVendorTools({ gates, searchesTools }: BoundFacts, allowed: ReadonlySet<string>): boolean {
   return (
-    searchesTools || gates.some(({ kind, name }) => kind === 'price' && allowed.has(name) && !attemptsGate.test(name))
+    searchesTools ||
+    gates.some(
+      ({ kind, name, variant }) =>
+        kind === 'price' && allowed.has(name) && !attemptsGate.test(name) && variant === undefined,
+    )
   );
+}
+
+/**
+ * The variant of a model's prices that a request asks for; null: it asks for none that they have. What they do not have is refused,
+ * unless the entry's `allow` names its member: that passes at the prices of the others.
+ */
+export function askedVariant(
+  { gates }: Gated,
+  { allow, price = {} }: Pick<BoundModel, 'allow' | 'price'>,
+): string | null {
+  if (gates.length === 0) return null;
+  const asked = gates.flatMap(({ name, variant }) => (variant === undefined ? [] : [{ name, variant }]));
+  const sets = [asked, asked.filter(({ name }) => !allow.has(name))];
+  const names = sets.map((each) => variantName(each.map(({ variant }) => variant)));
+  return names.find((name) => variantOf(price, name) !== null) ?? null;
 }
 
 const toolUsesOf = ({ maxToolUses }: BoundFacts): number => maxToolUses ?? runsWithVendorTools;

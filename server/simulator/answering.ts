@@ -121,6 +121,7 @@ function envelopeOf(settings: AnswerSettings, { call, body, prompt, directives }
     prompt,
     signatures,
     reasoningField: settings.reasoningField,
+    tier: directives.tier,
   };
 }
 
@@ -163,7 +164,7 @@ async function answerPrompt(settings: AnswerSettings, turn: Play): Promise<void>
   const refused = dialect.refuseAnswer?.(answer, prompt) ?? null;
   if (refused !== null) return fail(call, refused);
   const envelope = envelopeOf(settings, turn);
-  envelope.usage = usageOf(dialect.usage(input, answer, prompt.answers), directives);
+  envelope.usage = usageOf(dialect.usage(input, answer, prompt.answers, envelope), directives);
   await think(settings, turn, answer);
   if (exchange.gone) return;
   if (prompt.stream) return stream(settings, turn, envelope, dialect.events(answer, envelope));

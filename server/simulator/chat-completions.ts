@@ -4,7 +4,7 @@ import { chatHistoryFault } from './chat-history.ts';
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
 import type { Envelope, StreamEvent, VendorDialect } from './dialect.ts';
 import { arrayOf, isObject, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
-import { OPENAI_ACCOUNT_ID, openAiErrorBody, openAiHeaders, openAiWording } from './openai-errors.ts';
+import { OPENAI_ACCOUNT_ID, openAiErrorBody, openAiHeaders, openAiWording, shownTier } from './openai-errors.ts';
 import {
   invalidPrompt,
   type Prompt,
@@ -192,7 +192,7 @@ function chunk(envelope: Envelope, choices: unknown[], usage: unknown, tokens: n
     object: 'chat.completion.chunk',
     created: envelope.createdAt,
     model: envelope.model,
-    service_tier: 'default',
+    ...shownTier(envelope),
     system_fingerprint: 'fp_simulator',
     choices,
     // With usage requested, the vendor sends null in every chunk but the last; otherwise it omits the member.
@@ -252,7 +252,7 @@ export const chatCompletions: VendorDialect = {
       finish_reason: FINISH_REASONS[answer.stop],
     })),
     ...(envelope.usage.kind === 'reported' ? { usage: rawJson(envelope.usage.text) } : {}),
-    service_tier: 'default',
+    ...shownTier(envelope),
     system_fingerprint: 'fp_simulator',
   }),
 

@@ -47,6 +47,8 @@ export interface Envelope {
   prompt: Prompt;
   signatures: Signatures;
   reasoningField: 'reasoning_content' | 'reasoning';
+  /** As the script says; null: as was asked for. */
+  tier: string | null;
 }
 
 export interface ReadRules {
@@ -67,7 +69,7 @@ export interface VendorDialect {
   /** Splits the input by the vendor's caching rules. */
   cached(cache: PromptCache, scope: string, segments: readonly Segment[]): CachedInput;
   /** The vendor's usage object. */
-  usage(input: CachedInput, answer: PlayedAnswer, answers: number): unknown;
+  usage(input: CachedInput, answer: PlayedAnswer, answers: number, envelope: Envelope): unknown;
   /** Prefix and length of an answer's id. */
   idStyle: readonly [prefix: string, length: number];
   /** The body of an answer that is not streamed, ready for `stringify`. */

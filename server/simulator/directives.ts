@@ -39,6 +39,8 @@ export interface Directives {
   drop: boolean;
   /** The model id to report instead of the one asked for. */
   model: string | null;
+  /** The tier, speed or region to report instead of the one asked for; `none`: it says none. */
+  tier: string | null;
   tokensPerSecond: number | null;
 }
 
@@ -48,7 +50,7 @@ export type ReadDirectives = { ok: true; directives: Directives } | { ok: false;
 const MAX_WORDS = 1_000_000;
 
 const OPENING =
-  /\[\[(say|len|think|tool|status|delay|cut|midfail|hang|usage|nousage|headers|raw|socket|drop|early|model|speed)(?=[\s\]])/g;
+  /\[\[(say|len|think|tool|status|delay|cut|midfail|hang|usage|nousage|headers|raw|socket|drop|early|model|speed|tier)(?=[\s\]])/g;
 
 /** Whether a text contains anything that looks like a directive. */
 export function hasDirective(text: string): boolean {
@@ -70,6 +72,7 @@ function none(): Directives {
     socket: null,
     drop: false,
     model: null,
+    tier: null,
     tokensPerSecond: null,
   };
 }
@@ -179,6 +182,9 @@ function apply(directives: Directives, name: string, text: string): void {
       break;
     case 'model':
       directives.model = word;
+      break;
+    case 'tier':
+      directives.tier = word;
       break;
     case 'speed':
       directives.tokensPerSecond = wholeNumber(word, 1_000_000_000) || Number.POSITIVE_INFINITY;

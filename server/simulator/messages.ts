@@ -174,6 +174,19 @@ function toolId(tool: PlannedTool, envelope: Envelope): string {
   return tool.id ?? envelope.nextId('toolu_', 24);
 }
 
+/**
+ * The speed and region, where something was asked for: https://platform.claude.com/docs/en/build-with-claude/fast-mode,
+ * https://platform.claude.com/docs/en/build-with-claude/data-residency
+ */
+function servedOf({ body, tier }: Envelope): ParsedObject {
+  const { speed, inference_geo: region } = body;
+  if (tier === 'none') return {};
+  return {
+    ...(speed === undefined ? {} : { speed: tier ?? speed }),
+    ...(region === undefined ? {} : { inference_geo: region }),
+  };
+}
+
 function finalUsage(envelope: Envelope): ParsedObject {
   return envelope.usage.kind === 'none' ? {} : { usage: rawJson(envelope.usage.text) };
 }
@@ -252,7 +265,7 @@ export const messages: VendorDialect = {
 
   cached: (cache, scope, segments) => cache.marked(scope, segments),
 
-  usage: (input, answer) => ({
+  usage: (input, answer, _answers, envelope) => ({
     input_tokens: input.input,
     cache_creation_input_tokens: input.cacheWrite5m + input.cacheWrite1h,
     cache_read_input_tokens: input.cacheHit,
@@ -263,6 +276,7 @@ export const messages: VendorDialect = {
     output_tokens: answer.outputTokens,
     output_tokens_details: { thinking_tokens: answer.thinkingTokens },
     service_tier: 'standard',
+    ...servedOf(envelope),
   }),
 
   whole(answer, envelope) {

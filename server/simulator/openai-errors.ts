@@ -1,5 +1,7 @@
-/** The error messages of the vendor of chat completions and responses. */
+/** The words of the vendor of chat completions and responses for errors and tiers. */
 
+import type { Envelope } from './dialect.ts';
+import type { ParsedObject } from './json.ts';
 import type { VendorError } from './prompt.ts';
 
 /** The vendor's id for the operator's organisation. */
@@ -80,4 +82,15 @@ export function openAiHeaders(about: { requestId: string; status: number }): [st
     ['x-ratelimit-remaining-tokens', '199000'],
     ['x-ratelimit-reset-tokens', '6m0s'],
   ];
+}
+
+/**
+ * The tier that served an answer: `priority` for both of its names.
+ * https://developers.openai.com/api/docs/guides/fast-mode
+ */
+export function shownTier({ body, tier }: Envelope): ParsedObject {
+  if (tier === 'none') return {};
+  const asked = body['service_tier'];
+  const named = asked === 'fast' ? 'priority' : typeof asked === 'string' && asked !== 'auto' ? asked : 'default';
+  return { service_tier: tier ?? named };
 }

@@ -3,7 +3,7 @@
 import { segmentOf, segmentsOfMessage, textOfContent } from './context.ts';
 import type { Envelope, ReadRules, StreamEvent, VendorDialect } from './dialect.ts';
 import { arrayOf, isObject, type ParsedObject, rawJson, stringify, wordOf } from './json.ts';
-import { OPENAI_ACCOUNT_ID, openAiErrorBody, openAiHeaders, openAiWording } from './openai-errors.ts';
+import { OPENAI_ACCOUNT_ID, openAiErrorBody, openAiHeaders, openAiWording, shownTier } from './openai-errors.ts';
 import {
   invalidPrompt,
   type Prompt,
@@ -257,7 +257,10 @@ function responseOf(envelope: Envelope, members: ParsedObject): ParsedObject {
     presence_penalty: 0,
     previous_response_id: null,
     reasoning: body['reasoning'] ?? { effort: null, summary: null },
-    service_tier: 'default',
+    // Until it ends, a response repeats what was asked: https://github.com/Wei-Shaw/sub2api/pull/6111
+    ...(members['status'] === 'completed' || members['status'] === 'incomplete'
+      ? shownTier(envelope)
+      : { service_tier: body['service_tier'] ?? 'auto' }),
     store: body['store'] ?? true,
     temperature: body['temperature'] ?? 1,
     text: body['text'] ?? { format: { type: 'text' } },

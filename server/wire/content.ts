@@ -29,6 +29,7 @@ import {
 import type { PdfWork } from './pdf/lexer.ts';
 import { measurePdf, pdfWorkOfBody } from './pdf/measure.ts';
 import type { Gate, HostedToolUse, RequestFacts, WireProblem } from './protocol.ts';
+import { askedWord } from './served.ts';
 
 /**
  * What a request body holds beyond its plain parameters: media that must not be counted as text, cache markers, and
@@ -191,6 +192,9 @@ function readMemberGates(walk: Walk, root: JsonNode, kind: BodyKind): void {
     const node = root.members.get(member);
     if (node === undefined || isOff(walk.body, node, gate)) continue;
     addGate(walk, gate.kind, gate.name ?? member, { parent: null, key: member }, gate);
+    const word = gate.isVariant === true ? askedWord(textOf(walk.body, node)) : null;
+    const added = walk.found.gates.at(-1);
+    if (word !== null && added?.name === member) added.variant = word;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { JsonNode } from './json.ts';
+import type { Served } from './served.ts';
 
 /** Counts generated content by its JSON, as the estimate of an answer whose usage is not known. */
 
@@ -12,6 +13,8 @@ export interface Generated {
   images?: number;
   /** Why the answer ended, in the upstream's word. */
   finish?: string;
+  /** What it says that it was served with; read only where something was asked for. */
+  served?: Served;
 }
 
 /** A string that is not empty. */

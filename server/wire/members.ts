@@ -20,6 +20,8 @@ export interface MemberGate {
   /** Why it is not available, where the sentence for its kind does not say it. */
   because?: string;
   translationDrops?: boolean;
+  /** Its value is a word that prices may have a variant for. */
+  isVariant?: true;
   details?: Record<string, unknown>;
 }
 
@@ -99,7 +101,8 @@ const oneOf =
   (...words: Json[]) =>
   (value: Json): boolean =>
     words.includes(value);
-const isStandardTier = oneOf('auto', 'default', 'standard', 'standard_only');
+// `on_demand`: https://console.groq.com/docs/service-tiers
+const isStandardTier = oneOf('auto', 'default', 'standard', 'standard_only', 'on_demand');
 const isWordOff = oneOf('off', 'none', 'disabled');
 /** A switch within the value is off. */
 const isDisabled = (value: Json): boolean => isObject(value) && value.enabled === false;
@@ -109,7 +112,7 @@ const isEmptyObject = (value: Json): boolean => isObject(value) && Object.keys(v
 
 const price: MemberGate = { kind: 'price' };
 const tenant: MemberGate = { kind: 'tenant' };
-const serviceTier: MemberGate = { kind: 'price', isOff: isStandardTier };
+const serviceTier: MemberGate = { kind: 'price', isOff: isStandardTier, isVariant: true };
 
 /** Some upstreams are gateways themselves, in all protocols: these let another model or provider answer, or add paid steps. */
 const gatewayMembers: Record<string, MemberRule> = {
@@ -163,8 +166,16 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       container: gated('tenant', memberPages.messages, tenant),
       fallback_credit_token: gated('tenant', memberPages.messages, tenant),
       billing_policy: gated('price', memberPages.messages, price),
-      speed: gated('price', memberPages.fastMode, { kind: 'price', isOff: oneOf('standard') }),
-      inference_geo: gated('price', memberPages.residency, { kind: 'price', isOff: oneOf('global') }),
+      speed: gated('price', memberPages.fastMode, {
+        kind: 'price',
+        isOff: oneOf('standard'),
+        isVariant: true,
+      }),
+      inference_geo: gated('price', memberPages.residency, {
+        kind: 'price',
+        isOff: oneOf('global'),
+        isVariant: true,
+      }),
       service_tier: gated('price', memberPages.tiers, serviceTier),
       mcp_servers: gated('price', memberPages.messages, price),
     },

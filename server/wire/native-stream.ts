@@ -122,6 +122,7 @@ class NativeStream implements WireStream {
   private reported: Reported;
   private readingSeen: UsageReading | null = null;
   private madeSeen = 0;
+  private servedSeen: Progress['served'];
 
   constructor(parts: NativeStreamState) {
     this.parts = parts;
@@ -159,15 +160,16 @@ class NativeStream implements WireStream {
     const { relay, progress } = this.parts;
     const { reading, bytes, pieces, model, searches, images } = progress;
     const made = (searches ?? 0) + (images ?? 0);
-    if (reading !== this.readingSeen || made !== this.madeSeen) {
+    if (reading !== this.readingSeen || made !== this.madeSeen || progress.served !== this.servedSeen) {
       this.reported = this.read();
       this.readingSeen = reading;
       this.madeSeen = made;
+      this.servedSeen = progress.served;
     }
     const { reported } = this;
     const partial = !relay.complete || reported.partial;
     // Asked for after every piece, of which most bring nothing but text.
-    if (reading === null && made === 0)
+    if (reading === null && made === 0 && progress.served === undefined)
       return { usage: null, clamped: false, partial, outputBytes: bytes, outputPieces: pieces, model };
     return { ...reported, partial, outputBytes: bytes, outputPieces: pieces, model };
   }

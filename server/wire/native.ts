@@ -10,6 +10,7 @@ import { type AnswerSkeleton, closeJson, readSkeleton, splicePieces } from './la
 import { createNativeStream, type StreamProtocol } from './native-stream.ts';
 import type { Edit } from './protocol.ts';
 import { type RequestFacts, UnreadableReply, type Wire, type WireContext, type WireExchange } from './protocol.ts';
+import { addServed, asksForVariant } from './served.ts';
 import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
 
 /** The wire of a route whose upstream speaks the client's own protocol: bytes pass, `model` is spliced, usage is read. */
@@ -40,6 +41,8 @@ export interface ReplyProtocol {
   /** Where it says why it ended; left out: nowhere. */
   finish?(root: JsonNode): JsonNode | undefined;
   readUsage(reported: unknown): UsageReading | null;
+  /** Where it says what it was served with: beside its model, or in its usage; left out: nowhere. */
+  servedIn?: 'answer' | 'usage';
 }
 
 export function nativeWire(native: NativeProtocol): Wire {
@@ -131,9 +134,9 @@ export async function countArrived(
 }
 
 function readReply(
-  { shape, list, noun, countItem, usage, readUsage, searches, finish }: ReplyProtocol,
+  { shape, list, noun, countItem, usage, readUsage, searches, finish, servedIn }: ReplyProtocol,
   body: Uint8Array,
-  facts: Pick<RequestFacts, 'cacheWrite'>,
+  facts: Pick<RequestFacts, 'cacheWrite'> & Partial<Pick<RequestFacts, 'gates'>>,
   context: ReplyContext,
   cutBytesIn?: AnswerSkeleton['cutBytesIn'],
 ): { edits: Edit[]; account: ReportedUsage } {
@@ -154,7 +157,13 @@ function readReply(
   const counted = searches?.(body, root) ?? null;
   if (counted !== null) generated.searches = counted;
   const reported = usage(root);
-  const found = reported?.kind === 'object' ? readUsage(valueOf(body, reported)) : null;
+  const said = reported?.kind === 'object' ? valueOf(body, reported) : null;
+  const found = said === null ? null : readUsage(said);
+  if (servedIn !== undefined && asksForVariant(facts.gates ?? [])) {
+    const tier = servedIn === 'usage' ? said : { service_tier: textOf(body, root.members.get('service_tier')) };
+    const served = addServed(undefined, tier);
+    if (served !== undefined) generated.served = served;
+  }
   const reading = countedAs(found, context.features.cachedTokens);
   const model = root.members.get('model');
   const ended = textOf(body, finish?.(root));

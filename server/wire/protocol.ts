@@ -84,6 +84,8 @@ export interface Gate {
   translationDrops?: true;
   /** How many tools of the request have this gate; absent: it is none of a tool. */
   places?: number;
+  /** The word by which prices may have a variant for it (`core/price-variants.ts`); absent: no price can open it. */
+  variant?: string;
 }
 
 /** A tool of a request that runs at the vendor. */

@@ -1,6 +1,7 @@
 import type { UpstreamFeatures } from '../core/features.ts';
 import type { CacheWrite } from '../core/request.ts';
 import { MAX_POOL_TOKENS, type ModelRun, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
+import type { Generated } from './generated.ts';
 
 /**
  * Every vendor's token counts, as five disjoint pools.
@@ -70,16 +71,17 @@ function writtenAs(
   };
 }
 
-/** What an answer says beside its usage: its searches, unless its usage counts more of them, its images, and why it ended. */
+/** What an answer says beside its usage: its searches, unless its usage counts more of them, its images, why it ended and what it was served with. */
 export function piecesIn(
   reading: UsageReading | null,
-  { searches = 0, images = 0, finish }: Pick<ReportedUsage, 'searches' | 'images' | 'finish'>,
-): Pick<ReportedUsage, 'searches' | 'images' | 'finish'> {
+  { searches = 0, images = 0, finish, served }: Pick<Generated, 'searches' | 'images' | 'finish' | 'served'>,
+): Pick<ReportedUsage, 'searches' | 'images' | 'finish' | 'served'> {
   const most = Math.max(reading?.searches ?? 0, searches);
   return {
     ...(most === 0 ? {} : { searches: most }),
     ...(images === 0 ? {} : { images }),
     ...(finish === undefined ? {} : { finish }),
+    ...(served === undefined ? {} : { served: { ...served } }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { fill } from '../language/fill.ts';
 import { useOperatorLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
-import type { AllPrices, ImageAmounts, PricesByLength, TierPrices, UnitAmounts } from '../preview.ts';
+import type { AllPrices, ImageAmounts, PricesByLength, TierPrices, UnitAmounts, VariantPrices } from '../preview.ts';
 import {
   type ClockDraft,
   clockOf,
@@ -36,6 +36,8 @@ export interface PriceDraft extends SetDraft {
   perUnit: Record<Unit, string>;
   /** As they are: a catalog file changes them. */
   images: ImageAmounts | null;
+  /** As they are, likewise. */
+  variants: VariantPrices[];
   /** Empty: whatever the upstream takes. */
   maxPromptTokens: string;
 }
@@ -45,6 +47,7 @@ export interface DraftedPrices extends AllPrices {
   tiers: TierPrices[];
   perUnit: UnitAmounts;
   images: ImageAmounts | null;
+  variants: VariantPrices[];
   clock: DraftedClock | null;
   maxPromptTokens: number | null;
 }
@@ -55,6 +58,7 @@ export const emptyPrices: PriceDraft = {
   clock: noClock,
   perUnit: { search: '', image: '', minute: '' },
   images: null,
+  variants: [],
   maxPromptTokens: '',
 };
 
@@ -74,7 +78,18 @@ export function draftOfPrices(prices: (PricesByLength & { maxPromptTokens?: numb
       minute: prices.perUnit?.minute ?? '',
     },
     images: prices.images ?? null,
+    variants: (prices.variants ?? []).map(variantOf),
     maxPromptTokens: prices.maxPromptTokens == null ? '' : String(prices.maxPromptTokens),
+  };
+}
+
+/** Answers carry names of types, which inputs do not have. */
+function variantOf({ name, tiers, ...prices }: VariantPrices): VariantPrices {
+  const five = (set: AllPrices) => setOf(draftOfSet(set)) ?? set;
+  return {
+    name,
+    ...five(prices),
+    tiers: (tiers ?? []).map((tier) => ({ ...five(tier), abovePromptTokens: tier.abovePromptTokens })),
   };
 }
 
@@ -94,12 +109,13 @@ export function pricesOf(draft: PriceDraft): DraftedPrices | null {
   if (!units.every((unit) => draft.perUnit[unit] === '' || isUsd(draft.perUnit[unit]))) return null;
   const one = (unit: Unit) => (draft.perUnit[unit] === '' ? null : draft.perUnit[unit].trim());
   const perUnit = { search: one('search'), image: one('image'), minute: one('minute') };
-  const { images } = draft;
+  const { images, variants } = draft;
   return {
     ...prices,
     tiers,
     perUnit,
     images,
+    variants,
     clock,
     maxPromptTokens: maxPromptTokens === '' ? null : Number(maxPromptTokens),
   };

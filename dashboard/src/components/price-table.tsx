@@ -23,7 +23,7 @@ export function VndPair({ price }: { price: Model['output'] }) {
 
 type Pool = 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output';
 
-/** A price in USD, and below it in VND at the Starter plan's price of a USD, and those of longer prompts and of other hours. */
+/** A price in USD, and below it in VND at the Starter plan's price of a USD, and those of longer prompts, of other tiers and of other hours. */
 function PriceCell({ model, pool }: { model: Model; pool: Pool }) {
   const { t, format } = useLanguage();
   return (
@@ -38,6 +38,11 @@ function PriceCell({ model, pool }: { model: Model; pool: Pool }) {
             n: format.number(tier.abovePromptTokens),
             price: format.usdExact(tier[pool].usdPerMillion),
           })}
+        </small>
+      ))}
+      {model.priceVariants.map((variant) => (
+        <small key={variant.name} className="tier-price">
+          {`${variant.name}: ${format.usdExact(variant[pool].usdPerMillion)}`}
         </small>
       ))}
       {(model.priceClock?.windows ?? []).map((window) => (

@@ -130,6 +130,15 @@ export function RequestReceipt({ entry, elsewhere = false }: { entry: NonNullabl
             </Fact>
           ))}
           {entry.tier === null ? null : <Fact name={t.entry.tier}>{tierText(entry.tier, t, format.number)}</Fact>}
+          {entry.variant === null ? null : (
+            <Fact name={t.entry.variant}>
+              {fill(t.entry.variants, {
+                asked: entry.variant.asked,
+                served: entry.variant.served === null ? t.entry.notSaid : entry.variant.served || t.entry.ordinary,
+                charged: entry.variant.counted ?? t.entry.ordinary,
+              })}
+            </Fact>
+          )}
           {entry.clock === null ? null : (
             <Fact name={t.entry.clock}>
               {entry.clock.window === null

@@ -931,6 +931,65 @@ export interface Model {
       }[];
       [member: string]: unknown;
     } | null;
+    /** Other prices by what a request asks for in `service_tier`, `speed` or `inference_geo` and its vendor serves (`flex`, `fast`, also for `priority`, `us`, or several with `+`), or of a `batch`. What is not in the list is refused by name. */
+    variants: {
+      name: string;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      input: UsdAmount;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      cacheHit: UsdAmount;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      cacheWrite5m: UsdAmount;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      cacheWrite1h: UsdAmount;
+      /**
+       * USD as a decimal string, at most 12 decimals.
+       * @example "4.805"
+       */
+      output: UsdAmount;
+      tiers: {
+        abovePromptTokens: number;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        input: UsdAmount;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        cacheHit: UsdAmount;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        cacheWrite5m: UsdAmount;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        cacheWrite1h: UsdAmount;
+        /**
+         * USD as a decimal string, at most 12 decimals.
+         * @example "4.805"
+         */
+        output: UsdAmount;
+        [member: string]: unknown;
+      }[];
+      [member: string]: unknown;
+    }[];
     /** USD for one of what is charged by the piece; what is left out has no price. */
     perUnit: {
       /**
@@ -1199,6 +1258,13 @@ export interface LedgerEntry {
     amountUsd: UsdAmount;
     [member: string]: unknown;
   }[];
+  /** The tier, speed or region that the request asked for (`flex`, `fast`, `us`, `fast+us`), what the vendor says that it served (empty: the ordinary one; null: it does not say), and whose prices counted (null: the ordinary ones). Null: nothing was asked for. */
+  variant: {
+    asked: string;
+    served: string | null;
+    counted: string | null;
+    [member: string]: unknown;
+  } | null;
   /** When the request was accepted, and the hours of the week whose prices count since then; `window` is null outside of such hours. Null: the price did not depend on the clock. */
   clock: {
     pricedAt: string;

@@ -9,6 +9,8 @@ export const anthropic: VendorProfile = {
       baseUrl: 'https://api.anthropic.com',
       // https://platform.claude.com/docs/en/build-with-claude/batch-processing
       batches: true,
+      // https://platform.claude.com/docs/en/build-with-claude/fast-mode (`usage.speed`), https://platform.claude.com/docs/en/build-with-claude/data-residency (`usage.inference_geo`)
+      saysWhatItServes: true,
       features: { sampling: false, effort: true },
       // `code_execution` is billed by the hour of its container, of which an answer says nothing: it has no price here.
       tools: {

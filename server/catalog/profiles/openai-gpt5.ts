@@ -11,6 +11,8 @@ export const openaiGpt5: VendorProfile = {
       // https://developers.openai.com/api/docs/guides/batch
       batches: true,
       callIdMax: openaiCallIds.chat,
+      // https://developers.openai.com/api/docs/guides/fast-mode
+      saysWhatItServes: true,
       features: { ...reasoningChat, store: true },
     },
     responses: {
@@ -20,6 +22,8 @@ export const openaiGpt5: VendorProfile = {
       // https://developers.openai.com/api/docs/guides/compaction
       compaction: true,
       tools: openaiTools,
+      // https://developers.openai.com/api/docs/guides/fast-mode
+      saysWhatItServes: true,
       features: reasoningResponses,
     },
   },

@@ -10,6 +10,8 @@ export const openrouter: VendorProfile = {
       baseUrl: 'https://openrouter.ai/api/v1',
       // Of the models of OpenAI behind it: https://github.com/openclaw/openclaw/pull/875
       callIdMax: openaiCallIds.chat,
+      // https://openrouter.ai/docs/guides/features/service-tiers
+      saysWhatItServes: true,
       features: { files: true, effort: true, cachedTokens: 'overlapping' },
     },
   },

@@ -27,6 +27,11 @@ export interface VendorEndpoint {
   compaction?: true;
   /** The vendor answers batches at half price, in the words of this protocol's vendor. */
   batches?: true;
+  /**
+   * Its answers say which tier, speed and region served them, and it charges for that one. Absent: what was asked for is charged.
+   * Some echo `default` whatever they served: https://github.com/earendil-works/pi/issues/3188 (ChatGPT's own backend).
+   */
+  saysWhatItServes?: true;
   /** Characters that an id of a tool call may have; absent: any. */
   callIdMax?: number;
   /** Tools that run at the vendor and have a public price there, by their names without a version; absent: none is known. */

@@ -50,6 +50,11 @@ export function hasBatches(name: unknown, protocol: Protocol): boolean {
   return profileOf(name)?.protocols[protocol]?.batches === true;
 }
 
+/** Whether the vendor's answers say which tier served them, and are relied on. */
+export function saysWhatItServes(name: unknown, protocol: Protocol): boolean {
+  return profileOf(name)?.protocols[protocol]?.saysWhatItServes === true;
+}
+
 /** Characters that an id of a tool call may have there; null: any; undefined: the vendor is not known. */
 export function callIdMaxOf(name: unknown, protocol: Protocol): number | null | undefined {
   const profile = profileOf(name);

@@ -68,6 +68,11 @@ export function createBatchGatherer({ read, refusals, call, sourceId }: BatchGat
     // https://platform.claude.com/docs/en/build-with-claude/batch-processing
     if (facts.maxTokens === 0 && facts.inputs === undefined)
       return { message: 'must be at least 1 in a batch', param: 'max_tokens' };
+    if (sized.size.variant !== undefined)
+      return {
+        message: 'tiers, speeds and regions cannot be asked for in a batch; leave it out',
+        param: 'service_tier',
+      };
     if (others.length > 0) return { message: 'other models cannot run for a request of a batch', param: 'model' };
     if (sized.size.madeImages > 0 || sized.size.minutes > 0)
       return { message: 'images and audio cannot be made in a batch', param: 'model' };

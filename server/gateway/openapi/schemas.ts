@@ -505,6 +505,18 @@ export const model = open({
         description:
           'Other prices for hours of the week (`mon` to `sun`, `HH:MM-HH:MM` in the time zone, hours over midnight by the day on which they begin), but not on the dates that are left out. A request is charged at the prices of the moment at which it is accepted. Null: the same prices at every hour.',
       }),
+    variants: z
+      .array(
+        open({
+          name: z.string(),
+          ...fivePrices,
+          tiers: z.array(open({ above_prompt_tokens: z.int(), ...fivePrices })),
+        }),
+      )
+      .meta({
+        description:
+          'Other prices by what a request asks for in `service_tier`, `speed` or `inference_geo` and its vendor serves (`flex`, `fast`, also for `priority`, `us`, or several with `+`), or of a `batch`. What is not in the list is refused by name.',
+      }),
     per_unit: open({ search: usd.optional(), image: usd.optional(), minute: usd.optional() }).meta({
       description: 'USD for one of what is charged by the piece; what is left out has no price.',
     }),
@@ -619,6 +631,10 @@ export const ledgerEntry = open({
   units: z
     .array(open({ unit: z.enum(['search', 'image', 'minute']), count: z.int(), price_usd: usd, amount_usd: usd }))
     .meta({ description: 'What was charged by the piece, beside the tokens; empty: nothing.' }),
+  variant: open({ asked: text, served: text.nullable(), counted: text.nullable() }).nullable().meta({
+    description:
+      'The tier, speed or region that the request asked for (`flex`, `fast`, `us`, `fast+us`), what the vendor says that it served (empty: the ordinary one; null: it does not say), and whose prices counted (null: the ordinary ones). Null: nothing was asked for.',
+  }),
   clock: open({
     priced_at: z.string(),
     window: open({ days: z.array(z.string()), period: z.string(), time_zone: z.string() }).nullable(),

@@ -112,6 +112,11 @@ export function presentModel(model: CatalogModel): Record<string, unknown> {
       ...usdPerMillion(price),
       tiers: presentTiers(price.tiers ?? []),
       clock: price.clock === undefined ? null : presentClock(price.clock),
+      variants: (price.variants ?? []).map(({ name, tiers, ...set }) => ({
+        name,
+        ...usdPerMillion(set),
+        tiers: presentTiers(tiers),
+      })),
       per_unit: usdPerUnit(price.perUnit ?? {}),
       images: price.images === undefined ? null : presentImages(price.images),
       max_prompt_tokens: price.maxPromptTokens ?? null,

@@ -419,6 +419,11 @@ function presentEntry(entry: LedgerRecord, noted: Attribution | undefined): Reco
               time_zone: entry.byClock.window.timeZone,
             },
           },
+    variant: entry.variant && {
+      asked: entry.variant.asked,
+      served: entry.variant.served,
+      counted: entry.variant.charged,
+    },
     units: entry.units.map(({ unit, count, price }) => ({
       unit,
       count,

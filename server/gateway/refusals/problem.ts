@@ -1,5 +1,6 @@
 import type { CatalogModel } from '../../catalog/catalog.ts';
 import { heldBytesPerToken } from '../../core/tokens.ts';
+import { askedVariant } from '../../metering/bound.ts';
 import { mediaTokens } from '../../metering/estimate.ts';
 import { closest } from '../../shared/closest.ts';
 import { boundToolUses, leaveOutTools } from '../../wire/hosted-tools.ts';
@@ -24,7 +25,7 @@ export function problemRefusal(refusals: Refusals, problem: WireProblem): Refusa
 export function passGates(
   raw: Uint8Array,
   facts: RequestFacts,
-  model: Pick<CatalogModel, 'allow' | 'unknownMembers'>,
+  model: Pick<CatalogModel, 'allow' | 'unknownMembers' | 'price'>,
   open: ReadonlySet<string> | null,
 ): LeftOut | WireProblem | null {
   if (facts.gates.length === 0 && model.unknownMembers === 'pass') return null;
@@ -51,12 +52,14 @@ export function allowedWith(allow: ReadonlySet<string>, open: ReadonlySet<string
  */
 function shutGate(
   facts: RequestFacts,
-  model: Pick<CatalogModel, 'allow' | 'unknownMembers'>,
+  model: Pick<CatalogModel, 'allow' | 'unknownMembers' | 'price'>,
   without: 'nothing' | 'tools' | 'dropped',
 ): WireProblem | null {
   const isGone = ({ translationDrops, places }: Gate): boolean =>
     translationDrops === true && (without === 'dropped' || (without === 'tools' && places !== undefined));
-  const shut = facts.gates.find((gate) => !model.allow.has(gate.name) && !isGone(gate));
+  const priced = askedVariant(facts, model)?.split('+') ?? [];
+  const isPriced = ({ variant }: Gate): boolean => variant !== undefined && priced.includes(variant);
+  const shut = facts.gates.find((gate) => !model.allow.has(gate.name) && !isPriced(gate) && !isGone(gate));
   return shut?.problem ?? (model.unknownMembers === 'refuse' ? unknownMember(facts, model.allow) : null);
 }
 

@@ -3,7 +3,8 @@ import type { ModelMismatches } from '../../catalog/model-mismatches.ts';
 import type { Router, Target } from '../../catalog/router.ts';
 import type { Log } from '../../core/log.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { ReportedUsage } from '../../core/tokens.ts';
+import { chosenVariant } from '../../core/price-variants.ts';
+import { noTokens, type ReportedUsage } from '../../core/tokens.ts';
 import { type TokenBounds, withinBounds } from '../../metering/bound.ts';
 import type { Metrics } from '../../runtime/telemetry/metrics.ts';
 import { UnreadableReply, type WireError, type WireExchange, type WirePieces } from '../../wire/protocol.ts';
@@ -21,6 +22,7 @@ import {
   meterUnread,
   meterWhole,
   pricedRun,
+  servedBy,
   unmetered,
   withBegunMinute,
   withServing,
@@ -116,6 +118,23 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
     );
   };
 
+  /** Reports a tier, speed or region that was not asked for, or that has no price: the request is charged at what it asked for. */
+  const watchVariant = (
+    { call, request: { facts, bound }, admission: { price } }: Delivery,
+    { route }: Target,
+    { served }: ReportedUsage,
+  ): void => {
+    const { variant } = bound.size;
+    if (variant === undefined || !chosenVariant(price, variant, servedBy(route, facts, served), noTokens).isStrange)
+      return;
+    const { upstream, upstreamModel } = route;
+    metrics.anomaly('tier_mismatch', upstream.id);
+    log.warn(
+      { requestId: call.requestId, upstream: upstream.id, model: upstreamModel },
+      'the upstream served another tier than was asked for',
+    );
+  };
+
   /** Caps reported usage at plausible bounds. What is above is not billed; it is counted as an anomaly. */
   const believed = (call: ClientCall, target: Target, account: ReportedUsage, bounds: TokenBounds): ReportedUsage => {
     const within = withinBounds(account, bounds);
@@ -152,6 +171,7 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
     share.handOver(client.gone ? 0 : bytesOf(reply.pieces));
     router.report(target, 'fine');
     watchModel(delivery, target, reply.account);
+    watchVariant(delivery, target, reply.account);
     const account = believed(call, target, reply.account, bounds);
     const outcome = clientLeft ? 'client_closed' : 'completed';
     const metered = meterWhole(account, request.facts, admission.contextWindow, outcome);
@@ -189,6 +209,7 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
       case 'stream':
         router.report(target, upstreamFailures.has(end.ending) ? 'failed' : 'fine');
         watchModel(delivery, target, end.account);
+        watchVariant(delivery, target, end.account);
         return {
           target,
           metered: meterEnd(end.ending, end.account),

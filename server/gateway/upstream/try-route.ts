@@ -1,5 +1,6 @@
 import type { Admitted, Ledger } from '../../billing/lane/ledger.ts';
 import { dearer, dearestWithin, type TieredPrices } from '../../core/price.ts';
+import { dearestVariant } from '../../core/price-variants.ts';
 import { promptBound } from '../../core/request.ts';
 import { type TokenBounds, withinBounds } from '../../metering/bound.ts';
 import { type Brake, type BrakeParts, createBrake } from '../../metering/brake.ts';
@@ -41,7 +42,9 @@ export interface Delivery {
 }
 
 /** The prices that a running answer may come to: those of other models, too, where some may run for it. */
-function pricesToReach({ bound: { size } }: ModelRequest, { price, contextWindow }: Admitted): TieredPrices {
+function pricesToReach({ bound: { size } }: ModelRequest, admission: Admitted): TieredPrices {
+  const { contextWindow } = admission;
+  const price = size.variant === undefined ? admission.price : dearestVariant(admission.price, size.variant);
   const { otherPrices } = size;
   if (otherPrices === undefined) return price;
   return {

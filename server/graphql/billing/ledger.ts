@@ -24,6 +24,7 @@ import {
   type TierRange,
   type UnitLine,
   type UnitPrices,
+  type VariantChoice,
   type Weekday,
 } from '../../core/price.ts';
 import type { TokenPools, UsageSource } from '../../core/tokens.ts';
@@ -260,6 +261,23 @@ const OperatorEntryType = builder.objectRef<AccountEntry>('LedgerEntryOperator')
   }),
 });
 
+const VariantChoiceType = builder.objectRef<VariantChoice>('PriceVariantChoice').implement({
+  description:
+    'Which variant of the prices counted: words such as `flex`, `fast`, `us`, several with `+` between them.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    asked: t.exposeString('asked', { description: 'What the request asked for.' }),
+    served: t.exposeString('served', {
+      nullable: true,
+      description: 'What the vendor says that it served; empty: the ordinary one. Null: it does not say.',
+    }),
+    counted: t.exposeString('charged', {
+      nullable: true,
+      description: 'Whose prices counted; null: the ordinary ones.',
+    }),
+  }),
+});
+
 export const LedgerEntryType = builder.objectRef<AccountEntry>('LedgerEntry');
 
 builder.node(LedgerEntryType, {
@@ -320,6 +338,12 @@ builder.node(LedgerEntryType, {
       nullable: true,
       description: 'Which of the prices by the clock counted; null: the price did not depend on it.',
       resolve: ({ byClock }) => byClock,
+    }),
+    variant: t.field({
+      type: VariantChoiceType,
+      nullable: true,
+      description: 'The tier, speed or region that was asked for, served and charged; null: none was asked for.',
+      resolve: ({ variant }) => variant,
     }),
     tier: t.field({
       type: PromptTierType,

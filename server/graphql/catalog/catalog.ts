@@ -4,6 +4,7 @@ import {
   type ClockedPrices,
   type PriceClock,
   type PriceTier,
+  type PriceVariant,
   type PriceWindow,
   pricesAt,
   type UnitPrices,
@@ -13,7 +14,7 @@ import type { Protocol } from '../../core/protocol.ts';
 import { listPlans, type Plan } from '../../plans/plans.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { ImagePricesType, UnitPricesType } from './changes.ts';
+import { ImagePricesType, UnitPricesType, variantTexts } from './changes.ts';
 import {
   knownCapabilities,
   ModelCapabilityType,
@@ -179,6 +180,21 @@ const ModelPriceClockType = builder.objectRef<PriceClock>('ModelPriceClock').imp
   }),
 });
 
+const ModelPriceVariantType = builder.objectRef<PriceVariant>('ModelPriceVariant').implement({
+  description: 'Prices of a model that count where a request asks for them and its vendor serves them.',
+  authScopes: { public: true },
+  fields: (t) => ({
+    name: t.exposeString('name', { description: variantTexts.name }),
+    ...tokenPrices(t, (prices) => prices),
+    priceTiers: t.field({
+      type: [ModelPriceTierType],
+      description: 'Its prices for longer prompts, rising; empty: none.',
+      complexity: { field: 1, multiplier: 2 },
+      resolve: ({ tiers }) => [...tiers],
+    }),
+  }),
+});
+
 interface RouteFacts {
   protocol: Protocol;
   simulated: boolean;
@@ -286,6 +302,12 @@ builder.node(ModelType, {
       nullable: true,
       description: 'Other prices for hours of the week; null: the same at every hour.',
       resolve: ({ price }) => price.clock ?? null,
+    }),
+    priceVariants: t.field({
+      type: [ModelPriceVariantType],
+      description: `${variantTexts.variants} Empty: none.`,
+      complexity: { field: 1, multiplier: 2 },
+      resolve: ({ price }) => [...(price.variants ?? [])],
     }),
     perUnit: t.field({
       type: UnitPricesType,

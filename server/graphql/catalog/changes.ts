@@ -1,6 +1,6 @@
 import type { CatalogOutcome } from '../../catalog/changes.ts';
 import type { ImagePrice, ImagePrices, ImageTokenPrices } from '../../core/image-price.ts';
-import type { PerUnit, PriceWindow, UnitPrices } from '../../core/price.ts';
+import type { PerUnit, PriceVariant, PriceWindow, UnitPrices } from '../../core/price.ts';
 import { decodeId } from '../access.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import { InputError, NotFoundError } from '../types/errors.ts';
@@ -209,6 +209,12 @@ interface ClockView<Window> {
   windows: readonly Window[];
 }
 
+/** What the schema says of prices by what is served, in answers and inputs. */
+export const variantTexts = {
+  variants: 'Other prices by what a request asks for and its vendor serves: a tier, a speed, a region, a batch.',
+  name: "What chooses it: the value of a tier, a speed or a region that a request asks for, in its vendor's word (`flex`, `fast`, also for `priority`, `us`), `batch` for batches; with `+` between several, sorted: what they cost together.",
+};
+
 /** What the schema says of prices by the clock, in answers and inputs. */
 export const clockTexts = {
   clock: 'Prices by the clock, in USD per 1M tokens: outside of all windows the ordinary prices count.',
@@ -237,6 +243,22 @@ const PriceWindowType = builder.objectRef<PriceWindow>('PriceWindow').implement(
     tiers: t.field({
       type: [PriceTierType],
       description: clockTexts.tiers,
+      complexity: { field: 1, multiplier: 2 },
+      resolve: ({ tiers }) => [...tiers],
+    }),
+  }),
+});
+
+/** A variant as operators see it: of a model's price version or of a route's costs. */
+export const PriceVariantType = builder.objectRef<PriceVariant>('PriceVariant').implement({
+  description: 'Prices by what a request asks for and its vendor serves, in USD per 1M tokens.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    name: t.exposeString('name', { description: variantTexts.name }),
+    ...countingPrices(t),
+    tiers: t.field({
+      type: [PriceTierType],
+      description: 'Its prices for longer prompts, at the lengths of the ordinary ones.',
       complexity: { field: 1, multiplier: 2 },
       resolve: ({ tiers }) => [...tiers],
     }),

@@ -4,6 +4,7 @@ import { fromStoredImages, type StoredImagePrices } from '../../core/image-price
 import type { ModelKind } from '../../core/kind.ts';
 import { fromStoredTiers, fromStoredUnits, type StoredTier } from '../../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
+import { fromStoredVariants, type StoredVariant } from '../../core/price-variants.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
@@ -17,8 +18,10 @@ import {
   named,
   PriceClockType,
   PriceTierType,
+  PriceVariantType,
   throwCatalogRefusal,
   UnitPricesType,
+  variantTexts,
 } from './changes.ts';
 import { decimalPrices, ModelPricesInput } from './price-inputs.ts';
 import {
@@ -121,6 +124,13 @@ builder.prismaObject('Price', {
       description: 'Other prices for hours of the week; null: the same at every hour.',
       select: { clock: true },
       resolve: ({ clock }) => (clock === null ? null : fromStoredClock(clock as unknown as StoredClock)),
+    }),
+    variants: t.field({
+      type: [PriceVariantType],
+      description: `${variantTexts.variants} Empty: none.`,
+      complexity: { field: 1, multiplier: 2 },
+      select: { variants: true },
+      resolve: ({ variants }) => (variants === null ? [] : fromStoredVariants(variants as unknown as StoredVariant[])),
     }),
     perUnit: t.field({
       type: UnitPricesType,

@@ -1,6 +1,6 @@
 import { formatUsd } from '../../core/money.ts';
 import { builder } from '../builder.ts';
-import { clockTexts, given } from './changes.ts';
+import { clockTexts, given, variantTexts } from './changes.ts';
 import { WeekdayType } from './protocol.ts';
 
 /** Prices as operators enter them: amounts of USD, for models and for what vendors charge. */
@@ -102,11 +102,26 @@ const ClockPricesInput = builder.inputType('ClockPricesInput', {
   }),
 });
 
+const VariantPricesInput = builder.inputType('VariantPricesInput', {
+  description: 'Prices by what is served: either `times`, or a set of prices.',
+  fields: (t) => ({
+    name: t.string({ required: true, description: variantTexts.name }),
+    times: t.string({ description: 'All prices and tiers times this: `0.5` is half.' }),
+    input: t.field({ type: 'UsdAmount', description: 'New context.' }),
+    cacheHit: t.field({ type: 'UsdAmount', description: 'Context from the cache; lower than `input`.' }),
+    cacheWrite5m: t.field({ type: 'UsdAmount', description: 'Written to the five-minute cache.' }),
+    cacheWrite1h: t.field({ type: 'UsdAmount', description: 'Written to the one-hour cache.' }),
+    output: t.field({ type: 'UsdAmount', description: 'What the model writes.' }),
+    tiers: t.field({ type: [TierPricesInput], description: 'At the lengths of the ordinary ones.' }),
+  }),
+});
+
 /** Prices of every prompt length and hour, and by the piece. */
 const allPrices = (t: Fields) => ({
   ...tokenPrices(t),
   tiers: t.field({ type: [TierPricesInput], description: 'Other prices for longer prompts; left out: none.' }),
   clock: t.field({ type: ClockPricesInput, description: 'Other prices for hours of the week; left out: none.' }),
+  variants: t.field({ type: [VariantPricesInput], description: `${variantTexts.variants} Left out: none.` }),
   perUnit: t.field({ type: PiecePricesInput, description: 'What is charged by the piece; left out: nothing.' }),
   images: t.field({ type: ImagePricesInput, description: 'What images cost; left out: no prices of their own.' }),
 });

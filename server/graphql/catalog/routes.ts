@@ -6,9 +6,11 @@ import {
   type PerUnit,
   type PriceClock,
   type PriceTier,
+  type PriceVariant,
   type StoredTier,
 } from '../../core/price.ts';
 import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
+import { fromStoredVariants, type StoredVariant } from '../../core/price-variants.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
@@ -21,8 +23,10 @@ import {
   named,
   PriceClockType,
   PriceTierType,
+  PriceVariantType,
   throwCatalogRefusal,
   UnitPricesType,
+  variantTexts,
 } from './changes.ts';
 import { CatalogEntryType } from './entries.ts';
 import { decimalPrices, VendorPricesInput } from './price-inputs.ts';
@@ -38,6 +42,7 @@ interface RouteCostsView {
   tiers: readonly PriceTier[];
   perUnit?: PerUnit;
   images?: ImagePrices;
+  variants?: readonly PriceVariant[];
   clock?: PriceClock;
 }
 
@@ -57,6 +62,12 @@ export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').im
       nullable: true,
       description: 'Other costs for hours of the week; null: the same at every hour.',
       resolve: ({ clock }) => clock ?? null,
+    }),
+    variants: t.field({
+      type: [PriceVariantType],
+      description: `${variantTexts.variants} Empty: none.`,
+      complexity: { field: 1, multiplier: 2 },
+      resolve: ({ variants }) => [...(variants ?? [])],
     }),
     perUnit: t.field({
       type: UnitPricesType,
@@ -98,6 +109,7 @@ builder.prismaNode('Route', {
         costPerUnit: true,
         costImages: true,
         costClock: true,
+        costVariants: true,
       },
       resolve: ({ costInput, costCacheHit, costOutput, costClock, ...row }) =>
         costInput === null || costCacheHit === null || costOutput === null
@@ -112,6 +124,9 @@ builder.prismaNode('Route', {
               perUnit: fromStoredUnits(row.costPerUnit as Record<string, number>),
               ...(row.costImages === null ? {} : { images: fromStoredImages(row.costImages as StoredImagePrices) }),
               ...(costClock === null ? {} : { clock: fromStoredClock(costClock as unknown as StoredClock) }),
+              ...(row.costVariants === null
+                ? {}
+                : { variants: fromStoredVariants(row.costVariants as unknown as StoredVariant[]) }),
             },
     }),
   }),

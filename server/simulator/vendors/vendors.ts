@@ -51,8 +51,8 @@ export function speakAs(vendor: SimulatedVendor, base: VendorDialect): VendorDia
       return { ok: true, value: { ...reading.value, thought: vendor.thought?.(seen) ?? null } };
     },
     refuseAnswer: (answer, prompt) => vendor.refuseAnswer?.(answer, prompt) ?? null,
-    usage(input, answer, answers) {
-      const usage = base.usage(input, answer, answers);
+    usage(input, answer, answers, envelope) {
+      const usage = base.usage(input, answer, answers, envelope);
       return isObject(usage) && vendor.usage !== undefined ? vendor.usage(usage) : usage;
     },
     errorBody: (failure, requestId) =>

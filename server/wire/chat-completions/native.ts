@@ -24,6 +24,7 @@ import {
   shownModel,
 } from '../native-stream.ts';
 import type { Edit, RequestFacts, Span, WireContext } from '../protocol.ts';
+import { asksForVariant } from '../served.ts';
 import { isDone, sseEvent } from '../sse.ts';
 import { readChatUsage, toChatUsage } from '../usage.ts';
 import { isFailureReason } from './finish.ts';
@@ -124,6 +125,7 @@ function reportedUsage(root: JsonNode): JsonNode | null {
 const reply: ReplyProtocol = {
   shape: shape({
     model: leaf,
+    service_tier: leaf,
     usage: leaf,
     error: shape(),
     choices: listOf(shape({ message: messageShape, text: leaf, usage: leaf, finish_reason: leaf })),
@@ -134,10 +136,11 @@ const reply: ReplyProtocol = {
   countItem: (generated, choice) => countMessage(generated, choice.members.get('message')),
   usage: reportedUsage,
   readUsage: readChatUsage,
+  servedIn: 'answer',
   finish: (root) => root.members.get('choices')?.items[0]?.members.get('finish_reason'),
 };
 
-const chunkShape = shape({
+const chunkMembers = {
   id: leaf,
   created: leaf,
   model: leaf,
@@ -149,7 +152,10 @@ const chunkShape = shape({
   code: leaf,
   message: leaf,
   x_groq: shape({ usage: leaf }),
-});
+};
+const chunkShape = shape(chunkMembers);
+/** For requests that ask for a tier: others do not look for it in every chunk. */
+const tieredChunkShape = shape({ ...chunkMembers, service_tier: leaf });
 
 /** Where the content of a chunk stands that carries one piece of it. */
 function wordsOfChunk(root: JsonNode, pieces: number): Words {
@@ -161,6 +167,7 @@ function wordsOfChunk(root: JsonNode, pieces: number): Words {
 }
 
 function createDialect(progress: Progress, context: WireContext, facts: RequestFacts): Dialect {
+  const asksFor = asksForVariant(facts.gates);
   const begun = new Set<number>();
   const finished = new Set<number>();
   let failed = false;
@@ -175,7 +182,7 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
       const isAny = pieces > 0 || bytes > 0 || finished.size > 0 || reading !== null;
       return isAny ? { kind: 'pass', state: 'terminated' } : nothingAtAll;
     }
-    const root = tryScanJson(data, chunkShape, eventLimits);
+    const root = tryScanJson(data, asksFor ? tieredChunkShape : chunkShape, eventLimits);
     const error = root?.members.get('error');
     if (error !== undefined && !isNothing(error)) return errorOf(data, error);
     if (event.type === 'error') return { ...errorOf(data, root), unsaid: 'instead' };
@@ -194,9 +201,17 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
     return verdict.kind === 'hide' ? verdict : { ...verdict, words: wordsOfChunk(root, progress.pieces - before) };
   }
 
+  /** Each chunk may say it; the last word counts, unless it leaves it to the vendor. */
+  function readTier(data: Buffer, root: JsonNode): void {
+    const tier = textOf(data, root.members.get('service_tier'));
+    if (tier !== null && tier !== 'auto' && tier !== progress.served?.service_tier)
+      progress.served = { service_tier: tier };
+  }
+
   function readChunk(data: Buffer, root: JsonNode): void {
     progress.model ??= textOf(data, root.members.get('model'));
     id ??= textOf(data, root.members.get('id'));
+    if (asksFor) readTier(data, root);
     const createdAt = root.members.get('created');
     if (created === null && createdAt?.kind === 'number') created = Number(valueOf(data, createdAt));
     const reported = reportedUsage(root);

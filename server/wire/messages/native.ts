@@ -7,7 +7,8 @@ import { countJson, countText, type Generated, isSaid, wordsOf } from '../genera
 import { type JsonNode, leaf, listOf, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import { answerModelEdits, eventLimits, type NativeProtocol, type ReplyProtocol } from '../native.ts';
 import { type Dialect, type ErrorVerdict, editEvent, type Progress, type StreamProtocol } from '../native-stream.ts';
-import type { WireContext } from '../protocol.ts';
+import type { RequestFacts, WireContext } from '../protocol.ts';
+import { addServed, asksForVariant } from '../served.ts';
 import { isDone, sseEvent } from '../sse.ts';
 import { createMessagesUsage, readMessagesUsage, toMessagesUsage } from '../usage.ts';
 
@@ -30,6 +31,7 @@ const reply: ReplyProtocol = {
   countItem: countBlock,
   usage: (root) => root.members.get('usage'),
   readUsage: readMessagesUsage,
+  servedIn: 'usage',
   finish: (root) => root.members.get('stop_reason'),
 };
 
@@ -50,7 +52,8 @@ const eventShape = shape({
 
 const deltaTexts = ['text', 'partial_json', 'thinking', 'content'];
 
-function createDialect(progress: Progress, context: WireContext): Dialect {
+function createDialect(progress: Progress, context: WireContext, facts: RequestFacts): Dialect {
+  const asksFor = asksForVariant(facts.gates);
   const usage = createMessagesUsage();
   const openBlocks = new Set<number>();
   let begun = false;
@@ -121,7 +124,12 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
 
   function addUsage(data: Buffer, reported: JsonNode | undefined, take: 'start' | 'add'): void {
     if (reported?.kind !== 'object') return;
-    usage[take](valueOf(data, reported));
+    const said = valueOf(data, reported);
+    usage[take](said);
+    if (asksFor) {
+      const served = addServed(progress.served, said);
+      if (served !== undefined) progress.served = served;
+    }
     progress.reading = usage.read();
   }
 

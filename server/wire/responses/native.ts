@@ -23,6 +23,7 @@ import {
   shownModel,
 } from '../native-stream.ts';
 import type { Edit, RequestFacts, StreamError, WireContext } from '../protocol.ts';
+import { asksForVariant } from '../served.ts';
 import { isDone, sseEvent } from '../sse.ts';
 import { readResponsesUsage, toResponsesUsage } from '../usage.ts';
 
@@ -109,6 +110,7 @@ function countedSearches(data: Uint8Array, root: JsonNode): number | null {
 const reply: ReplyProtocol = {
   shape: shape({
     model: leaf,
+    service_tier: leaf,
     status: leaf,
     usage: leaf,
     tool_usage: toolUsage,
@@ -121,6 +123,7 @@ const reply: ReplyProtocol = {
   usage: (root) => root.members.get('usage'),
   readUsage: readResponsesUsage,
   searches: countedSearches,
+  servedIn: 'answer',
   finish: (root) => root.members.get('status'),
 };
 
@@ -129,6 +132,7 @@ const eventShape = shape({
   sequence_number: leaf,
   response: shape({
     model: leaf,
+    service_tier: leaf,
     status: leaf,
     usage: leaf,
     tool_usage: toolUsage,
@@ -161,7 +165,8 @@ function countWhole(generated: Generated, data: Buffer): void {
   for (const item of output?.items ?? []) countItem(generated, item, data);
 }
 
-function createDialect(progress: Progress, context: WireContext): Dialect {
+function createDialect(progress: Progress, context: WireContext, facts: RequestFacts): Dialect {
+  const asksFor = asksForVariant(facts.gates);
   const openItems = new Map<number, OpenItem>();
   const doneItems = new Map<number, string>();
   /** Output indexes of items that came in pieces, which were counted. */
@@ -193,6 +198,9 @@ function createDialect(progress: Progress, context: WireContext): Dialect {
     const shown = editEvent(event, edits);
     if (!endings.has(type)) return shown;
     progress.finish = textOf(data, carried?.members.get('status')) ?? '';
+    // Earlier events repeat what was asked for: https://github.com/Wei-Shaw/sub2api/pull/6111
+    const tier = asksFor ? textOf(data, carried?.members.get('service_tier')) : null;
+    if (tier !== null) progress.served = { service_tier: tier };
     if (progress.pieces === 0 && doneItems.size === 0) countWhole(progress, data);
     const counted = carried === undefined ? null : countedSearches(data, carried);
     if (counted !== null) progress.searches = counted;
