@@ -53,7 +53,6 @@ const ServiceSettingType = builder.objectRef<SettingEntry & SettingState>('Servi
   authScopes: { operator: true },
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The environment variable that it stands for.' }),
-    description: t.exposeString('description', { description: 'What it is.' }),
     kind: t.expose('kind', { type: SettingKindType, description: 'How it is entered.' }),
     choices: t.stringList({
       description: 'Of a choice: its words, the default first.',
