@@ -114,9 +114,9 @@ describe('the size of a hold', () => {
 
   test.each([
     { searches: undefined, held: 1n, covered: 1n },
-    { searches: 0, held: 1n, covered: 1n },
+    { searches: 0, held: 0n, covered: 0n },
     { searches: 16, held: 4n, covered: 16n },
-  ])('searches with a price: at least one, at first no more than four ($searches)', ({ searches, held, covered }) => {
+  ])('searches with a price: one where it is not known, at first no more than four ($searches)', ({ searches, held, covered }) => {
     const known = searches === undefined ? {} : { searches };
     const plain = holdSize(request(), size, prices());
     const priced = holdSize(request(known), size, { ...prices(), perUnit: { search: 1_000n } });
