@@ -281,8 +281,9 @@ function variantsOf(tier: z.ZodType<PriceTier>, hit: 'cheaper' | 'any') {
     .transform(({ name, times, input, cacheHit, output, ...others }, context): GivenVariant => {
       if (times != null && input == null && cacheHit == null && output == null && others.tiers.length === 0)
         return { name, times };
-      const sentence = (message: string, path: string[] = []) => {
-        context.addIssue({ code: 'custom', message, path });
+      const sentence = (message: string, path: readonly string[] = []) => {
+        // Zod writes where the value stands into the very list that it is given.
+        context.addIssue({ code: 'custom', message, path: [...path] });
         return z.NEVER;
       };
       if (times != null || input == null || cacheHit == null || output == null)

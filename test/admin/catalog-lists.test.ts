@@ -126,8 +126,10 @@ describe('catalog import', () => {
     const { models } = await admin('catalog', 'export');
     for (const entry of written.models) {
       const stored = models.find(({ id }: Json) => id === entry.id);
-      expect(stored.prices).toEqual(entry.prices);
-      expect(stored.routes[0].costs).toEqual(entry.routes[0].costs);
+      // The vendor's public price of its searches joins them.
+      const perUnit = { search: '0.01' };
+      expect(stored.prices).toEqual({ ...entry.prices, perUnit });
+      expect(stored.routes[0].costs).toEqual({ ...entry.routes[0].costs, perUnit });
     }
     // What was applied is what the list says.
     const { models: rows } = await admin('catalog', 'diff', from);

@@ -454,6 +454,7 @@ describe('the ledger', () => {
       },
       tier: null,
       byClock: null,
+      variant: null,
       units: [],
       lines: [],
       cost: 105_000_000n,

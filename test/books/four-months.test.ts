@@ -7,6 +7,7 @@ import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { orThrow, Steyg } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
@@ -621,9 +622,17 @@ const statementOf = async (month: string) =>
 /** What a link of the service gives. */
 async function download(url: string, more = ''): Promise<Response> {
   const { pathname, search } = new URL(url);
-  const response = await fetch(`${service.url}${pathname}${search}${more}`);
-  expect(response.status).toBe(200);
-  return response;
+  for (;;) {
+    const response = await fetch(`${service.url}${pathname}${search}${more}`);
+    // More links than a person opens in a minute: it waits as it is asked to.
+    if (response.status === 429) {
+      await response.text();
+      await delay(Number(response.headers.get('retry-after')) * 1_000);
+      continue;
+    }
+    expect(response.status).toBe(200);
+    return response;
+  }
 }
 
 async function paper(kind: 'JOURNAL' | 'PAPERS' | 'ADVANCES', month: string, lang = 'en'): Promise<string[][]> {

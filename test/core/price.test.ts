@@ -116,14 +116,17 @@ describe('the size of a hold', () => {
     { searches: undefined, held: 1n, covered: 1n },
     { searches: 0, held: 0n, covered: 0n },
     { searches: 16, held: 4n, covered: 16n },
-  ])('searches with a price: one where it is not known, at first no more than four ($searches)', ({ searches, held, covered }) => {
-    const known = searches === undefined ? {} : { searches };
-    const plain = holdSize(request(), size, prices());
-    const priced = holdSize(request(known), size, { ...prices(), perUnit: { search: 1_000n } });
-    expect(priced.target - plain.target).toBe(held * 1_000n);
-    expect(priced.bound - plain.bound).toBe(covered * 1_000n);
-    expect(holdSize(request(known), size, prices())).toEqual(plain);
-  });
+  ])(
+    'searches with a price: one where it is not known, at first no more than four ($searches)',
+    ({ searches, held, covered }) => {
+      const known = searches === undefined ? {} : { searches };
+      const plain = holdSize(request(), size, prices());
+      const priced = holdSize(request(known), size, { ...prices(), perUnit: { search: 1_000n } });
+      expect(priced.target - plain.target).toBe(held * 1_000n);
+      expect(priced.bound - plain.bound).toBe(covered * 1_000n);
+      expect(holdSize(request(known), size, prices())).toEqual(plain);
+    },
+  );
 
   test('an extension is the next 4,096 tokens', () => {
     expect(extension(prices())).toBe(output(4_096));

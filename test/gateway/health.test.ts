@@ -105,6 +105,7 @@ it('names its figures as Prometheus has it: base units, totals, and labels that 
   const places = [...text.matchAll(/^gateway_faults_total\{where="(\w+)"\} 0$/gm)].map(([, where]) => where);
   expect(new Set(places)).toEqual(
     new Set([
+      'batch_results',
       'edge',
       'invariant_broken',
       'ledger_quarantine',

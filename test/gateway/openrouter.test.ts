@@ -212,7 +212,7 @@ describe('an error has a number as its code for that library, and a word for all
   });
 });
 
-it.each(['/v1/files', '/v1/rerank', '/v1/audio/speech', '/v1/images/models'])(
+it.each(['/v1/rerank', '/v1/audio/speech', '/v1/images/models'])(
   'a call that the service does not offer is a 404 that says what it has: %s',
   async (path) => {
     const none = await read(path);

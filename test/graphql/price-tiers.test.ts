@@ -71,6 +71,11 @@ describe('prices by prompt length', () => {
   });
 
   it.each([
+    // The same sentence at two places, each time at its own.
+    [
+      { ...first, variants: [{ name: 'fast', input: '6', cacheHit: '6', output: '30' }] },
+      ['input', 'prices', 'variants', '0', 'cacheHit'],
+    ],
     [{ ...first, tiers: [{ ...tier, cacheHit: '6' }] }, ['input', 'prices', 'tiers', '0', 'cacheHit']],
     [{ ...first, tiers: [{ ...tier, abovePromptTokens: 0 }] }, ['input', 'prices', 'tiers', '0', 'abovePromptTokens']],
     [{ ...first, tiers: [tier, tier] }, ['input', 'prices', 'tiers']],

@@ -223,7 +223,8 @@ describe.each(protocols)('the work for a stream of an upstream of %s grows with 
   describe.each(protocols)('for clients of %s', (client) => {
     test.each(Object.entries(kinds[upstream]))('%s', (_kind, make) => {
       for (const ending of endings) {
-        const [one = 0, two = 0, four = 0] = [60, 120, 240].map((count) => {
+        // Code that runs for the first time is counted more often than it runs: the first count is left out.
+        const [, one = 0, two = 0, four = 0] = [60, 60, 120, 240].map((count) => {
           const pieces = piecesOf(upstream, make(count));
           const members = { stream: true };
           const { stream } =
@@ -263,6 +264,9 @@ describe.each(protocols)('the work for a stream of an upstream of %s grows with 
       };
       const excess = ([one = 0, two = 0, four = 0]: number[]): number =>
         four - two - maxGrowth * Math.max(0, two - one) - 800;
+      // Code that runs for the first time is counted more often than it runs.
+      measure(210);
+      measure(210);
       // V8 reports a block of a function now and then and not always, so a count varies by some for each line: the middle of three.
       const middles = [210, 420, 840].map(
         (count) => [1, 2, 3].map(() => measure(count)).toSorted((a, b) => a - b)[1] ?? 0,

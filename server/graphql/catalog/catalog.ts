@@ -306,7 +306,8 @@ builder.node(ModelType, {
     priceVariants: t.field({
       type: [ModelPriceVariantType],
       description: `${variantTexts.variants} Empty: none.`,
-      complexity: { field: 1, multiplier: 2 },
+      // Of the price's own row, where no clock can stand beside them.
+      complexity: { field: 1, multiplier: 1 },
       resolve: ({ price }) => [...(price.variants ?? [])],
     }),
     perUnit: t.field({

@@ -101,7 +101,8 @@ export const ImagePricesType = builder.objectRef<ImagePrices>('ImagePrices').imp
       type: [ImagePriceType],
       description:
         'One image, by quality and size; the most exact line counts. Empty: it costs nothing beside its tokens.',
-      complexity: { field: 1, multiplier: 4 },
+      // Of the price's own row.
+      complexity: { field: 1, multiplier: 1 },
       resolve: ({ each }) => [...(each ?? [])],
     }),
   }),
@@ -243,7 +244,8 @@ const PriceWindowType = builder.objectRef<PriceWindow>('PriceWindow').implement(
     tiers: t.field({
       type: [PriceTierType],
       description: clockTexts.tiers,
-      complexity: { field: 1, multiplier: 2 },
+      // Of the price's own row.
+      complexity: { field: 1, multiplier: 1 },
       resolve: ({ tiers }) => [...tiers],
     }),
   }),
@@ -259,7 +261,7 @@ export const PriceVariantType = builder.objectRef<PriceVariant>('PriceVariant').
     tiers: t.field({
       type: [PriceTierType],
       description: 'Its prices for longer prompts, at the lengths of the ordinary ones.',
-      complexity: { field: 1, multiplier: 2 },
+      complexity: { field: 1, multiplier: 1 },
       resolve: ({ tiers }) => [...tiers],
     }),
   }),

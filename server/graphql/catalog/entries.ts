@@ -128,7 +128,8 @@ builder.prismaObject('Price', {
     variants: t.field({
       type: [PriceVariantType],
       description: `${variantTexts.variants} Empty: none.`,
-      complexity: { field: 1, multiplier: 2 },
+      // Of the price's own row, where no clock can stand beside them.
+      complexity: { field: 1, multiplier: 1 },
       select: { variants: true },
       resolve: ({ variants }) => (variants === null ? [] : fromStoredVariants(variants as unknown as StoredVariant[])),
     }),

@@ -66,7 +66,8 @@ export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').im
     variants: t.field({
       type: [PriceVariantType],
       description: `${variantTexts.variants} Empty: none.`,
-      complexity: { field: 1, multiplier: 2 },
+      // Of the price's own row, where no clock can stand beside them.
+      complexity: { field: 1, multiplier: 1 },
       resolve: ({ variants }) => [...(variants ?? [])],
     }),
     perUnit: t.field({
