@@ -13,6 +13,7 @@ const en = {
   settingFixed: 'Set by {name} in the environment, which wins.',
   settingKept: 'Stored: {shown}. Leave empty to keep it.',
   webhookAddress: 'Address to enter at the provider',
+  redirectAddress: 'Redirect address',
   webhookSilent: 'No message has arrived yet. Send a test or make a small transfer: it shows here within seconds.',
   webhookHeard: 'last transfer',
   settingGroups: {
@@ -26,15 +27,15 @@ const en = {
     MAIL: { title: 'E-mail', hint: 'Confirms addresses and sends receipts. The test sends a mail to you.' },
     GOOGLE: {
       title: 'Sign-in with Google',
-      hint: 'Redirect address at Google: this service’s address, then /sign-in/with/callback/google.',
+      hint: 'Google asks for the redirect address below.',
     },
     GITHUB: {
       title: 'Sign-in with GitHub',
-      hint: 'Redirect address at GitHub: this service’s address, then /sign-in/with/callback/github.',
+      hint: 'GitHub asks for the redirect address below.',
     },
     OIDC: {
       title: 'Sign-in with OpenID',
-      hint: 'Redirect address there: this service’s address, then /sign-in/with/callback/oidc.',
+      hint: 'The provider asks for the redirect address below.',
     },
     EINVOICE: { title: 'E-invoices', hint: 'One for each order that is paid from then on, through SePay.' },
   },
@@ -78,6 +79,7 @@ const vi: typeof en = {
   settingFixed: 'Được đặt bằng {name} trong môi trường, được ưu tiên.',
   settingKept: 'Đã lưu: {shown}. Để trống để giữ nguyên.',
   webhookAddress: 'Địa chỉ cần nhập ở nhà cung cấp',
+  redirectAddress: 'Địa chỉ chuyển hướng',
   webhookSilent:
     'Chưa có tin nhắn nào. Hãy gửi thử hoặc chuyển khoản một số tiền nhỏ: kết quả hiện ở đây sau vài giây.',
   webhookHeard: 'giao dịch gần nhất',
@@ -89,15 +91,15 @@ const vi: typeof en = {
     MAIL: { title: 'E-mail', hint: 'Xác nhận địa chỉ và gửi biên nhận. Nút Thử gửi một thư cho bạn.' },
     GOOGLE: {
       title: 'Đăng nhập bằng Google',
-      hint: 'Địa chỉ chuyển hướng ở Google: địa chỉ dịch vụ này và /sign-in/with/callback/google.',
+      hint: 'Google cần địa chỉ chuyển hướng dưới đây.',
     },
     GITHUB: {
       title: 'Đăng nhập bằng GitHub',
-      hint: 'Địa chỉ chuyển hướng ở GitHub: địa chỉ dịch vụ này và /sign-in/with/callback/github.',
+      hint: 'GitHub cần địa chỉ chuyển hướng dưới đây.',
     },
     OIDC: {
       title: 'Đăng nhập bằng OpenID',
-      hint: 'Địa chỉ chuyển hướng ở đó: địa chỉ dịch vụ này và /sign-in/with/callback/oidc.',
+      hint: 'Nhà cung cấp cần địa chỉ chuyển hướng dưới đây.',
     },
     EINVOICE: { title: 'Hóa đơn điện tử', hint: 'Một hóa đơn cho mỗi đơn được thanh toán kể từ đó, qua SePay.' },
   },

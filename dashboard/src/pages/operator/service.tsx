@@ -45,14 +45,21 @@ export default function ServiceSettings() {
   );
 }
 
+/** Providers of a sign-in, by their settings: the last word of the address to which they send people back. */
+const redirectedBy: Partial<Record<Group['group'], string>> = { GOOGLE: 'google', GITHUB: 'github', OIDC: 'oidc' };
+
 function GroupCard({ group }: { group: Group }) {
   const { locale } = useOperatorLanguage();
   const texts = serviceTexts[locale];
   const isSet = group.settings.some(({ source }) => source !== 'DEFAULT');
   const { title, hint } = texts.settingGroups[group.group];
+  const provider = redirectedBy[group.group];
   return (
     <Card title={title} actions={isSet ? <Badge tone="good">{texts.settingsSet}</Badge> : null}>
       <p className="hint">{hint}</p>
+      {provider === undefined ? null : (
+        <CopyValue label={texts.redirectAddress} text={`${location.origin}/sign-in/with/callback/${provider}`} />
+      )}
       {group.webhookAddress === null ? null : (
         <>
           <CopyValue label={texts.webhookAddress} text={group.webhookAddress} />
