@@ -32,12 +32,12 @@ export interface Receipt {
   charged_usd: UsdAmount;
 }
 
-/** The same of the control plane's ledger entries: a line for each kind of token. Older names are taken as well. */
+/** The same of the control plane's ledger entries: a line for each kind of token. */
 export interface ReceiptWithLines {
   receipt: readonly PoolLine[];
   /** What other models did for the request, at their own prices. */
   lines?: readonly { model: string; receipt: readonly PoolLine[]; amount: UsdAmount }[];
-  units?: readonly { chargedUnit?: string; unit?: string; count: Count; price: UsdAmount; amount: UsdAmount }[];
+  units?: readonly { chargedUnit: string; count: Count; price: UsdAmount; amount: UsdAmount }[];
   tier?: { abovePromptTokens: number | null; upToPromptTokens: number | null } | null;
   clock?: { pricedAt: string; window: PriceHours | null } | null;
   variant?: { asked: string; served: string | null; counted: string | null } | null;
@@ -47,8 +47,7 @@ export interface ReceiptWithLines {
 
 /** Tokens of one kind at their price. */
 interface PoolLine {
-  tokenPool?: string;
-  pool?: string;
+  tokenPool: string;
   tokens: Count;
   pricePerMillion: UsdAmount;
   amount: UsdAmount;
@@ -57,9 +56,7 @@ interface PoolLine {
 /** Hours of the week that have prices of their own. */
 interface PriceHours {
   /** Lower case or upper case, `mon` to `sun`. */
-  weekdays?: readonly string[];
-  /** The same by its older name. */
-  days?: readonly string[];
+  weekdays: readonly string[];
   /** `HH:MM-HH:MM`; hours over midnight belong to the day on which they begin. */
   period: string;
   timeZone: string;
@@ -138,9 +135,8 @@ export function verifyReceipt(entry: Receipt | Camel<Receipt> | ReceiptWithLines
     let total = 0n;
     const rows =
       own.receipt === undefined ? linesOf(own.usage, own.prices, problems) : readAll(own.receipt, 'line', problems);
-    for (const { pool: older, tokenPool: name = older, tokens, pricePerMillion, amount } of rows) {
-      const pool = poolOf(name);
-      if (older !== undefined && poolOf(older) !== pool) differ('pool', name, older, problems);
+    for (const { tokenPool, tokens, pricePerMillion, amount } of rows) {
+      const pool = poolOf(tokenPool);
       once(`${pool}${at}`, seen, problems);
       // USD per 1,000,000 tokens in micro-USD are pico-USD per token.
       const pico = count(tokens) * amountOf(pricePerMillion, 6);
@@ -174,7 +170,7 @@ export function verifyReceipt(entry: Receipt | Camel<Receipt> | ReceiptWithLines
     costPico += pico;
   }
   for (const pool of counted === undefined ? [] : poolNames) {
-    const inLines = own.rows.find(({ pool: older, tokenPool: name = older }) => poolOf(name) === pool)?.tokens ?? 0;
+    const inLines = own.rows.find(({ tokenPool }) => poolOf(tokenPool) === pool)?.tokens ?? 0;
     if (count(counted?.[pool]) !== count(inLines)) differ(pool, counted?.[pool], inLines, problems);
   }
   checkTier(tier, own.prompt, problems);
@@ -191,7 +187,7 @@ export function verifyReceipt(entry: Receipt | Camel<Receipt> | ReceiptWithLines
 function linesOf(usage: unknown, prices: unknown, problems: string[]): Members[] {
   const tokens = read(usage, 'usage', problems);
   const priced = read(prices, 'prices', problems);
-  return poolNames.map((pool) => ({ pool, tokens: tokens[`${pool}Tokens`], pricePerMillion: priced[pool] }));
+  return poolNames.map((pool) => ({ tokenPool: pool, tokens: tokens[`${pool}Tokens`], pricePerMillion: priced[pool] }));
 }
 
 /** The same figure is stated in two ways. */
@@ -299,7 +295,7 @@ const shapes = {
   usage: namesOf('input_tokens cache_hit_tokens cache_write_5m_tokens cache_write_1h_tokens output_tokens'),
   counts: pricedTokens,
   prices: pricedTokens,
-  line: namesOf('pool token_pool tokens price_per_million amount_usd'),
+  line: namesOf('token_pool tokens price_per_million amount_usd'),
   run: namesOf('model usage prices receipt amount_usd'),
   unit: namesOf('unit charged_unit count price_usd amount_usd'),
   tier: namesOf('above_prompt_tokens up_to_prompt_tokens'),

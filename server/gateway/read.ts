@@ -92,7 +92,8 @@ export function createReader(parts: ReaderParts) {
     );
     const isOwn = translated || !compactsItself(upstream.profile, call.protocol);
     const opened = openCompaction(call.bytes.raw, facts, { seal, isOwn });
-    const leftOut = passGates(opened.raw, opened.facts, model, translated ? null : openTools(model, upstream));
+    const passing = opened.facts.gates.length === 0 ? noTools : openTools(model, upstream);
+    const leftOut = passGates(opened.raw, opened.facts, model, translated ? null : passing);
     if (leftOut !== null && 'message' in leftOut) return leftOut;
     const problem = translated ? versionProblem(call, facts) : longPromptProblem(betasOf(call), facts, model);
     if (problem !== null) return problem;

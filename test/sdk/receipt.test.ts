@@ -127,8 +127,8 @@ describe('a receipt', () => {
   });
 
   it('in lines is recomputed line by line', () => {
-    const line = (pool: string, tokens: string, pricePerMillion: string, amount: string) => ({
-      pool,
+    const line = (tokenPool: string, tokens: string, pricePerMillion: string, amount: string) => ({
+      tokenPool,
       tokens,
       pricePerMillion,
       amount,

@@ -447,22 +447,52 @@ function shrink(ref: RequestRef, keep: PicoUsd, book: Book): void {
   book.changeHold({ ...hold, uncovered: hold.uncovered && amountOf(kept) < keep }, kept);
 }
 
-/** The order of the refusals is part of the contract: the first refusal must not depend on chance. */
-function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
-  const { accountId, requestId, keyId } = ask;
+/**
+ * What each ask for money begins with: the account's balance, its key, and the words of a refusal. A key that may not spend is
+ * refused.
+ */
+function openAsk(ask: RequestRef & { keyId: string }, facts: Facts, book: Book): OpenAsk | Refused {
+  const { accountId } = ask;
   const grants = book.grants(accountId);
   const balance = { free: budget.freeIn(grants), held: budget.heldIn(grants) };
-  const refused = (reason: Refused['reason'], more: Partial<Refused> = {}): Refused => ({
+  const refused: OpenAsk['refused'] = (reason, more = {}) => ({
     kind: 'refused',
     reason,
     balance,
     ...(reason === 'reserved' && book.mayReturn(accountId) ? { mayReturn: true } : {}),
     ...more,
   });
-
-  const key = facts.keys.get(keyId);
+  const key = facts.keys.get(ask.keyId);
   if (key === undefined || !key.valid || key.accountId !== accountId) return refused('key_invalid');
   if (!key.accountActive) return refused('suspended');
+  return { kind: 'open', grants, balance, key, refused };
+}
+
+interface OpenAsk {
+  kind: 'open';
+  grants: readonly budget.Grant[];
+  balance: Refused['balance'];
+  key: KeyTruth;
+  refused(reason: Refused['reason'], more?: Partial<Refused>): Refused;
+}
+
+/** Whether the tightest limit leaves no room for `required`: the figures of its refusal. */
+function limitReached(
+  room: TightestRoom | null,
+  required: PicoUsd,
+  key: KeyTruth,
+  nowMs: number,
+): NonNullable<Refused['spendLimit']> | null {
+  if (room === null || (room.charged < room.limit && room.limit - room.charged >= required)) return null;
+  return reached(room, required, nowMs, key.timeZone);
+}
+
+/** The order of the refusals is part of the contract: the first refusal must not depend on chance. */
+function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
+  const opened = openAsk(ask, facts, book);
+  if (opened.kind === 'refused') return opened;
+  const { grants, balance, key, refused } = opened;
+  const { accountId, requestId, keyId } = ask;
   const truth = facts.models.get(ask.model);
   const model = truth && { ...truth, price: frozenAt(truth.price, facts.nowMs) };
   const overdrawn = grants.some((grant) => grant.overdrawn);
@@ -482,13 +512,8 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
   const cover: Cover = coverOf(ask, overdrawn);
   const required = requiredFor(size, cover);
   const room = book.tightest(accountId, keyId, key.limits);
-  if (room !== null && (room.charged >= room.limit || room.limit - room.charged < required)) {
-    return refused(limitReason(room), {
-      required,
-      bound,
-      spendLimit: reached(room, required, facts.nowMs, key.timeZone),
-    });
-  }
+  const spendLimit = limitReached(room, required, key, facts.nowMs);
+  if (spendLimit !== null) return refused(limitReason(spendLimit), { required, bound, spendLimit });
   const available = room === null ? balance.free : least(balance.free, room.room);
   const covered = () => maxTokens(coveredTokens(available, size, ask.answers));
   if (available < required) {
@@ -536,21 +561,11 @@ function admit(ask: AdmitAsk, facts: Facts, book: Book): Admitted | Refused {
  * which its lines are charged to. The order of the refusals is that of `admit`.
  */
 function setAside(ask: SetAsideAsk, facts: Facts, book: Book): SetAside | Repriced | Refused {
+  const opened = openAsk(ask, facts, book);
+  if (opened.kind === 'refused') return opened;
+  const { grants, balance, key, refused } = opened;
   const { accountId, requestId, keyId, amount } = ask;
-  const grants = book.grants(accountId);
-  const balance = { free: budget.freeIn(grants), held: budget.heldIn(grants) };
   const figures = { required: amount, bound: amount };
-  const refused = (reason: Refused['reason'], more: Partial<Refused> = {}): Refused => ({
-    kind: 'refused',
-    reason,
-    balance,
-    ...(reason === 'reserved' && book.mayReturn(accountId) ? { mayReturn: true } : {}),
-    ...more,
-  });
-
-  const key = facts.keys.get(keyId);
-  if (key === undefined || !key.valid || key.accountId !== accountId) return refused('key_invalid');
-  if (!key.accountActive) return refused('suspended');
   // Its answer was lost, and it was asked for once more.
   if (book.hold(ask) !== undefined) return { kind: 'set_aside', freeAfter: balance.free };
   if (balance.free + balance.held === 0n) return refused('exhausted', figures);
@@ -561,12 +576,8 @@ function setAside(ask: SetAsideAsk, facts: Facts, book: Book): SetAside | Repric
     if (truth.price.id !== priceId) return { kind: 'repriced' };
   }
   const room = book.tightest(accountId, keyId, key.limits);
-  if (room !== null && (room.charged >= room.limit || room.limit - room.charged < amount)) {
-    return refused(limitReason(room), {
-      ...figures,
-      spendLimit: reached(room, amount, facts.nowMs, key.timeZone),
-    });
-  }
+  const spendLimit = limitReached(room, amount, key, facts.nowMs);
+  if (spendLimit !== null) return refused(limitReason(spendLimit), { ...figures, spendLimit });
   const available = room === null ? balance.free : least(balance.free, room.room);
   if (available < amount)
     return refused(balance.free + balance.held < amount ? 'budget_below_minimum' : 'reserved', figures);
@@ -589,7 +600,7 @@ function setAside(ask: SetAsideAsk, facts: Facts, book: Book): SetAside | Repric
   return { kind: 'set_aside', freeAfter: available - placed.amount };
 }
 
-function limitReason({ of, period }: TightestRoom): Refused['reason'] {
+function limitReason({ of, period }: NonNullable<Refused['spendLimit']>): Refused['reason'] {
   return period === 'burn' ? 'burn_limit' : `${of}_limit`;
 }
 

@@ -72,18 +72,18 @@ export function registerDownloads(
   const running: string[] = [];
   let readingArchives = 0;
 
-  async function* counted(selection: LedgerSelection, reached: readonly ReachedMonth[]): AsyncGenerator<string> {
+  /** The file, counted from now until its stream closes, whether anybody read from it or not. */
+  const counted = (selection: LedgerSelection, reached: readonly ReachedMonth[]): Readable => {
     const { accountId } = selection;
+    const ofArchives = reached.length > 0 ? 1 : 0;
     running.push(accountId);
-    readingArchives += reached.length > 0 ? 1 : 0;
-    try {
-      const parts = { db, archives, nextTurn: () => turns.next(accountId) };
-      yield* csvOf(parts, selection, reached);
-    } finally {
-      readingArchives -= reached.length > 0 ? 1 : 0;
+    readingArchives += ofArchives;
+    const parts = { db, archives, nextTurn: () => turns.next(accountId) };
+    return Readable.from(csvOf(parts, selection, reached)).once('close', () => {
+      readingArchives -= ofArchives;
       running.splice(running.indexOf(accountId), 1);
-    }
-  }
+    });
+  };
 
   app.get<{ Querystring: { grant?: unknown } }>(path, async (request, reply) => {
     const refused = limits.refuse(request, reply);
@@ -92,19 +92,21 @@ export function registerDownloads(
     if (opened === null) return reply.code(403).headers(linkHeaders).type('text/plain; charset=utf-8').send(deadLink);
     const { contents: selection, holder } = opened;
     if (!(await isStillOpen(db, { holder, accountId: selection.accountId, ability: 'read' }))) return goneLink(reply);
-    const ofAccount = running.filter((accountId) => accountId === selection.accountId).length;
-    if (ofAccount >= maxOfAccount || running.length >= maxRunning) return tryAgain(reply, 429, busyRetryAfterS);
     // What is noted of sessions is no part of an archive.
     const { reached, missing } = await archives.find(selection);
     if (selection.sessions !== null) missing.push(...reached.splice(0).map(({ month }) => month));
-    if (reached.length > 0 && readingArchives >= maxReadingArchives) return tryAgain(reply, 429, busyRetryAfterS);
+    // Nothing waits between these counts and its own.
+    const ofAccount = running.filter((accountId) => accountId === selection.accountId).length;
+    const isFull = ofAccount >= maxOfAccount || running.length >= maxRunning;
+    if (isFull || (reached.length > 0 && readingArchives >= maxReadingArchives))
+      return tryAgain(reply, 429, busyRetryAfterS);
     return reply
       .headers({
         ...linkHeaders,
         'content-type': 'text/csv; charset=utf-8',
         'content-disposition': `attachment; filename="${fileName(missing.toSorted())}"`,
       })
-      .send(Readable.from(counted(selection, reached)));
+      .send(counted(selection, reached));
   });
 }
 
