@@ -14,6 +14,12 @@ import type { Protocol } from '../core/protocol.ts';
 import type { Keys } from '../keys/keys.ts';
 import type { Notices } from '../notices/notices.ts';
 import type { Webhooks } from '../notices/webhooks.ts';
+import type { ExportLinks } from '../pages/account-export.ts';
+import type { BooksLinks } from '../pages/books.ts';
+import type { LedgerDownloads } from '../pages/downloads.ts';
+import type { CreditNoteLinks } from '../pages/papers/credit-notes.ts';
+import type { ReceiptLinks } from '../pages/papers/receipts.ts';
+import type { StatementLinks } from '../pages/papers/statements.ts';
 import type { People } from '../people/people.ts';
 import type { Throttle } from '../people/sign-in/throttle.ts';
 import type { Transfers } from '../plans/bank/transfers.ts';
@@ -32,12 +38,6 @@ import type { SettingGroup } from '../settings/table.ts';
 import type { ProbeAgents } from '../uptime/agents.ts';
 import type { Probing } from '../uptime/probing.ts';
 import type { Uptime } from '../uptime/uptime.ts';
-import type { ExportLinks } from './pages/account-export.ts';
-import type { BooksLinks } from './pages/books.ts';
-import type { CreditNoteLinks } from './pages/credit-notes.ts';
-import type { LedgerDownloads } from './pages/downloads.ts';
-import type { ReceiptLinks } from './pages/receipts.ts';
-import type { StatementLinks } from './pages/statements.ts';
 
 /**
  * The domains that resolvers call, passed in by `app/control-plane.ts`. A resolver reads through Prisma or a domain's

@@ -19,6 +19,27 @@ export interface Plan {
   enabled: boolean;
 }
 
+/** VND for a million tokens at a plan's price of a USD, rounded half up: for display only. */
+export function vndPerMillion(picoPerToken: bigint, plan: Pick<Plan, 'priceVnd' | 'budget'>): bigint {
+  const picoUsd = picoPerToken * 1_000_000n;
+  return (picoUsd * plan.priceVnd * 2n + plan.budget) / (plan.budget * 2n);
+}
+
+export interface PlanPair {
+  starter: Plan | null;
+  best: Plan | null;
+}
+
+/** The plan called Starter (else the cheapest) and the one with the most USD for a VND, of those on sale. */
+export function planPair(plans: readonly Plan[]): PlanPair {
+  const starter = plans.find((plan) => plan.id === 'starter') ?? plans.find((plan) => /^starter$/i.test(plan.name));
+  const best = plans.reduce<Plan | null>(
+    (least, plan) => (least === null || plan.priceVnd * least.budget < least.priceVnd * plan.budget ? plan : least),
+    null,
+  );
+  return { starter: starter ?? plans[0] ?? null, best };
+}
+
 export type SavePlanOutcome = { kind: 'created' | 'changed' | 'unchanged'; plan: Plan } | InvalidInput<keyof Plan>;
 
 const columns = `id, name, price_vnd AS "priceVnd", budget, valid_days AS "validDays", enabled`;

@@ -1,7 +1,7 @@
 /** CSV: quoting, and cells that a spreadsheet must not execute. */
 
 import { describe, expect, it } from 'vitest';
-import { createLedgerDownloads } from '../../server/graphql/pages/downloads.ts';
+import { createLedgerDownloads } from '../../server/pages/downloads.ts';
 import { csvLine } from '../../server/shared/csv.ts';
 
 describe('a line of CSV', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCatalog } from '../../server/catalog/catalog.ts';
-import { pricingPage } from '../../server/graphql/pages/pricing-page.ts';
+import { pricingPage } from '../../server/pages/prices/pricing-page.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 
 /** Prices by prompt length in the control plane: operators set them, everybody sees them. */

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { agentSteps } from '../../catalog/agent-steps.ts';
 import type { CatalogModel } from '../../catalog/catalog.ts';
 import {
   type ClockedPrices,
@@ -11,7 +12,7 @@ import {
 } from '../../core/price.ts';
 import { pricesOfAllHours } from '../../core/price-clock.ts';
 import type { Protocol } from '../../core/protocol.ts';
-import { listPlans, type Plan } from '../../plans/plans.ts';
+import { listPlans, type PlanPair, planPair, vndPerMillion } from '../../plans/plans.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { ImagePricesType, UnitPricesType, variantTexts } from './changes.ts';
@@ -32,27 +33,6 @@ export const ModelType = builder.objectRef<CatalogModel>('Model');
 interface PriceView {
   /** Pico-USD per token. */
   price: bigint;
-}
-
-/** VND for a million tokens at a plan's price of a USD, rounded half up: for display only. */
-export function vndPerMillion(picoPerToken: bigint, plan: Pick<Plan, 'priceVnd' | 'budget'>): bigint {
-  const picoUsd = picoPerToken * 1_000_000n;
-  return (picoUsd * plan.priceVnd * 2n + plan.budget) / (plan.budget * 2n);
-}
-
-interface PlanPair {
-  starter: Plan | null;
-  best: Plan | null;
-}
-
-/** The plan called Starter (else the cheapest) and the one with the most USD for a VND, of those on sale. */
-export function planPair(plans: readonly Plan[]): PlanPair {
-  const starter = plans.find((plan) => plan.id === 'starter') ?? plans.find((plan) => /^starter$/i.test(plan.name));
-  const best = plans.reduce<Plan | null>(
-    (least, plan) => (least === null || plan.priceVnd * least.budget < least.priceVnd * plan.budget ? plan : least),
-    null,
-  );
-  return { starter: starter ?? plans[0] ?? null, best };
 }
 
 /** One query an operation, however many prices are asked for. */
@@ -220,22 +200,6 @@ function routesOf(context: GraphqlContext): DataLoader<string, RouteFacts[]> {
     routeLoaders.set(context, loader);
   }
   return loader;
-}
-
-const step = { cacheHit: 150_000n, input: 30_000n, output: 4_000n };
-const fiveUsd = 5_000_000_000_000n;
-
-/**
- * How many illustrative agent steps 5 USD pay for, at the prices for a prompt of their length and of the dearest hours;
- * null when a step costs nothing. `isMarked`: the client marks its context, so that the new tokens are written to the five-minute cache.
- */
-export function agentSteps(price: ClockedPrices, isMarked = false): number | null {
-  const costs = pricesOfAllHours(price).map((prices) => {
-    const { input, cacheHit, cacheWrite5m, output } = pricesAt(prices, Number(step.cacheHit + step.input));
-    return step.cacheHit * cacheHit + step.input * (isMarked ? cacheWrite5m : input) + step.output * output;
-  });
-  const dearest = costs.reduce((a, b) => (a > b ? a : b));
-  return dearest === 0n ? null : Number(fiveUsd / dearest);
 }
 
 builder.node(ModelType, {

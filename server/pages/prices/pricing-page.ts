@@ -1,8 +1,9 @@
+import { agentSteps } from '../../catalog/agent-steps.ts';
 import type { CatalogModel } from '../../catalog/catalog.ts';
 import { formatPrice, formatUsd } from '../../core/money.ts';
 import { chargedUnits, type PriceWindow, type UnitPrices, type Weekday, weekdays } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
-import type { Plan } from '../../plans/plans.ts';
+import { type Plan, planPair, vndPerMillion } from '../../plans/plans.ts';
 import {
   demonstrationLabel,
   escapeText,
@@ -15,7 +16,6 @@ import {
 import { latencyDays, type ModelLatency, type Percentiles } from '../../uptime/latency.ts';
 import { percentText } from '../../uptime/status-text.ts';
 import { addTallies, type Tally, uptimeRatio } from '../../uptime/uptime.ts';
-import { agentSteps, planPair, vndPerMillion } from '../catalog/catalog.ts';
 import { type PricingWords, pricingWords } from './pricing-words.ts';
 
 /**

@@ -7,14 +7,14 @@ import type { Orders } from '../../plans/orders.ts';
 import type { Parties } from '../../plans/papers/parties.ts';
 import { BusyThreadError } from '../../runtime/thread.ts';
 import { chooseLocale } from '../../shared/page.ts';
-import { goneLink, isStillOpen } from './link-access.ts';
-import { type LinkLimits, tryAgain } from './link-limits.ts';
+import { goneLink, isStillOpen } from '../link-access.ts';
+import { type LinkLimits, tryAgain } from '../link-limits.ts';
+import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from '../signed-links.ts';
 import type { Paper } from './paper.ts';
 import type { PdfPress } from './pdf.ts';
 import { receiptPage, receiptPolicy } from './receipt-page.ts';
 import { receiptCsv, receiptPaper } from './receipt-paper.ts';
 import type { PrintedReceipt } from './receipt-words.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 
 /**
  * The receipt of a paid order as a page, as PDF (`&format=pdf`) or as CSV (`&format=csv`). The language is the reader's:

@@ -1,8 +1,8 @@
 /** The addresses that a browser visits to sign in with an account elsewhere. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { People } from '../../people/people.ts';
-import { providerPath } from '../../people/sign-in/providers.ts';
+import type { People } from '../people/people.ts';
+import { providerPath } from '../people/sign-in/providers.ts';
 
 interface ProviderRoute {
   Params: { provider: string };

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { Pool } from 'pg';
-import { type Ability, rolesWith } from '../../people/principal.ts';
-import { isUuid } from '../../shared/uuid.ts';
+import { type Ability, rolesWith } from '../people/principal.ts';
+import { isUuid } from '../shared/uuid.ts';
 import { deadLink, linkHeaders } from './signed-links.ts';
 
 /** Whether a link still opens what it was made for. */

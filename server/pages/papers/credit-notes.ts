@@ -6,12 +6,12 @@ import type { Orders } from '../../plans/orders.ts';
 import type { Parties } from '../../plans/papers/parties.ts';
 import type { Refunds } from '../../plans/refunds.ts';
 import { chooseLocale } from '../../shared/page.ts';
+import { goneLink, isStillOpen } from '../link-access.ts';
+import type { LinkLimits } from '../link-limits.ts';
+import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from '../signed-links.ts';
 import { creditNoteCsv, creditNotePaper, type PrintedCreditNote } from './credit-note-paper.ts';
-import { goneLink, isStillOpen } from './link-access.ts';
-import type { LinkLimits } from './link-limits.ts';
 import type { PdfPress } from './pdf.ts';
 import { sendCsv, sendPdf } from './receipts.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 
 /** The credit note of a refund as PDF, or as CSV (`&format=csv`). The language is the reader's: `&lang=en|vi`. */
 

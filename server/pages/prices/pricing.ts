@@ -7,7 +7,7 @@ import { chooseLocale, type Locale } from '../../shared/page.ts';
 import { remembered, renderOnce } from '../../shared/remembered.ts';
 import { readLatencies } from '../../uptime/latency.ts';
 import type { Uptime } from '../../uptime/uptime.ts';
-import type { LinkLimits } from './link-limits.ts';
+import type { LinkLimits } from '../link-limits.ts';
 import {
   comparisonPage,
   measuredDays,

@@ -5,11 +5,11 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Parties } from '../../plans/papers/parties.ts';
 import { isMonth, type Statements } from '../../plans/papers/statements.ts';
 import { chooseLocale } from '../../shared/page.ts';
-import { goneLink, isStillOpen } from './link-access.ts';
-import type { LinkLimits } from './link-limits.ts';
+import { goneLink, isStillOpen } from '../link-access.ts';
+import type { LinkLimits } from '../link-limits.ts';
+import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from '../signed-links.ts';
 import type { PdfPress } from './pdf.ts';
 import { sendCsv, sendPdf } from './receipts.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 import { statementCsv, statementPaper } from './statement-paper.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { z } from 'zod';
-import { isSameSecret } from '../../shared/constant-time.ts';
+import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
  * Links that a browser can follow without headers of its own: the link carries its grant, signed and with an expiry. It

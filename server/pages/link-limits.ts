@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { networkOf } from '../../people/sign-in/throttle.ts';
-import { createRates } from '../../shared/rates.ts';
+import { networkOf } from '../people/sign-in/throttle.ts';
+import { createRates } from '../shared/rates.ts';
 import { linkHeaders } from './signed-links.ts';
 
 /** Limits of pages behind signed links, as for operations: load shedding, and a rate. */

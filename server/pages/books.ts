@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { z } from 'zod';
-import { type Books, bookPapers } from '../../books/books.ts';
-import { monthsCsv } from '../../books/month-statement.ts';
-import { chooseLocale } from '../../shared/page.ts';
+import { type Books, bookPapers } from '../books/books.ts';
+import { monthsCsv } from '../books/month-statement.ts';
+import { chooseLocale } from '../shared/page.ts';
 import { goneLink, isStillOpen } from './link-access.ts';
 import type { LinkLimits } from './link-limits.ts';
-import { sendCsv } from './receipts.ts';
+import { sendCsv } from './papers/receipts.ts';
 import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
 
 /** The closed months as CSV for an accountant, behind a signed link that operators make. */

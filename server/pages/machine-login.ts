@@ -1,7 +1,7 @@
 /** The addresses that a machine asks to get a key, and to give it back (RFC 8628, RFC 7009): forms or JSON, no cookies. */
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { MachineLogins } from '../../people/machine-logins.ts';
+import type { MachineLogins } from '../people/machine-logins.ts';
 
 const grantType = 'urn:ietf:params:oauth:grant-type:device_code';
 const maxBodyBytes = 4_096;
