@@ -2,15 +2,12 @@ import DataLoader from 'dataloader';
 import { agentSteps } from '../../catalog/agent-steps.ts';
 import type { CatalogModel } from '../../catalog/catalog.ts';
 import {
-  type ClockedPrices,
   type PriceClock,
   type PriceTier,
   type PriceVariant,
   type PriceWindow,
-  pricesAt,
   type UnitPrices,
 } from '../../core/price.ts';
-import { pricesOfAllHours } from '../../core/price-clock.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { listPlans, type PlanPair, planPair, vndPerMillion } from '../../plans/plans.ts';
 import { builder, type ObjectFields } from '../builder.ts';
