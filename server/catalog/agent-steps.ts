@@ -1,6 +1,7 @@
 import { type ClockedPrices, pricesAt } from '../core/price.ts';
 import { pricesOfAllHours } from '../core/price-clock.ts';
 
+/** What a sum of money means to people: steps of an agent. One step's tokens, as agents have been seen to use them. */
 const step = { cacheHit: 150_000n, input: 30_000n, output: 4_000n };
 const fiveUsd = 5_000_000_000_000n;
 
