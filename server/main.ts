@@ -8,6 +8,7 @@ import { prepareDatabase } from './admin/prepare.ts';
 import { readSecretKey, SecretKeyError } from './admin/secret-key.ts';
 import { type App, createApp } from './app/app.ts';
 import { useEmbeddedPostgres } from './database/embedded.ts';
+import { EngineRefused } from './database/engine.ts';
 import { MigrationRefused } from './database/migrate.ts';
 import { PoolerRefused } from './database/pooler.ts';
 import { type Config, ConfigError, loadConfig } from './runtime/config.ts';
@@ -246,6 +247,7 @@ function explain(error: unknown): string {
     error instanceof ConfigError ||
     error instanceof CatalogFileError ||
     error instanceof MigrationRefused ||
+    error instanceof EngineRefused ||
     error instanceof PoolerRefused ||
     error instanceof SecretKeyError ||
     error instanceof WorkerFailed ||

@@ -5,6 +5,7 @@ import type { Spool } from '../billing/spool/spool.ts';
 import { startSweep } from '../billing/upkeep/sweep.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Log } from '../core/log.ts';
+import { checkEngine, EngineRefused } from '../database/engine.ts';
 import { listen } from '../database/listen.ts';
 import { MigrationFailed, MigrationRefused } from '../database/migrate.ts';
 import { checkPoolers, PoolerRefused } from '../database/pooler.ts';
@@ -63,6 +64,7 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
   }, patienceMs);
 
   const attempt = async (): Promise<void> => {
+    await checkEngine(parts.databaseDirectUrl);
     await checkPoolers({ url: parts.databaseUrl, directUrl: parts.databaseDirectUrl });
     await parts.prepare();
     await parts.loadSettings();
@@ -113,10 +115,11 @@ export function bringUp(parts: BringUpParts, onReady: () => void): BringUp {
   };
 }
 
-/** A refused migration, a pooler in a mode that does not fit, or a wrong catalog file is not retried: the result would be the same. */
+/** A refused migration, a database that promises would break on, a pooler in a mode that does not fit, or a wrong catalog file is not retried: the result would be the same. */
 function needsPerson(error: unknown): boolean {
   return (
     error instanceof MigrationRefused ||
+    error instanceof EngineRefused ||
     error instanceof PoolerRefused ||
     (error instanceof Error && error.name === 'CatalogFileError')
   );

@@ -47,6 +47,7 @@ export const logFields = [
   'pool',
   'error',
   'constraint',
+  'said',
   'failures',
   'settled',
   'holds',

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { connecting } from './address.ts';
+import { refuseEngine } from './engine.ts';
 
 /** The migrations of this version of the server. */
 export const migrationsDirectory: string = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
@@ -56,6 +57,8 @@ export class MigrationFailed extends Error {
 const firstChecksums: ReadonlyMap<string, string> = new Map([
   // The sums of a million entries were made behind the lock that keeps the money path out: 5 to 7 seconds.
   ['20261122152800_margins', '5d27132195bc797154bb68a844854ca999b0811f930c88b28e8a7bf93b3079da'],
+  // Citus refuses `ALTER FUNCTION … SET … FROM CURRENT`.
+  ['20261123021800_restorable_functions', 'c3385f1700137b891ade212ffdee93339362285a55e3857834f3fa8dfaf16ef6'],
 ]);
 
 /** What a script does before this line keeps nobody waiting, however long it takes. */
@@ -107,12 +110,13 @@ export async function readMigrations(directory: string = migrationsDirectory): P
  *
  * A migration cannot contain statements that PostgreSQL refuses inside a transaction (`CREATE INDEX CONCURRENTLY`).
  *
- * Throws `MigrationRefused` when an applied migration was edited or another tool left one unfinished; nothing has been
- * changed then.
+ * Throws `MigrationRefused` when an applied migration was edited or another tool left one unfinished, and `EngineRefused` when the
+ * database is none to work with; nothing has been changed then.
  */
 export async function migrate(options: { url: string; directory?: string }): Promise<string[]> {
   const migrations = await readMigrations(options.directory);
   return withClient(options.url, async (client) => {
+    await refuseEngine(client);
     const appliedHere: string[] = [];
     for (;;) {
       // Without the lock first: a start without missing migrations does not wait.

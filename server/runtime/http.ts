@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
+import { databaseSentence } from '../core/database-sentence.ts';
 import type { Log } from '../core/log.ts';
 
 /** Shared by the edges: request ids, the HTML page for a forgotten `/v1`, and the log fields of a request. */
@@ -57,17 +58,22 @@ export function describeRequest(request: { method: string; routeOptions?: { url?
   return { method: request.method, route: request.routeOptions?.url ?? 'unknown' };
 }
 
-/** The kind of an error alone: messages of parsers, drivers and upstreams can quote people's texts. */
-export function describeError(error: unknown): { kind: string; code?: string; where?: string } {
+/**
+ * The kind of an error alone: messages of parsers, drivers and upstreams can quote people's texts. `said`: the database's own words
+ * where they are about its schema or settings.
+ */
+export function describeError(error: unknown): { kind: string; code?: string; where?: string; said?: string } {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   // Some libraries throw clones that fail `instanceof Error`.
   if (!(error instanceof Error)) return { kind: typeof error, ...(typeof code === 'string' ? { code } : {}) };
   const frame = error.stack?.split('\n').find((line) => line.includes('/server/'));
   const where = frame?.match(/server\/[\w./-]+:\d+/)?.[0];
+  const said = databaseSentence(error);
   return {
     kind: error.name,
     ...(typeof code === 'string' ? { code } : {}),
     ...(where === undefined ? {} : { where }),
+    ...(said === undefined ? {} : { said }),
   };
 }
 

@@ -92,6 +92,35 @@ suite('what the server says in its log', () => {
     expect(sentences.filter((sentence) => !sources.some((source) => source.includes(String(sentence))))).toEqual([]);
   });
 
+  it('has the sentence of a database about its schema and settings, and none that quotes a row or a text of a query', () => {
+    const said = (code: string, message: string, severity = 'ERROR') => {
+      const error = Object.assign(new Error(message), { code, severity });
+      return [describe(error).said, describeError(new Error('around it', { cause: error })).said];
+    };
+    const both = (text: string | undefined) => [text, text];
+    const unsupported = 'unsupported ALTER FUNCTION ... SET ... FROM CURRENT for a distributed function';
+    expect(said('XX000', unsupported)).toEqual(both(unsupported));
+    expect(said('42P01', 'relation "admission_change" does not exist')).toEqual(
+      both('relation "admission_change" does not exist'),
+    );
+    expect(said('42601', `unterminated quoted string at or near "'what a customer wrote`)).toEqual(
+      both('unterminated quoted string at or near "…'),
+    );
+    expect(said('42601', `syntax error in 'what a customer wrote' near "x"\nand in a second line`)).toEqual(
+      both('syntax error in … near "x"'),
+    );
+    for (const [code, message] of [
+      ['23505', 'Key (email)=(somebody@example.com) already exists.'],
+      ['22P02', 'invalid input syntax for type uuid: "what a customer wrote"'],
+      ['P0001', 'transfer 7 cannot pay an order'],
+    ] as const) {
+      expect(said(code, message)).toEqual(both(undefined));
+    }
+    // A system's error, and a class that only looks like one of a database.
+    expect(describeError(Object.assign(new Error('what a customer wrote'), { code: '42601' })).said).toBeUndefined();
+    expect(said('42', 'what a customer wrote')).toEqual(both(undefined));
+  });
+
   it('of an error and of a request gets through whole', () => {
     const broken = Object.assign(new RangeError('what a customer wrote'), { code: '23514', constraint: 'grant_cap' });
     const [line, ...others] = logged((log) =>

@@ -1,5 +1,7 @@
 import type { Pool } from 'pg';
 import { firstKept, listArchivable } from '../../billing/archive/archive.ts';
+import { databaseSentence } from '../../core/database-sentence.ts';
+import { EngineRefused, refuseEngine } from '../../database/engine.ts';
 import { migrateStatus } from '../../database/migrate.ts';
 import { openPool } from '../../database/pool.ts';
 import type { Config } from '../../runtime/config.ts';
@@ -13,7 +15,6 @@ const quiet = { info: () => {}, warn: () => {} };
 
 interface Facts {
   version: string;
-  number: number;
   fsync: string;
   pages: string;
   commit: string;
@@ -24,26 +25,28 @@ interface Facts {
   connections: number;
   reserved: number;
   used: number;
+  /** Extensions that let several nodes write the same rows. */
+  writers: string | null;
   /** Seconds since 1970. */
   clock: number;
 }
 
 const question = `
-  SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
-         current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages,
+  SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync, current_setting('full_page_writes') AS pages,
          current_setting('synchronous_commit') AS "commit", current_setting('server_encoding') AS encoding,
          current_setting('data_checksums') AS checksums, current_setting('transaction_read_only') AS "readOnly",
          pg_is_in_recovery() AS standby, current_setting('max_connections')::int AS connections,
          current_setting('superuser_reserved_connections')::int AS reserved,
          (SELECT count(*)::int FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
            AND application_name NOT LIKE 'steyg %') AS used,
+         (SELECT string_agg(extname, ', ') FROM pg_extension WHERE extname IN ('bdr', 'spock')) AS writers,
          extract(epoch FROM clock_timestamp())::float8 AS clock`;
 
 export async function examineDatabase({ databaseUrl, workers, ledgerArchive }: Config): Promise<HostFinding[]> {
   if (databaseUrl === null) return [{ subject: 'database', state: 'skipped', found: 'embedded, in DATA_DIR' }];
   const pool = openPool({ url: databaseUrl, name: 'doctor', max: 1, log: quiet });
   try {
-    await pool.query('SELECT 1');
+    await refuseEngine(pool);
     const askedAt = Date.now();
     const { rows } = await pool.query<Facts>(question);
     const answeredAt = Date.now();
@@ -56,16 +59,20 @@ export async function examineDatabase({ databaseUrl, workers, ledgerArchive }: C
       ...(await examineMonths(pool, ledgerArchive)),
     ];
   } catch (error) {
+    if (error instanceof EngineRefused) {
+      return [{ subject: 'database', state: 'bad', found: error.message }];
+    }
     const { code = 'no answer' } = error as { code?: string };
+    const said = databaseSentence(error);
     const advice = 'Look at host, port, user and password of DATABASE_URL, and whether PostgreSQL runs.';
-    return [{ subject: 'database', state: 'bad', found: `cannot be worked with (${code})`, advice }];
+    return [{ subject: 'database', state: 'bad', found: `cannot be worked with (${said ?? code})`, advice }];
   } finally {
     await pool.end();
   }
 }
 
 function judgeFacts(facts: Facts, workers: number): HostFinding[] {
-  const { fsync, pages, commit, encoding, checksums, readOnly, standby } = facts;
+  const { fsync, pages, commit, encoding, checksums, readOnly, standby, writers } = facts;
   const free = facts.connections - facts.reserved - facts.used;
   const needed = connectionsOfProcess * workers;
   const isWritable = !standby && readOnly === 'off';
@@ -73,9 +80,13 @@ function judgeFacts(facts: Facts, workers: number): HostFinding[] {
     findingOf(
       'database',
       `PostgreSQL ${facts.version}, ${encoding}${isWritable ? '' : ', read-only'}`,
-      [facts.number >= 150_000, 'bad', 'Use PostgreSQL 15 or newer.'],
       [encoding === 'UTF8', 'bad', "CREATE DATABASE … ENCODING 'UTF8'."],
       [isWritable, 'bad', 'This is a standby or read-only: DATABASE_URL must name the primary.'],
+      [
+        writers === null,
+        'doubtful',
+        `${writers} can let several nodes write: a lock of one is none of another, and money needs one. Let every process write to the same node.`,
+      ],
     ),
     findingOf(
       'database safety',

@@ -1,3 +1,4 @@
+import { databaseSentence } from '../../core/database-sentence.ts';
 import { isSaidByDatabase } from '../../database/lane.ts';
 
 /**
@@ -57,10 +58,16 @@ function sqlState(error: unknown): string | null {
   return isSaidByDatabase(error) && typeof error.code === 'string' ? error.code : null;
 }
 
-/** The loggable part of an error: its kind, never its message, which may quote data. */
-export function describe(error: unknown): { error: string; code: string | null; constraint?: string } {
+/** The loggable part of an error: its kind, never its message, which may quote data, except where it is about schema or settings. */
+export function describe(error: unknown): { error: string; code: string | null; constraint?: string; said?: string } {
   if (!(error instanceof Error)) return { error: typeof error, code: null };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : null;
   const constraint = 'constraint' in error && typeof error.constraint === 'string' ? error.constraint : null;
-  return { error: error.name, code, ...(constraint === null ? {} : { constraint }) };
+  const said = databaseSentence(error);
+  return {
+    error: error.name,
+    code,
+    ...(constraint === null ? {} : { constraint }),
+    ...(said === undefined ? {} : { said }),
+  };
 }
