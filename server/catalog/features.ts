@@ -54,6 +54,10 @@ export const featuresInput = z.strictObject({
     .boolean()
     .optional()
     .describe('The upstream is handed the trace of each request (`traceparent`, `tracestate`).'),
+  webSocket: z
+    .boolean()
+    .optional()
+    .describe('A responses upstream that takes turns over a WebSocket: those of clients that use one go up over one.'),
   hostedTools: z
     .boolean()
     .optional()
@@ -92,6 +96,7 @@ const usual = {
   endUser: true,
   usageOption: true,
   traceContext: false,
+  webSocket: false,
   hostedTools: true,
   minOutputTokens: 0,
   cachedTokens: null,

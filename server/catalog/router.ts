@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import type { Protocol } from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
@@ -26,6 +26,8 @@ export interface Target extends Reach {
 export interface Reach {
   key: { id: string; secret: string } | null;
   dispatcher: Dispatcher;
+  /** What connections beside the dispatcher's are to be made with; absent: any address may be reached. */
+  lookup?: LookupFunction;
   origin: string;
   /** Path of the base address, without a trailing slash; the protocol's own path follows it. */
   basePath: string;
@@ -234,6 +236,10 @@ export function createRouter({
   const health = createHealthBoard(now);
   const retries = createRetryBudget(now);
   const addressOf = createAddresses();
+  const wayTo = ({ simulated }: UpstreamRecord): Pick<Reach, 'dispatcher' | 'lookup'> => {
+    if (simulated) return { dispatcher: open };
+    return { dispatcher: guarded, ...(allowPrivate ? {} : { lookup: publicLookup }) };
+  };
 
   return {
     candidates({ id: model, routes }, protocol, stickiness) {
@@ -248,7 +254,7 @@ export function createRouter({
           const { isPrivate, ...address } = addressOf(upstream.baseUrl);
           const key = keyFor(route, sticky, tried, health);
           if (key === undefined || (isPrivate && !allowPrivate && !upstream.simulated)) return null;
-          return { route, key, dispatcher: upstream.simulated ? open : guarded, ...address };
+          return { route, key, ...wayTo(upstream), ...address };
         },
         isOut: (route) => health.ejectedUntil(route.upstream.id) > 0 || health.isRouteResting(route),
         isKeyResting: health.isKeyResting,
@@ -261,7 +267,7 @@ export function createRouter({
       const { isPrivate, ...address } = addressOf(upstream.baseUrl);
       if (isPrivate && !allowPrivate && !upstream.simulated) return null;
       const key = upstream.keys.find(({ id }) => id === keyId) ?? upstream.keys[0] ?? null;
-      return { key, dispatcher: upstream.simulated ? open : guarded, ...address };
+      return { key, ...wayTo(upstream), ...address };
     },
 
     report({ route, key }, verdict, retryAfterS) {

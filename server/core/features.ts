@@ -45,6 +45,8 @@ export interface UpstreamFeatures {
   endUser: boolean;
   /** Is handed the trace of each request (`traceparent`): never by default, because vendors are strangers. */
   traceContext: boolean;
+  /** Responses only: takes turns over a WebSocket, too, and then knows of each connection what the latest response came from. */
+  webSocket: boolean;
   /** Takes `stream_options`; without it the upstream reports the usage of streams unasked. */
   usageOption: boolean;
   /** Smaller caps on the output are refused and therefore raised to it. */

@@ -11,6 +11,7 @@ import type { TraceSpan } from '../runtime/telemetry/tracing.ts';
 import type { RequestFacts, WireExchange } from '../wire/protocol.ts';
 import type { Client } from './entrance/client.ts';
 import type { RequestBytes } from './entrance/request-bytes.ts';
+import type { VendorSocket } from './upstream/vendor-socket.ts';
 
 /** The values that the steps of the data plane pass on. */
 
@@ -33,6 +34,8 @@ export interface ClientCall {
   client: Client;
   /** The client's library reads `code` of an error as a number. */
   numericCodes: boolean;
+  /** Of the WebSocket that it is a turn of. */
+  socket?: VendorSocket;
   /** `anthropic-version`; undefined on the other protocols. */
   version: string | undefined;
   /** Monotonic milliseconds. */

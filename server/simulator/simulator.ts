@@ -12,6 +12,7 @@ import { createPromptCache } from './prompt-cache.ts';
 import { createRecorder, headerPairs, type RecordedRequest } from './recorder.ts';
 import { readBody } from './request-body.ts';
 import { createSignatures } from './signatures.ts';
+import { createSockets, type SocketPlay } from './sockets.ts';
 import type { SimulatedVendor } from './vendors/vendor.ts';
 import { vendorNamed } from './vendors/vendors.ts';
 
@@ -45,6 +46,8 @@ export interface SimulatorSettings {
   raw?: boolean;
   /** Bodies beyond this are refused while they are still coming in. */
   maxBodyBytes?: number;
+  /** Refuses upgrades to a WebSocket with this status. */
+  refuseUpgrades?: number;
   /** Batches wait until `batches.run()`; otherwise each runs at once. */
   holdBatches?: boolean;
   /** Wall clock in milliseconds: cache lifetimes and `created` members. */
@@ -80,6 +83,8 @@ export interface Simulator {
   stats(): SimulatorStats;
   /** The batches that it was sent. */
   batches: BatchPlay;
+  /** The WebSockets of responses that are open. */
+  sockets: Pick<SocketPlay, 'cut' | 'forget' | 'age' | 'continued' | 'open'>;
   /** Resolves as soon as no request is in progress. */
   idle(): Promise<void>;
   /** Stops listening and drops every connection. */
@@ -269,6 +274,20 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
   server.requestTimeout = 0;
   server.keepAliveTimeout = 75_000;
   server.on('connection', traffic.connected);
+  const sockets = createSockets({
+    refuseUpgrades: () => settings.refuseUpgrades ?? null,
+    apiKey: settings.apiKey ?? null,
+    port: () => (server.address() as AddressInfo).port,
+    isOffered(path) {
+      const { vendor, rest } = vendorOf(path);
+      return rest === '/v1/responses' && (vendor?.protocols.includes('responses') ?? true);
+    },
+    record({ url, rawHeaders }, body) {
+      if (recording === false) return;
+      recorder.add({ method: 'WEBSOCKET', path: url ?? '', headers: headerPairs(rawHeaders), body, complete: true });
+    },
+  });
+  server.on('upgrade', sockets.upgrade);
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -289,10 +308,12 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
         return batchForms.flatMap((form) => form.names);
       },
     },
+    sockets,
     idle: traffic.idle,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
+        sockets.cut();
         server.closeAllConnections();
       }),
   };

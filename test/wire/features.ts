@@ -8,6 +8,7 @@ export const FULL_FEATURES: UpstreamFeatures = {
   systemRole: 'keep',
   files: true,
   traceContext: false,
+  webSocket: false,
   hostedTools: true,
   jsonObject: false,
   sampling: true,

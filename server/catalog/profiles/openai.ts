@@ -15,8 +15,12 @@ export const reasoningChat: Partial<UpstreamFeatures> = {
   effort: true,
 };
 
-/** Responses: the same models, which take tools together with reasoning there. */
-export const reasoningResponses: Partial<UpstreamFeatures> = { sampling: false, minOutputTokens: 16 };
+/**
+ * Responses: the same models, which take tools together with reasoning there. Both vendors take turns over a WebSocket:
+ * https://developers.openai.com/api/docs/guides/websocket-mode,
+ * https://learn.microsoft.com/en-us/azure/foundry/openai/how-to/websockets
+ */
+export const reasoningResponses: Partial<UpstreamFeatures> = { sampling: false, minOutputTokens: 16, webSocket: true };
 
 /**
  * A call of `web_search`; what it found is charged as tokens of the prompt. `web_search_preview` costs the same with reasoning

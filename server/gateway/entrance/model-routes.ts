@@ -21,6 +21,7 @@ import type { Refusal, Refusals } from '../refusals/refusals.ts';
 import { RefusalError, renderRefusal } from '../refusals/refuse.ts';
 import type { Relay } from '../relay.ts';
 import { traceAnswer, traceCall } from '../traces.ts';
+import { vendorSocketOf } from '../upstream/vendor-socket.ts';
 import type { Authenticator } from './authenticate.ts';
 import { createClient } from './client.ts';
 import { readIncomingBody } from './incoming-body.ts';
@@ -265,6 +266,7 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
       const client = createClient(response.raw, request.id, { stallMs: timeouts.clientStallMs });
       const traceContext = readTraceContext(request.headers);
       const trace = tracer === null ? null : traceCall(tracer, request, { asks, parent: traceContext });
+      const socket = vendorSocketOf(request.raw);
       metrics.inFlight.add(protocol);
       try {
         const model = await relay({
@@ -278,6 +280,7 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
           headers: request.headers,
           traceContext,
           trace,
+          ...(socket === undefined ? {} : { socket }),
           version: protocol === 'messages' ? String(request.headers['anthropic-version']) : undefined,
           client,
           numericCodes: takesNumericCodes(request.headers['user-agent']),

@@ -5,6 +5,7 @@ import { createFrameReader, errorFrame, warmUpFrames } from '../../wire/response
 import type { BodyRoom } from '../load/body-room.ts';
 import type { Refusal, Refusals } from '../refusals/refusals.ts';
 import { renderRefusal } from '../refusals/refuse.ts';
+import type { VendorSocket } from '../upstream/vendor-socket.ts';
 import { createConversation } from './conversation.ts';
 import { type Handshake, type RunningTurn, runTurn, type TurnSink } from './turn.ts';
 
@@ -36,6 +37,8 @@ export interface SessionParts {
   server: Server;
   webSocket: WebSocket;
   handshake: Handshake;
+  /** To the vendor, where it takes one. */
+  upstream: VendorSocket;
   accountId: string;
   room: BodyRoom;
   refusals: Refusals;
@@ -59,7 +62,7 @@ const responsesPath = '/api/v1/responses';
 const closeCodes = { goingAway: 1001, policy: 1008, restart: 1012, tryLater: 1013 } as const;
 
 export function openSession(parts: SessionParts): Session {
-  const { server, webSocket, handshake, accountId, room, refusals, limits, maxBytes, createId } = parts;
+  const { server, webSocket, handshake, upstream, accountId, room, refusals, limits, maxBytes, createId } = parts;
   const conversation = createConversation(room, { accountId, maxBytes });
   const openedAt = performance.now();
   let idleSince = openedAt;
@@ -103,6 +106,7 @@ export function openSession(parts: SessionParts): Session {
     const { frames } = answer;
     running = runTurn(server, {
       handshake,
+      upstream,
       path: isWarmUp ? `${responsesPath}/estimate` : responsesPath,
       body: event.body(earlier),
       sink: answer.sink,
@@ -190,6 +194,7 @@ export function openSession(parts: SessionParts): Session {
     complete();
     for (const { length } of waiting.splice(0)) room.give(accountId, length);
     conversation.clear();
+    upstream.close();
     running?.leave();
     parts.onClose();
   });

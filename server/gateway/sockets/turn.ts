@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable, Writable } from 'node:stream';
+import { linkVendorSocket, type VendorSocket } from '../upstream/vendor-socket.ts';
 
 /**
  * One turn of a WebSocket as a request over HTTP: the server gets a request and a response that are no bytes on a wire. So it
@@ -149,11 +150,17 @@ function headOf(handshake: readonly string[], bodyBytes: number): string[] {
   return head;
 }
 
+export interface TurnParts {
+  handshake: Handshake;
+  /** Of the same client's connection. */
+  upstream: VendorSocket;
+  path: string;
+  body: Buffer;
+  sink: TurnSink;
+}
+
 /** Runs `POST` of `body` at `path` on behalf of the client of a handshake. */
-export function runTurn(
-  server: Server,
-  { handshake, path, body, sink }: { handshake: Handshake; path: string; body: Buffer; sink: TurnSink },
-): RunningTurn {
+export function runTurn(server: Server, { handshake, upstream, path, body, sink }: TurnParts): RunningTurn {
   const rawHeaders = headOf(handshake.rawHeaders, body.length);
   const headers: Record<string, string> = {};
   for (let at = 0; at < rawHeaders.length; at += 2)
@@ -175,6 +182,7 @@ export function runTurn(
   });
   request.push(body);
   request.push(null);
+  linkVendorSocket(request, upstream);
   const response = new TurnResponse(sink);
   const { promise: ended, resolve } = Promise.withResolvers<boolean>();
   response.once('close', () => {

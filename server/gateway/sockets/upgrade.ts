@@ -11,6 +11,7 @@ import { bodyLimitBytes, type Intake, protocolOf, reply } from '../entrance/mode
 import type { BodyRoom } from '../load/body-room.ts';
 import type { Pulse } from '../load/pulse.ts';
 import type { Refusals } from '../refusals/refusals.ts';
+import { createVendorSockets } from '../upstream/vendor-socket.ts';
 import { closingMs, openSession, type Session, type SocketLimits } from './session.ts';
 
 /**
@@ -42,6 +43,8 @@ export function acceptUpgrades(scope: FastifyInstance, parts: SocketParts): { re
   const upgrades = listenForUpgrades(scope);
   const sessions = createRoster<Session>();
   metrics.gauge('gateway_sockets', 'Open WebSockets of clients.', () => sessions.size);
+  const upstreams = createVendorSockets();
+  metrics.gauge('gateway_vendor_sockets', 'Open WebSockets to vendors.', () => upstreams.open);
   const leavePulse = pulse.join((nowMs) => sessions.visit((session) => session.beat(nowMs, intake.draining)));
   scope.addHook('preClose', async () => {
     leavePulse();
@@ -94,6 +97,7 @@ export function acceptUpgrades(scope: FastifyInstance, parts: SocketParts): { re
               openSession({
                 server: scope.server,
                 webSocket,
+                upstream: upstreams.create(),
                 handshake: { socket, rawHeaders: raw.rawHeaders },
                 accountId: principal.accountId,
                 room: parts.bodyRoom,

@@ -57,6 +57,8 @@ export type AttemptEnd =
 
 export interface AttemptParts {
   request: DispatchRequest;
+  /** The way to the upstream; absent: a call over HTTP. */
+  send?: (request: DispatchRequest, receiver: Receiver) => UpstreamCall;
   /** The vendor's key of the request. It is removed from the vendor's error texts. */
   secret: string | null;
   /** Null: the answer is not streamed. */
@@ -205,8 +207,8 @@ class Attempt implements Receiver {
   }
 
   start(): void {
-    const { client, pulse, request, share } = this.parts;
-    this.call = dispatch(request, this);
+    const { client, pulse, request, share, send = dispatch } = this.parts;
+    this.call = send(request, this);
     this.leavePulse = pulse.join((now) => this.guarded(() => this.beat(now), undefined));
     share.onRoom(() => this.call.resume());
     client.onDrain(() => this.guarded(() => this.readOn(), undefined));

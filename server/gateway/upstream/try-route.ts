@@ -120,9 +120,13 @@ export function createRouteTries({
     });
     call.client.more =
       exchange.droppedTools.length === 0 ? {} : { 'x-steyg-dropped-tools': exchange.droppedTools.join(', ') };
+    const { socket } = call;
+    const overSocket = socket !== undefined && upstream.features.webSocket && upstream.protocol === call.protocol;
     const end = await attempt({
+      ...(overSocket ? { send: (to, receiver) => socket.dispatch(to, receiver) } : {}),
       request: {
         dispatcher: target.dispatcher,
+        ...(target.lookup === undefined ? {} : { lookup: target.lookup }),
         origin: target.origin,
         path: target.basePath + exchange.path,
         headers: upstreamHeaders({

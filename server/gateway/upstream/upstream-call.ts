@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { LentBody } from '../entrance/request-bytes.ts';
 
@@ -26,6 +27,8 @@ export type DispatchFault =
 
 export interface DispatchRequest {
   dispatcher: Dispatcher;
+  /** What a connection of its own is made with; absent: any address may be reached. */
+  lookup?: LookupFunction;
   origin: string;
   path: string;
   headers: Record<string, string>;

@@ -166,6 +166,11 @@ const UpstreamFeaturesType = builder.objectRef<Partial<UpstreamFeatures>>('Upstr
       description: 'Is handed the trace of each request.',
       resolve: ({ traceContext }) => traceContext ?? null,
     }),
+    webSocket: t.boolean({
+      nullable: true,
+      description: 'Takes turns of responses over a WebSocket.',
+      resolve: ({ webSocket }) => webSocket ?? null,
+    }),
     hostedTools: t.boolean({
       nullable: true,
       description: 'Tools that run at the vendor pass where their price is known.',
@@ -320,6 +325,7 @@ const plainFeatures = (t: InputFields) => ({
   endUser: t.boolean({ description: 'Takes a pseudonym of the end user.' }),
   usageOption: t.boolean({ description: 'Takes `stream_options`.' }),
   traceContext: t.boolean({ description: 'Is handed the trace of each request.' }),
+  webSocket: t.boolean({ description: 'Takes turns of responses over a WebSocket.' }),
   hostedTools: t.boolean({ description: 'Tools that run at the vendor pass where their price is known.' }),
   minOutputTokens: t.int({ description: 'The smallest cap on the output that it takes.' }),
 });

@@ -101,7 +101,7 @@ function readCreate(raw: Buffer, root: JsonNode, text: (name: string) => string 
 }
 
 /** The inside of the list that `input` is or stands for. */
-function itemsOf(raw: Buffer, input: JsonNode | undefined): Buffer {
+export function itemsOf(raw: Buffer, input: JsonNode | undefined): Buffer {
   if (input?.kind === 'string') {
     const said = raw.toString('utf8', input.start, input.end);
     return Buffer.from(`{"type":"message","role":"user","content":${said}}`);
