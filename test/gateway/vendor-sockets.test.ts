@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSimulator, type Simulator } from '../../server/simulator/simulator.ts';
+import type { Simulator } from '../../server/simulator/simulator.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { idOf, openSocket, said } from './socket-client.ts';
 import { nativeCatalog } from './support.ts';
