@@ -16,6 +16,7 @@ import { createEmbeddings, type Embeddings } from './embeddings.ts';
 import { ConfigurationError } from './errors.ts';
 import type { Console } from './generated/console.ts';
 import { createGraphql, type Graphql, runDocument, subscribeDocument, type TypedDocument } from './graphql.ts';
+import { createImages, type Images } from './images.ts';
 import { apiRoot } from './internal/address.ts';
 import { createDataPlaneClient } from './internal/data-plane.ts';
 import { createSend, requestOptions } from './internal/http.ts';
@@ -49,6 +50,8 @@ export class Steyg {
   readonly responses: Responses;
   /** Vectors of texts. */
   readonly embeddings: Embeddings;
+  /** Pictures. */
+  readonly images: Images;
   /** The models that the key may call. */
   readonly models: Models;
   /** Budget and spending. */
@@ -102,6 +105,7 @@ export class Steyg {
     this.chat = createChat(plane);
     this.responses = createResponses(plane);
     this.embeddings = createEmbeddings(plane);
+    this.images = createImages(plane);
     this.models = createModels(plane);
     this.usage = createUsage(plane);
     this.key = createKey(plane);

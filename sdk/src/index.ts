@@ -56,6 +56,7 @@ export type * from './generated/console.ts';
 export type * from './generated/console-types.ts';
 export type * from './generated/rest.ts';
 export { GraphqlError, type GraphqlProblem, type TypedDocument } from './graphql.ts';
+export type { ImageStream, Images } from './images.ts';
 export type { Answer, CallFacts } from './internal/data-plane.ts';
 export type { Pending, WithResponse } from './internal/pending.ts';
 export type { MessageStream, Messages } from './messages.ts';

@@ -2,7 +2,14 @@ import { isIP } from 'node:net';
 import type { Pool } from 'pg';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { ModelKind } from '../core/kind.ts';
-import { credentialHeaders, embeddingsPath, messagesVersion, type Protocol, upstreamPaths } from '../core/protocol.ts';
+import {
+  credentialHeaders,
+  embeddingsPath,
+  imagePaths,
+  messagesVersion,
+  type Protocol,
+  upstreamPaths,
+} from '../core/protocol.ts';
 import { isPrivateAddress, publicLookup } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 import { featuresOf } from './features.ts';
@@ -63,6 +70,9 @@ interface RouteRow extends Question {
 }
 
 const timeoutMs = 20_000;
+/** An image takes longer than a word. */
+const imageTimeoutMs = 120_000;
+const timeoutOf = ({ kind }: Pick<Question, 'kind'>): number => (kind === 'image' ? imageTimeoutMs : timeoutMs);
 const maxAnswerBytes = 1_048_576;
 /** OpenRouter's list of some hundred models has about a megabyte. */
 const maxListBytes = 8 * 1_048_576;
@@ -114,7 +124,7 @@ export function createRouteTester(options: {
         body: JSON.stringify(question(route)),
         secret,
         dispatcher: simulated ? open : guarded,
-        timeoutMs: options.timeoutMs ?? timeoutMs,
+        timeoutMs: options.timeoutMs ?? timeoutOf(route),
       });
     },
     async testKey(ask) {
@@ -133,7 +143,7 @@ export function createRouteTester(options: {
         body: JSON.stringify(question(ask)),
         secret: ask.secret,
         dispatcher: guarded,
-        timeoutMs: options.timeoutMs ?? timeoutMs,
+        timeoutMs: options.timeoutMs ?? timeoutOf(ask),
       });
     },
     async close() {
@@ -163,6 +173,7 @@ interface Sending {
 }
 
 function pathOf({ kind, protocol }: Question): string {
+  if (kind === 'image') return imagePaths.generations;
   return kind === 'embedding' ? embeddingsPath : upstreamPaths[protocol];
 }
 
@@ -226,6 +237,13 @@ const maxOutputTokens = 512;
 
 function question({ kind, protocol, upstreamModel, profile, features }: Question): Record<string, unknown> {
   if (kind === 'embedding') return { model: upstreamModel, input: 'ping' };
+  // The cheapest that these make; other vendors have other words.
+  if (kind === 'image')
+    return {
+      model: upstreamModel,
+      prompt: 'A dot.',
+      ...(upstreamModel.includes('gpt-image') ? { quality: 'low' } : {}),
+    };
   const text = 'Reply with the single word: pong';
   if (protocol === 'responses') return { model: upstreamModel, input: text, max_output_tokens: maxOutputTokens };
   const { maxTokensField } = featuresOf(protocol, profile, features);

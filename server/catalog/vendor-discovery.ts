@@ -187,7 +187,7 @@ function proposalOf(entry: Entry, vendors: readonly Vendor[]): FoundModel | null
   if (!modelId.success) return null;
   const limits = limitsOf(entry);
   const displayName = modelShape.displayName.safeParse(entry['display_name'] ?? entry['name']);
-  const kind: ModelKind = /embed/.test(last) ? 'embedding' : 'text';
+  const kind: ModelKind = /embed/.test(last) ? 'embedding' : /^(?:chat)?gpt-image-/.test(last) ? 'image' : 'text';
   return {
     upstreamModel,
     model: {

@@ -14,6 +14,10 @@ export const upstreamPaths: Readonly<Record<Protocol, string>> = {
 /** The same for embeddings, which upstreams of chat completions and responses have beside their answers. */
 export const embeddingsPath = '/embeddings';
 
+/** The same for images. */
+export const imagePaths = { generations: '/images/generations', edits: '/images/edits' } as const;
+export type ImagePath = keyof typeof imagePaths;
+
 /** The version of the messages protocol that is spoken where a client asked for none. */
 export const messagesVersion = '2023-06-01';
 

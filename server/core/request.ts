@@ -1,4 +1,5 @@
 import type { ReasoningAsk } from './effort.ts';
+import type { ImageForm } from './image-price.ts';
 
 /** The size of a request, which estimates and holds are computed from. */
 
@@ -33,6 +34,16 @@ export interface MediaCount {
   textBytes?: number;
 }
 
+/** What a request for images asks for. */
+export interface ImageAsk {
+  /** How many, at least 1. */
+  count: number;
+  /** The form of each; null: left to the vendor, or not known. */
+  form: ImageForm;
+  /** First versions of each that a stream may bring. */
+  partials: number;
+}
+
 /** Sizes that one scan of a request's body measures. */
 export interface RequestMeasure {
   /** Bytes of text that can become input tokens: the body less inline media. */
@@ -64,6 +75,8 @@ export interface RequestMeasure {
   cacheWrite: CacheWrite;
   /** Embeddings: how many inputs there are, each of which may fill the model's window. Left out: a conversation. */
   inputs?: number;
+  /** Images that it asks for; left out: it is no request for images. */
+  imageAsk?: ImageAsk;
   /** Tokens that the body spells out as numbers; left out: none. */
   countedTokens?: number;
   /** Whether the request asks for reasoning, which may be hidden from the stream. */

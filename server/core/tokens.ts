@@ -1,3 +1,5 @@
+import type { ImageForm } from './image-price.ts';
+
 /** The five token pools of one request. Disjoint; whole numbers from 0 to `MAX_POOL_TOKENS`. */
 export interface TokenPools {
   /** New context, neither served from nor written to a cache. */
@@ -45,6 +47,9 @@ export type UsageSource =
   /** Nothing was consumed. */
   | 'none';
 
+/** Tokens of images, which vendors count apart from those of text: sent, read from a cache, made. */
+export type ImageTokens = Pick<TokenPools, 'input' | 'cacheHit' | 'output'>;
+
 /** What one model did for an answer besides the model that was asked for: a fallback, an advisor. */
 export interface ModelRun {
   /** As the upstream reported it; null when it did not. */
@@ -68,6 +73,12 @@ export interface ReportedUsage {
   searches?: number;
   /** Images that the vendor made for the answer, beside its tokens; left out: none. */
   images?: number;
+  /** What each of those images is, where the answer says it; left out: it does not say. */
+  imageForm?: ImageForm;
+  /** First versions of images that a stream brought; left out: none. */
+  imagePartials?: number;
+  /** Tokens of images, beside `usage`; left out: none, or not counted apart. */
+  imageTokens?: ImageTokens;
   /** Minutes of audio that the model heard, begun ones whole; left out: none. */
   minutes?: number;
   /** Runs of other models, beside `usage`, in their order; left out: none. */

@@ -123,7 +123,8 @@ export function askOf(
     accountId: principal.accountId,
     keyId: principal.keyId,
     model: model.id,
-    stream: facts.stream,
+    // The stream of an image cannot be stopped before it has cost what it costs.
+    stream: facts.stream && facts.imageAsk === undefined,
     cacheWrite: facts.cacheWrite,
     ...bound.size,
   };

@@ -3,7 +3,7 @@ import type { CatalogModel, PricedModel } from '../catalog/catalog.ts';
 import type { Target } from '../catalog/router.ts';
 import type { Attribution } from '../core/attribution.ts';
 import type { ModelKind } from '../core/kind.ts';
-import type { Protocol } from '../core/protocol.ts';
+import type { ImagePath, Protocol } from '../core/protocol.ts';
 import type { Principal } from '../keys/keyring.ts';
 import type { RequestBound } from '../metering/bound.ts';
 import type { TraceContext } from '../runtime/telemetry/trace-context.ts';
@@ -20,6 +20,8 @@ export interface ClientCall {
   protocol: Protocol;
   /** What its address asks for. */
   asks: ModelKind;
+  /** Of images: what its address does. */
+  imagePath?: ImagePath;
   /** It came to the address of compactions, whose answers have a form of their own. */
   compacts?: true;
   principal: Principal;

@@ -1,9 +1,12 @@
 import type { Admitted } from '../billing/lane/ledger.ts';
 import type { Target } from '../catalog/router.ts';
 import type { Log } from '../core/log.ts';
+import type { ReportedUsage } from '../core/tokens.ts';
 import { tokenBounds } from '../metering/bound.ts';
+import type { WireExchange } from '../wire/protocol.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
 import type { AnswerShare } from './load/answer-room.ts';
+import { meterRefused } from './settle.ts';
 import { traceAnswered, traceTry } from './traces.ts';
 import type { AttemptEnd } from './upstream/attempt.ts';
 import { createEndReader, type Delivered, type DeliveredParts, refusedBy } from './upstream/delivered.ts';
@@ -71,11 +74,20 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       const noConnection = result.kind === 'fault' && result.fault === 'connect';
       const next =
         failure.elsewhere && !call.client.gone ? request.next(noConnection ? 'no_connection' : 'failure') : null;
-      if (next === null) return refusedBy(call, target, failure);
+      if (next === null) {
+        const refused = refusedBy(call, target, failure);
+        const billed = failure.passthrough === undefined ? null : billedOf(result, exchange);
+        return billed === null ? refused : { ...refused, metered: meterRefused(billed, failure.outcome, bounds) };
+      }
       metrics.failover(request.model.id);
       prepared = next;
     }
   };
+}
+
+/** What a refusal of the request itself says that it costs; null: nothing. */
+function billedOf(end: FailedEnd, { billed }: WireExchange): ReportedUsage | null {
+  return end.kind === 'status' && end.status < 500 ? (billed?.(end.body) ?? null) : null;
 }
 
 /** The word for a failed try in its span; null: it did not fail. */

@@ -34,7 +34,7 @@ export interface GatewayParts extends EdgeParts, SocketParts, ModelsParts, Count
 
 const known: [RegExp, string][] = [
   [
-    /^\/api\/v1\/(messages\/count_tokens|(messages|chat\/completions|responses|embeddings)(\/estimate)?|responses\/compact)$/,
+    /^\/api\/v1\/(messages\/count_tokens|(messages|chat\/completions|responses|embeddings|images\/(generations|edits))(\/estimate)?|responses\/compact)$/,
     'POST',
   ],
   [/^\/api\/v1\/messages\/batches\/[^/]+\/cancel$/, 'POST'],

@@ -2,12 +2,18 @@ import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
 import { openTools } from '../catalog/hosted-tools.ts';
 import { callIdMaxOf, compactsItself } from '../catalog/profiles/profiles.ts';
 import type { Candidates, Router, Target } from '../catalog/router.ts';
+import type { ModelKind } from '../core/kind.ts';
+import type { Protocol } from '../core/protocol.ts';
 import { boundOf, mayRunOthers } from '../metering/bound.ts';
+import { isJsonContentType } from '../runtime/http.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import { createTextSeal, type TextDigest, type TextSeal } from '../shared/text-seal.ts';
-import { scanBody } from '../wire/body.ts';
+import { type Purpose, scanBody } from '../wire/body.ts';
 import { boundedUses } from '../wire/hosted-tools.ts';
-import type { RequestFacts, WireContext, WireExchange, WireProblem } from '../wire/protocol.ts';
+import { type PictureForm, readImageForm } from '../wire/images/form.ts';
+import { imagesWire } from '../wire/images/native.ts';
+import type { BodyKind } from '../wire/members.ts';
+import type { RequestFacts, Wire, WireContext, WireExchange, WireProblem } from '../wire/protocol.ts';
 import { compactingExchange, openCompaction, userItemsOf } from '../wire/responses/compaction.ts';
 import { embeddingsWire, wireFor } from '../wire/wires.ts';
 import type { ClientCall, ModelRequest, Prepared } from './call.ts';
@@ -46,6 +52,7 @@ export type ReadCall = Pick<
   ClientCall,
   | 'protocol'
   | 'asks'
+  | 'imagePath'
   | 'compacts'
   | 'principal'
   | 'requestId'
@@ -77,21 +84,22 @@ export function createReader(parts: ReaderParts) {
 
   const prepare = (
     call: ReadCall,
-    facts: RequestFacts,
+    { facts, form, json }: Scanned,
     model: CatalogModel,
     target: Target,
   ): Prepared | WireProblem => {
     const { upstream } = target.route;
-    const embeds = call.asks === 'embedding';
-    if (embeds && upstream.protocol === 'messages') return noEmbeddings;
-    const translated = upstream.protocol !== call.protocol && !embeds;
+    // Upstreams of both of OpenAI's protocols have what is beside them at the same addresses.
+    const isBeside = call.asks !== 'text';
+    if (isBeside && upstream.protocol === 'messages') return noRoute(call.asks);
+    const translated = upstream.protocol !== call.protocol && !isBeside;
     const digestOfAccount = digestOf(call.principal.accountId);
     const seal = createTextSeal(
       digestOfAccount,
       earlierDigests.map((by) => digestOf(call.principal.accountId, by)),
     );
     const isOwn = translated || !compactsItself(upstream.profile, call.protocol);
-    const opened = openCompaction(call.bytes.raw, facts, { seal, isOwn });
+    const opened = openCompaction(json ?? call.bytes.raw, facts, { seal, isOwn });
     const passing = opened.facts.gates.length === 0 ? noTools : openTools(model, upstream);
     const leftOut = passGates(opened.raw, opened.facts, model, translated ? null : passing);
     if (leftOut !== null && 'message' in leftOut) return leftOut;
@@ -105,7 +113,7 @@ export function createReader(parts: ReaderParts) {
       errorsInChunks: call.numericCodes,
       ...(leftOut === null ? {} : { leftOut }),
     };
-    const wire = embeds ? embeddingsWire : wireFor(call.protocol, upstream.protocol);
+    const wire = wireOf(call, upstream.protocol, form);
     const request = wire.request(opened.raw, opened.facts, context);
     if (!request.ok) return request.problem;
     return { target, exchange: withCompaction(request.exchange, { call, facts, context, seal, isOwn }) };
@@ -114,14 +122,14 @@ export function createReader(parts: ReaderParts) {
   /** The best route that can express the request; else the problem that the first route found. */
   const firstFit = (
     call: ReadCall,
-    facts: RequestFacts,
+    scanned: Scanned,
     model: CatalogModel,
     candidates: Candidates,
     best: Target | null,
   ): Prepared | WireProblem | null => {
     let problem: WireProblem | null = null;
     for (let target = best; target !== null; target = candidates.next('unfit')) {
-      const prepared = prepare(call, facts, model, target);
+      const prepared = prepare(call, scanned, model, target);
       if (!('message' in prepared)) return prepared;
       problem ??= prepared;
     }
@@ -132,10 +140,11 @@ export function createReader(parts: ReaderParts) {
     const { principal } = call;
     const turns = call.bytes.raw.length > largeBytes ? shares.open(principal.accountId) : null;
     await turns?.next();
-    const scanned = scanBody(call.bytes.raw, call.protocol, call.asks === 'embedding' ? 'embed' : 'generate');
+    const scanned = scanCall(call);
     turns?.end();
-    if (!scanned.ok) return standing.unlessDeleted(principal, fromProblem(scanned.problem));
+    if (!('facts' in scanned)) return standing.unlessDeleted(principal, fromProblem(scanned));
     const { facts } = scanned;
+    const raw = (): Buffer => scanned.json ?? call.bytes.raw;
     const model = await catalog.resolve(facts.model);
     if (model === null) return standing.unlessExhausted(principal, refusals.modelNotFound(facts.model));
 
@@ -147,7 +156,7 @@ export function createReader(parts: ReaderParts) {
       mode: principal.attribution,
       protocol: call.protocol,
       headers: call.headers,
-      raw: call.bytes.raw,
+      raw: raw(),
       members: facts.members,
       digest: attributionDigest,
     });
@@ -156,21 +165,19 @@ export function createReader(parts: ReaderParts) {
 
     for (const name of facts.unknownMembers) metrics.unknownMember(call.protocol, name);
 
-    const candidates = router.candidates(model, call.protocol, () =>
-      stickiness(principal.accountId, call.bytes.raw, facts),
-    );
+    const candidates = router.candidates(model, call.protocol, () => stickiness(principal.accountId, raw(), facts));
     const target = candidates?.next('nothing') ?? null;
     if (target !== null && target.route.upstream.protocol !== call.protocol) {
       const shut = await standing.ask(principal);
       if (shut !== null) return shut;
     }
     await turns?.next();
-    const first = candidates === null ? null : firstFit(call, facts, model, candidates, target);
+    const first = candidates === null ? null : firstFit(call, scanned, model, candidates, target);
     turns?.end();
     if (candidates === null || first === null)
       return standing.unlessExhausted(principal, refusals.upstreamUnavailable());
     if ('message' in first) {
-      const guessed = withGuess(first, facts, call.asks === 'embedding' ? 'embeddings' : call.protocol);
+      const guessed = withGuess(first, facts, bodyKinds[call.asks] ?? call.protocol);
       return standing.unlessExhausted(principal, fromProblem(guessed));
     }
     call.rawHeaders = withoutLongPromptBeta(call.rawHeaders, facts, model);
@@ -190,7 +197,7 @@ export function createReader(parts: ReaderParts) {
       first,
       next(after) {
         for (let target = candidates.next(after); target !== null; target = candidates.next('unfit')) {
-          const prepared = prepare(call, facts, model, target);
+          const prepared = prepare(call, scanned, model, target);
           if (!('message' in prepared)) return prepared;
         }
         return null;
@@ -236,13 +243,39 @@ function withCompaction(
   });
 }
 
-/** Messages has no embeddings: an entry that has such a route cannot run there. */
-const noEmbeddings: WireProblem = {
-  message: 'model: none of its routes makes embeddings at the moment',
+/** Messages has neither embeddings nor images: an entry that has such a route cannot run there. */
+const noRoute = (asks: ModelKind): WireProblem => ({
+  message: `model: none of its routes makes ${asks === 'image' ? 'images' : 'embeddings'} at the moment`,
   param: 'model',
   code: null,
   status: 503,
-};
+});
+
+/** What a body is that is none of a protocol. */
+const bodyKinds: Partial<Record<ModelKind, BodyKind>> = { embedding: 'embeddings', image: 'images' };
+const purposes: Record<ModelKind, Purpose> = { text: 'generate', embedding: 'embed', image: 'image' };
+
+/** A body that was scanned. `form`: it came as one, and `json` has its fields, to which the facts' places refer. */
+interface Scanned {
+  facts: RequestFacts;
+  form: PictureForm | null;
+  json: Buffer | null;
+}
+
+function scanCall({ bytes, headers, protocol, asks, imagePath }: ReadCall): Scanned | WireProblem {
+  const isForm = imagePath === 'edits' && !isJsonContentType(headers);
+  const read = isForm ? readImageForm(bytes.raw, headers['content-type']) : null;
+  if (read?.ok === false) return read.problem;
+  const form = read?.form ?? null;
+  const scanned = scanBody(form?.json ?? bytes.raw, protocol, purposes[asks]);
+  if (!scanned.ok) return scanned.problem;
+  return { facts: scanned.facts, form, json: form?.json ?? null };
+}
+
+function wireOf({ protocol, asks, imagePath }: ReadCall, upstream: Protocol, form: PictureForm | null): Wire {
+  if (asks === 'embedding') return embeddingsWire;
+  return asks === 'image' ? imagesWire(imagePath ?? 'generations', form) : wireFor(protocol, upstream);
+}
 
 /** The client's cap on the answer, raised to the smallest that a translation to one of the model's routes may send. */
 function sentCap({ protocol, maxTokens }: RequestFacts, { routes }: CatalogModel): number | null {

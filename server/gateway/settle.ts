@@ -4,6 +4,8 @@ import { otherNames, storableName } from '../catalog/model-mismatches.ts';
 import { saysWhatItServes } from '../catalog/profiles/profiles.ts';
 import type { RouteRecord } from '../catalog/route.ts';
 import type { Attribution } from '../core/attribution.ts';
+import { priceOfMade, tokensOfPartial, unitLinesOfImages } from '../core/image-cost.ts';
+import type { ImageForm } from '../core/image-price.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import {
@@ -26,8 +28,16 @@ import { pricesAtMoment } from '../core/price-clock.ts';
 import { chosenVariant, dearestVariant, variantOf, withVariant } from '../core/price-variants.ts';
 import type { Protocol } from '../core/protocol.ts';
 import type { RequestMeasure } from '../core/request.ts';
-import { addTokens, type ModelRun, type ReportedUsage, type TokenPools, type UsageSource } from '../core/tokens.ts';
-import { poolsWithin, type TokenBounds } from '../metering/bound.ts';
+import {
+  addTokens,
+  chargedBytesPerToken,
+  type ImageTokens,
+  type ModelRun,
+  type ReportedUsage,
+  type TokenPools,
+  type UsageSource,
+} from '../core/tokens.ts';
+import { imageTokensWithin, poolsWithin, type TokenBounds, withinBounds } from '../metering/bound.ts';
 import { estimateInput, usageSoFar } from '../metering/estimate.ts';
 import type { RequestFacts } from '../wire/protocol.ts';
 import { servedWords } from '../wire/served.ts';
@@ -40,6 +50,9 @@ export interface Metered {
   outcome: Outcome;
   /** What the vendor charges by the piece; left out: nothing. */
   units?: UnitCounts;
+  /** As in `ReportedUsage`. */
+  imageForm?: ImageForm;
+  imageTokens?: ImageTokens;
   /** Runs of other models; left out: none. */
   runs?: readonly ModelRun[];
   /** As in `ReportedUsage`. */
@@ -50,10 +63,12 @@ export interface Metered {
 function besidesOf({
   searches,
   images,
+  imageForm,
+  imageTokens,
   minutes,
   runs,
   served,
-}: ReportedUsage): Pick<Metered, 'units' | 'runs' | 'served'> {
+}: ReportedUsage): Pick<Metered, 'units' | 'imageForm' | 'imageTokens' | 'runs' | 'served'> {
   const units: UnitCounts = {
     ...(searches === undefined ? {} : { search: searches }),
     ...(images === undefined ? {} : { image: images }),
@@ -61,6 +76,8 @@ function besidesOf({
   };
   return {
     ...(Object.keys(units).length === 0 ? {} : { units }),
+    ...(imageForm === undefined ? {} : { imageForm }),
+    ...(imageTokens === undefined ? {} : { imageTokens }),
     ...(runs === undefined ? {} : { runs }),
     ...(served === undefined ? {} : { served }),
   };
@@ -71,6 +88,18 @@ const nothing: TokenPools = { input: 0, cacheHit: 0, cacheWrite5m: 0, cacheWrite
 /** A try that delivered nothing costs nothing. */
 export function unmetered(outcome: Outcome): Metered {
   return { usage: nothing, usageSource: 'none', outcome };
+}
+
+/** Meters a request that its vendor refused, by what the refusal bills. */
+export function meterRefused(account: ReportedUsage, outcome: Outcome, bounds: TokenBounds): Metered {
+  const { usage, clamped, ...others } = withinBounds(account, bounds);
+  const pools = usage ?? nothing;
+  return {
+    usage: pools,
+    usageSource: clamped ? 'clamped' : 'reported',
+    outcome,
+    ...besidesOf({ usage, clamped, ...others }),
+  };
 }
 
 /**
@@ -175,6 +204,42 @@ export function withBegunMinute(
   return { ...metered, units: { ...metered.units, minute: 1 } };
 }
 
+/** What of a request for images and its admission decides what is charged without a report. */
+export interface ImageTerms {
+  facts: Pick<RequestFacts, 'imageAsk' | 'images' | 'textBytes'>;
+  price: Pick<FrozenPrice, 'images' | 'perUnit'>;
+  maxOutputTokens: number;
+}
+
+/** An estimate of the tokens of a picture that is sent: those of a square of 1,024 pixels at a vendor that scales nothing down. */
+const tokensPerPicture = 1_600;
+
+/**
+ * Meters images whose usage never came. Where each has a price, what was made is counted and nothing is estimated. Else an image that
+ * the client got or that was drained counts as the dearest that the model makes, and a first version of one that failed at its
+ * upstream or here as the tokens of that version.
+ */
+export function withUnreportedImages(
+  metered: Metered,
+  account: Pick<ReportedUsage, 'usage' | 'images' | 'imagePartials'> | null,
+  { facts, price, maxOutputTokens }: ImageTerms,
+): Metered {
+  const { imageAsk, images, textBytes } = facts;
+  if (imageAsk === undefined || account?.usage != null || metered.usageSource === 'none') return metered;
+  const made = account?.images ?? 0;
+  const isByPiece = price.images?.each !== undefined || price.perUnit?.image !== undefined;
+  if (isByPiece && made > 0 && price.images?.tokens === undefined)
+    return { ...metered, usage: nothing, usageSource: metered.outcome === 'completed' ? 'reported' : 'partial' };
+  const isOurs = metered.outcome !== 'completed' && metered.outcome !== 'client_closed';
+  const output = isOurs ? (account?.imagePartials ?? 0) * tokensOfPartial : made * maxOutputTokens;
+  return {
+    ...metered,
+    usage: { ...nothing, input: Math.ceil(textBytes / chargedBytesPerToken) },
+    imageTokens: { input: images * tokensPerPicture, cacheHit: 0, output },
+    usageSource: 'estimated',
+  };
+}
+
 /**
  * Meters an embedding whose vectors were too large to be delivered: the vendor made them, and reports its usage only
  * behind them. The input is estimated.
@@ -256,7 +321,7 @@ export interface SettlementParts {
   requestId: string;
   model: string;
   route: Pick<RouteRecord, 'upstreamModel' | 'costs'> & { upstream: Pick<RouteRecord['upstream'], 'id'> };
-  facts: Pick<RequestFacts, 'protocol' | 'stream'>;
+  facts: Pick<RequestFacts, 'protocol' | 'stream' | 'imageAsk'>;
   price: FrozenPrice;
   /** When the request was admitted, by the database's clock: costs with windows are those of this moment. */
   admittedAtMs: number;
@@ -276,13 +341,16 @@ export interface SettlementParts {
 function withinBound(metered: Metered, bounds: TokenBounds): Metered {
   const { usageSource, units } = metered;
   const usage = poolsWithin(metered.usage, bounds);
+  const imageTokens =
+    metered.imageTokens === undefined ? undefined : imageTokensWithin(metered.imageTokens, usage, bounds);
   const most: UnitCounts = { search: bounds.searches, image: bounds.images, minute: bounds.minutes };
   const isOver = chargedUnits.some((unit) => (units?.[unit] ?? 0) > (most[unit] ?? 0));
-  if (usage === metered.usage && !isOver) return metered;
+  if (usage === metered.usage && imageTokens === metered.imageTokens && !isOver) return metered;
   const isReported = usageSource === 'reported' || usageSource === 'partial';
   return {
     ...metered,
     usage,
+    ...(imageTokens === undefined ? {} : { imageTokens }),
     usageSource: isReported ? 'clamped' : usageSource,
     ...(units === undefined ? {} : { units: leastUnits(units, most) }),
   };
@@ -297,15 +365,48 @@ function leastUnits(units: UnitCounts, most: UnitCounts): UnitCounts {
   return least;
 }
 
+/** Tokens of images where they have no price apart are tokens like all others. */
+function withMergedImages(metered: Metered, { images }: Pick<FrozenPrice, 'images'>): Metered {
+  const { imageTokens, usage } = metered;
+  if (imageTokens === undefined || images?.tokens !== undefined) return metered;
+  const { imageTokens: _merged, ...others } = metered;
+  const all = { ...usage };
+  addTokens(all, { ...nothing, ...imageTokens });
+  return { ...others, usage: all };
+}
+
+/** The line of the tokens of images, which stand beside those of the model's text; null: none. */
+function imageLine(model: string, { imageTokens }: Metered, { images }: Pick<FrozenPrice, 'images'>): RunLine | null {
+  const tokens = images?.tokens;
+  if (tokens === undefined || imageTokens === undefined) return null;
+  if (imageTokens.input + imageTokens.cacheHit + imageTokens.output === 0) return null;
+  return {
+    model: `${model} (images)`,
+    usage: { ...nothing, ...imageTokens },
+    price: { ...tokens, cacheWrite5m: tokens.input, cacheWrite1h: tokens.input },
+  };
+}
+
+/** What the operator pays for the tokens of images. */
+function imageCostOf({ imageTokens }: Metered, costs: TieredPrices): PicoUsd {
+  if (imageTokens === undefined) return 0n;
+  const { input, cacheHit, output } = costs.images?.tokens ?? costs;
+  return (
+    BigInt(imageTokens.input) * input + BigInt(imageTokens.cacheHit) * cacheHit + BigInt(imageTokens.output) * output
+  );
+}
+
 export function toSettlement(given: SettlementParts): Settlement {
-  const metered = withinBound(given.metered, given.bounds);
+  const metered = withMergedImages(withinBound(given.metered, given.bounds), given.price);
   const parts = given.variant === undefined ? given : withChosen(given, given.variant, metered.usage);
   const { route, facts } = parts;
   const { usage } = metered;
   const { costs } = route;
-  const units = metered.units === undefined ? [] : unitLines(metered.units, parts.price.perUnit);
-  const own = costs === null ? null : upstreamCostOf(usage, units, pricesAtMoment(costs, parts.admittedAtMs));
+  const units = metered.units === undefined ? [] : unitsOf(metered, metered.units, parts.price, facts);
+  const own = costs === null ? null : ownCostOf(metered, units, pricesAtMoment(costs, parts.admittedAtMs), facts);
+  const ofImages = imageLine(parts.model, metered, parts.price);
   const runs = metered.runs === undefined ? null : runLines(metered.runs, usage, parts);
+  const lines = [...(ofImages === null ? [] : [ofImages]), ...(runs?.lines ?? [])];
   return {
     accountId: parts.accountId,
     keyId: parts.keyId,
@@ -317,7 +418,7 @@ export function toSettlement(given: SettlementParts): Settlement {
     usage,
     price: entryPrice(parts.price, usage),
     ...(units.length === 0 ? {} : { units }),
-    ...(runs === null || runs.lines.length === 0 ? {} : { lines: runs.lines }),
+    ...(lines.length === 0 ? {} : { lines }),
     upstreamCost: runs === null ? own : own === null || runs.upstreamCost === null ? null : own + runs.upstreamCost,
     latencyMs: Math.round(parts.latencyMs),
     timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
@@ -431,10 +532,33 @@ function runLines(
   return { lines: [...lines.values()], upstreamCost, clamped };
 }
 
+/** What is used by the piece, at its price. */
+function unitsOf(
+  { imageForm = noForm }: Metered,
+  counts: UnitCounts,
+  price: Pick<TieredPrices, 'images' | 'perUnit'>,
+  { imageAsk }: Pick<RequestFacts, 'imageAsk'>,
+): UnitLine[] {
+  return imageAsk === undefined
+    ? unitLines(counts, price.perUnit)
+    : unitLinesOfImages(counts, price, imageAsk.form, imageForm);
+}
+
+const noForm: ImageForm = { quality: null, size: null };
+
 /** What the operator pays; null where the route does not say what a unit costs that was used. */
-function upstreamCostOf(usage: TokenPools, units: readonly UnitLine[], costs: TieredPrices): PicoUsd | null {
+function ownCostOf(
+  metered: Metered,
+  units: readonly UnitLine[],
+  costs: TieredPrices,
+  { imageAsk }: Pick<RequestFacts, 'imageAsk'>,
+): PicoUsd | null {
   const { perUnit = {} } = costs;
-  if (units.some(({ unit }) => perUnit[unit] === undefined)) return null;
-  const lines = units.map((line) => ({ ...line, price: perUnit[line.unit] ?? 0n }));
-  return tieredCost(usage, costs) + unitCost(lines);
+  const { imageForm = noForm, imageTokens } = metered;
+  const image = imageAsk === undefined ? perUnit.image : priceOfMade(costs, imageAsk.form, imageForm);
+  // An image whose tokens are counted may cost the vendor's tokens alone.
+  const paid = { ...perUnit, image: image ?? (imageAsk !== undefined && imageTokens !== undefined ? 0n : undefined) };
+  if (units.some(({ unit }) => paid[unit] === undefined)) return null;
+  const lines = units.map((line) => ({ ...line, price: paid[line.unit] ?? 0n }));
+  return tieredCost(metered.usage, costs) + unitCost(lines) + imageCostOf(metered, costs);
 }

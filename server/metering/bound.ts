@@ -1,15 +1,17 @@
+import { tokensOfPartial } from '../core/image-cost.ts';
 import { dearer, dearestWithin, promptTokens, type TieredPrices, type UnitPrices } from '../core/price.ts';
 import { dearestVariant, variantName, variantOf } from '../core/price-variants.ts';
 import type { ProfileId } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import {
+  type ImageAsk,
   type MediaCount,
   type MediaKind,
   mostInputTokens,
   type PromptSize,
   type RequestMeasure,
 } from '../core/request.ts';
-import { MAX_POOL_TOKENS, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
+import { type ImageTokens, MAX_POOL_TOKENS, noTokens, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 import { mediaTokens } from './estimate.ts';
 
 /**
@@ -40,6 +42,8 @@ export interface BoundSize extends PromptSize {
   advice?: number;
   /** The dearest prices of other models that may run for it; left out: none may. */
   otherPrices?: UnitPrices;
+  /** What it asks for, of a request for images; left out: it is none. */
+  imageAsk?: ImageAsk;
   /** The variant of the prices that it asks for; left out: none. */
   variant?: string;
 }
@@ -147,7 +151,10 @@ export function boundOf(facts: BoundFacts, model: BoundModel): RequestBound {
     size: {
       textBytes: facts.textBytes,
       mediaTokens: mediaTokens(facts),
-      mostTokens: isWindow ? null : parts.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0),
+      // A vendor may count the prompt once for each image that it makes.
+      mostTokens: isWindow
+        ? null
+        : parts.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0) * (facts.imageAsk?.count ?? 1),
       unmeasured: media.some(({ kind }) => onlyAtVendor.has(kind)),
       contextRuns,
       ...(attempts === 1 ? {} : { attempts }),
@@ -157,8 +164,10 @@ export function boundOf(facts: BoundFacts, model: BoundModel): RequestBound {
       maxTokens: cap,
       answers: facts.answers * (facts.compacts === true ? 2 : 1),
       ...(facts.inputs === undefined ? {} : { inputs: facts.inputs }),
-      searches: searchesOf(facts, model),
-      madeImages: asksFor(imageGate, facts, model.allow) ? maxImages : 0,
+      ...(facts.imageAsk === undefined ? {} : { imageAsk: facts.imageAsk }),
+      searches: facts.imageAsk === undefined ? searchesOf(facts, model) : 0,
+      madeImages:
+        facts.imageAsk !== undefined ? facts.imageAsk.count : asksFor(imageGate, facts, model.allow) ? maxImages : 0,
       minutes: asksFor(audioGate, facts, model.allow) ? maxMinutes : 0,
       longWrites: facts.cacheWrite === '1h',
     },
@@ -315,7 +324,12 @@ export function tokenBounds(
   const cap = Math.min(size.maxTokens ?? maxOutputTokens, maxOutputTokens);
   return {
     input: Math.min(mostInputTokens(size, contextWindow), MAX_POOL_TOKENS),
-    output: Math.min(cap * size.answers * (size.attempts ?? 1) + (size.advice ?? 0) * maxOutputTokens, MAX_POOL_TOKENS),
+    output: Math.min(
+      cap * size.answers * (size.attempts ?? 1) +
+        (size.advice ?? 0) * maxOutputTokens +
+        (size.imageAsk?.partials ?? 0) * tokensOfPartial * size.answers,
+      MAX_POOL_TOKENS,
+    ),
     searches: size.searches,
     images: size.madeImages,
     minutes: size.minutes,
@@ -327,9 +341,23 @@ export function tokenBounds(
 export function withinBounds(account: ReportedUsage, bounds: TokenBounds): ReportedUsage {
   const usage = account.usage === null ? null : poolsWithin(account.usage, bounds);
   let within = usage === account.usage ? account : { ...account, usage, clamped: true };
+  const { imageTokens } = within;
+  if (imageTokens !== undefined) {
+    const most = imageTokensWithin(imageTokens, usage ?? noTokens, bounds);
+    if (most !== imageTokens) within = { ...within, imageTokens: most, clamped: true };
+  }
   for (const name of ['searches', 'images', 'minutes'] as const)
     if ((account[name] ?? 0) > bounds[name]) within = { ...within, [name]: bounds[name], clamped: true };
   return within;
+}
+
+/** Tokens of images beside those of the text, within the bound of both together; the same object where they are. */
+export function imageTokensWithin(tokens: ImageTokens, text: TokenPools, bounds: TokenBounds): ImageTokens {
+  const input = Math.max(0, bounds.input - promptTokens(text));
+  const output = Math.max(0, bounds.output - text.output);
+  if (tokens.input + tokens.cacheHit <= input && tokens.output <= output) return tokens;
+  const cacheHit = Math.min(tokens.cacheHit, input);
+  return { input: Math.min(tokens.input, input - cacheHit), cacheHit, output: Math.min(tokens.output, output) };
 }
 
 /** What is above the bound is left out of the dearest pools first: the vendor said something that cannot be. */

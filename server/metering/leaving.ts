@@ -11,6 +11,8 @@ import { estimateOutput } from './estimate.ts';
  * vendor can have charged for what had been generated when the client left.
  */
 export interface Leaving {
+  /** The wait is as long as an answer may take, whatever is unknown. */
+  readonly isPatient: boolean;
   /** The most that the vendor's bill can differ from what is known by now, pico-USD. Null: an answer that is not streamed. */
   unknown(account: ReportedUsage | null): PicoUsd;
   /** Cost of the answer so far, pico-USD. */
@@ -26,6 +28,8 @@ export interface LeavingParts {
   /** How often the model may read its context: what is reported first is not all when it does so again. */
   contextRuns: number;
   bounds: TokenBounds;
+  /** Images: nothing that a stream shows of one tells what it costs, so that its usage is waited for as for a whole answer. */
+  isImage: boolean;
 }
 
 /** Less than this is not waited for, pico-USD: a tenth of a cent. */
@@ -33,12 +37,21 @@ export const worthWaiting: PicoUsd = 1_000_000_000n;
 /** For more than this the wait is as long as an answer may take: ten cents. */
 export const worthPatience: PicoUsd = 100_000_000_000n;
 
-export function createLeaving({ prices, promptBound, contextBound, contextRuns, bounds }: LeavingParts): Leaving {
+export function createLeaving({
+  prices,
+  promptBound,
+  contextBound,
+  contextRuns,
+  bounds,
+  isImage,
+}: LeavingParts): Leaving {
   const dearest = dearestWithin(prices, promptBound);
   const pieces = unitCost(unitLines({ image: bounds.images, minute: bounds.minutes }, prices.perUnit));
   return {
+    isPatient: isImage,
     unknown(account) {
-      if (account === null) return contextBound + BigInt(bounds.output) * dearest.output;
+      if (account === null || (isImage && (account.usage === null || account.partial)))
+        return contextBound + BigInt(bounds.output) * dearest.output;
       const { usage } = account;
       if (usage !== null && !account.partial) return 0n;
       if (usage === null) return contextBound;

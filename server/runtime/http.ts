@@ -82,6 +82,10 @@ export function requestLog(request: FastifyRequest): Log {
   return request.log;
 }
 
+/** Whether the body is a form, whose type names its boundary. */
+export const isFormContentType = ({ 'content-type': type = '' }: IncomingHttpHeaders): boolean =>
+  /^multipart\/form-data *;/i.test(type);
+
 /** Checks the headers that decide how a body is read, before it is read. */
 export function isJsonContentType(headers: IncomingHttpHeaders): boolean {
   const type = headers['content-type'];

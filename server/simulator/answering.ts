@@ -5,6 +5,7 @@ import { type Chunking, deliverStream } from './delivery.ts';
 import type { BareEvent, Envelope, StreamEvent, UsageReport, VendorDialect } from './dialect.ts';
 import { type Directives, type Fault, readDirectives } from './directives.ts';
 import { readEmbeddingAsk, writeEmbeddings } from './embeddings.ts';
+import { imageEvents, readForm, readImages, usageOfImages, writeImages } from './images.ts';
 import { isObject, jsonOrUndefined, type ParsedObject, stringify } from './json.ts';
 import { messages } from './messages.ts';
 import { modelObject, playedModels } from './models.ts';
@@ -194,6 +195,54 @@ async function playEmbeddings(settings: AnswerSettings, call: PlayedCall, body: 
   return sendBody(call, directives, directives.raw ?? writeEmbeddings(ask, directives, random));
 }
 
+/** Plays a request for images. A refusal may say that it costs something, as one of the vendor's moderation does. */
+async function playImages(settings: AnswerSettings, call: PlayedCall, edits: boolean): Promise<void> {
+  const { exchange, random, read } = call;
+  const type = exchange.request.headers['content-type'] ?? '';
+  const body = type.startsWith('multipart/') ? await readForm(read.body, type) : jsonOrUndefined(read.body.toString());
+  if (!isObject(body)) return fail(call, invalidPrompt('We could not parse the body of your request.'));
+  const ask = readImages(body, edits);
+  if ('status' in ask) return fail(call, ask);
+  const script = readDirectives(ask.prompt, settings.raw);
+  if (!script.ok) return fail(call, invalidPrompt(script.message));
+  const { directives } = script;
+  await exchange.sleep(Math.max(directives.delayMs, settings.firstTokenMs));
+  if (exchange.gone) return;
+  if (directives.drop) return exchange.sever('close');
+  const status = directives.status?.code ?? 200;
+  const created = Math.floor(settings.now() / 1_000);
+  if (status >= 300) {
+    const failure = wordingOf(call, status, ask.model, directives.status?.message ?? null);
+    if (directives.usageJson === null) return fail(call, failure, directives.headers);
+    exchange.response.statusCode = status;
+    setHeaders(call, vendorHeaders(call, status, 'application/json'), directives.headers);
+    const { status: _status, ...error } = failure;
+    return sendBody(call, directives, Buffer.from(stringify({ error, usage: usageOfImages(ask, 0, directives) })));
+  }
+  const isStream = ask.stream && directives.raw === null;
+  setHeaders(
+    call,
+    vendorHeaders(call, status, isStream ? 'text/event-stream; charset=utf-8' : 'application/json'),
+    directives.headers,
+  );
+  if (!isStream) return sendBody(call, directives, directives.raw ?? writeImages(ask, directives, created));
+  call.onStream();
+  exchange.response.flushHeaders();
+  await deliverStream({
+    exchange,
+    events: imageEvents(ask, directives, created),
+    failedEvents: () => {
+      const { status: _status, ...error } = midFailure(call, directives.fault, ask.model);
+      return [{ name: 'error', data: stringify({ type: 'error', error }), tokens: 0, counted: true }];
+    },
+    fault: directives.fault,
+    tokensPerSecond: settings.tokensPerSecond,
+    chunking: settings.chunking,
+    random,
+    onEvent: call.onEvent,
+  });
+}
+
 /** Plays one request as its directives ask. */
 async function play(settings: AnswerSettings, turn: Play): Promise<void> {
   const { call, prompt, directives } = turn;
@@ -241,6 +290,7 @@ export function createAnswering(settings: AnswerSettings): (arrival: Arrival) =>
     if (exchange.request.method !== 'POST') {
       return fail(call, { ...wordingOf(call, 405, '', 'Method Not Allowed'), status: 405 });
     }
+    if (route.makes !== undefined) return playImages(settings, call, route.makes === 'edits');
     const body = jsonOrUndefined(read.body.toString());
     if (!isObject(body)) return fail(call, invalidPrompt('We could not parse the JSON body of your request.'));
     if (route.embeds === true) return playEmbeddings(settings, call, body);

@@ -10,12 +10,20 @@ import type { Random } from './random.ts';
 import type { ReadBody } from './request-body.ts';
 import type { SimulatedVendor } from './vendors/vendor.ts';
 
+/** What an address of the vendor is for. `makes`: images. */
+export interface PlayedRoute {
+  protocol: VendorDialect['protocol'];
+  countOnly: boolean;
+  embeds?: true;
+  makes?: 'generations' | 'edits';
+}
+
 /** One request that has arrived. */
 export interface Arrival {
   exchange: HttpExchange;
   path: string;
   /** Null for an address that is none of the three protocols'. */
-  route: { protocol: VendorDialect['protocol']; countOnly: boolean; embeds?: true } | null;
+  route: PlayedRoute | null;
   /** The vendor that is played; null: the protocol's reference. */
   vendor: SimulatedVendor | null;
   read: Exclude<ReadBody, { kind: 'left' }>;

@@ -2,7 +2,6 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Protocol } from '../core/protocol.ts';
 import { type AnswerSettings, createAnswering } from './answering.ts';
 import { type BatchPlay, createBatches, ofBatch } from './batches.ts';
 import { createOpenaiBatches } from './batches-openai.ts';
@@ -10,6 +9,7 @@ import type { Chunking } from './delivery.ts';
 import { type HttpExchange, openExchange } from './exchange.ts';
 import { createPromptCache } from './prompt-cache.ts';
 import { createRecorder, headerPairs, type RecordedRequest } from './recorder.ts';
+import type { PlayedRoute } from './reply.ts';
 import { readBody } from './request-body.ts';
 import { createSignatures } from './signatures.ts';
 import { createSockets, type SocketPlay } from './sockets.ts';
@@ -99,12 +99,14 @@ const DEFAULT_MAX_BODY_BYTES = 32 * 1024 * 1024;
 /** Of a batch: https://platform.claude.com/docs/en/build-with-claude/batch-processing#batch-limitations */
 const MAX_BATCH_BYTES = 256 * 1024 * 1024;
 
-const DIALECT_PATHS: Record<string, { protocol: Protocol; countOnly: boolean; embeds?: true }> = {
+const DIALECT_PATHS: Record<string, PlayedRoute> = {
   '/v1/messages': { protocol: 'messages', countOnly: false },
   '/v1/messages/count_tokens': { protocol: 'messages', countOnly: true },
   '/v1/chat/completions': { protocol: 'chat-completions', countOnly: false },
   '/v1/responses': { protocol: 'responses', countOnly: false },
   '/v1/embeddings': { protocol: 'chat-completions', countOnly: false, embeds: true },
+  '/v1/images/generations': { protocol: 'chat-completions', countOnly: false, makes: 'generations' },
+  '/v1/images/edits': { protocol: 'chat-completions', countOnly: false, makes: 'edits' },
 };
 
 /** A path that begins with `/as/NAME` is that vendor's. */

@@ -256,7 +256,7 @@ async function inTurn(client: ClientBase, agentId: string, found: readonly Probe
   const { rows: models } = await client.query<{ id: string; minutes: number }>(
     `SELECT m.id, coalesce(p.effective_minutes, p.every_minutes, s.every_minutes, $2) AS minutes
      FROM model m LEFT JOIN model_probing p ON p.model = m.id LEFT JOIN probe_settings s ON true
-     WHERE m.enabled AND m.id = ANY ($1::text[])`,
+     WHERE m.enabled AND m.kind <> 'image' AND m.id = ANY ($1::text[])`,
     [found.map(({ model }) => model), defaultPaceMinutes],
   );
   const gaps = new Map(models.filter(({ minutes }) => minutes > 0).map(({ id, minutes }) => [id, minutes * 30_000]));

@@ -234,6 +234,7 @@ interface ModelRow extends ModelProbingSettings {
   costs: UnitPrices | null;
 }
 
+/** Models of images are not probed: each would be paid for as an image. */
 async function readModels(pool: Pool): Promise<ModelRow[]> {
   const { rows } = await pool.query(
     `SELECT m.id AS model, s.every_minutes AS "everyMinutes", s.monthly_budget AS "monthlyBudget", p.input,
@@ -245,7 +246,7 @@ async function readModels(pool: Pool): Promise<ModelRow[]> {
                         ORDER BY valid_from DESC, created_at DESC LIMIT 1) p ON true
      LEFT JOIN LATERAL (SELECT r.* FROM route r JOIN upstream u ON u.id = r.upstream_id AND u.enabled
                         WHERE r.model_id = m.id AND r.enabled ORDER BY r.priority, r.weight DESC LIMIT 1) r ON true
-     WHERE m.enabled ORDER BY m.id`,
+     WHERE m.enabled AND m.kind <> 'image' ORDER BY m.id`,
   );
   return rows.map(({ model, everyMinutes, monthlyBudget, ...row }) => ({
     model,

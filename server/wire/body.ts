@@ -1,6 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
-import type { MediaCount } from '../core/request.ts';
+import type { ImageAsk, MediaCount } from '../core/request.ts';
 import { type Content, contentRules, type Embedded } from './content.ts';
 import { asBuffer, JsonFault, type JsonNode, scanText, textOf } from './json.ts';
 import { spellMember, stepsTo } from './member-path.ts';
@@ -33,9 +33,12 @@ const limits = { maxDepth: MAX_DEPTH, maxValues: MAX_VALUES, refuseDuplicates: t
 
 /**
  * What the body is for: `count` is the token counting of the messages protocol, which needs no `max_tokens`; `embed` asks for
- * embeddings, in OpenAI's words.
+ * embeddings and `image` for images, in OpenAI's words.
  */
-export type Purpose = 'generate' | 'count' | 'embed';
+export type Purpose = 'generate' | 'count' | 'embed' | 'image';
+
+const kindOf = (purpose: Purpose, protocol: Protocol): BodyKind =>
+  purpose === 'embed' ? 'embeddings' : purpose === 'image' ? 'images' : protocol;
 
 /** Lists of tokens have a value for each: as many as the vendor takes in one request, and some. */
 const embeddingLimits = { ...limits, maxValues: 400_000 };
@@ -56,7 +59,7 @@ export function scanBody(raw: Uint8Array, protocol: Protocol, purpose: Purpose =
     if (!(fault instanceof JsonFault)) throw fault;
     const { message, duplicate, duplicateAt } = fault;
     const steps = duplicateAt > maxPathBytes ? [] : stepsTo(body, duplicateAt);
-    const kind = purpose === 'embed' ? 'embeddings' : protocol;
+    const kind = kindOf(purpose, protocol);
     const param = duplicate === null ? null : spellMember(kind, [...steps, duplicate]);
     const where = param === null || param === duplicate ? '' : `${param}: `;
     return { ok: false, problem: problem(`${where}The request body cannot be read: ${message}.`, param) };
@@ -87,7 +90,7 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     refuse('The request body starts with a byte order mark; send plain UTF-8.');
   }
   if (!isUtf8(body)) refuse('The request body is not valid UTF-8.');
-  const kind: BodyKind = purpose === 'embed' ? 'embeddings' : protocol;
+  const kind = kindOf(purpose, protocol);
   const rules = contentRules(kind);
   const { root, spellsNumbers } = scanText(body, rules.shape, purpose === 'embed' ? embeddingLimits : limits);
   if (root.kind !== 'object') refuse('The request body must be a JSON object.');
@@ -95,7 +98,7 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
 
   const unknownMembers = readUnknownMembers(body, kind, root);
   const model = readModel(body, root);
-  if (purpose !== 'embed') refuseOtherProtocol(protocol, root);
+  if (kind === protocol) refuseOtherProtocol(protocol, root);
   const stream = readBoolean(root.members.get('stream'), 'stream');
   if (stream && purpose === 'embed') refuse('stream: embeddings are not streamed; leave it out', 'stream');
   const maxTokens = capOf(body, protocol, purpose, root);
@@ -109,10 +112,12 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
     stream,
     maxTokens,
     ...readCaps(body, protocol, root),
-    answers: readAnswers(body, kind, root),
+    answers: content.imageAsk?.count ?? readAnswers(body, kind, root),
     includeUsage: kind === 'chat-completions' && readIncludeUsage(root),
+    ...(content.imageAsk === undefined ? {} : { imageAsk: askedForm(content.imageAsk, unknownMembers) }),
     textBytes:
       content.embedded?.textBytes ??
+      content.promptBytes ??
       body.length - content.inlineBytes + (content.compaction === 'asked' ? compactionBytes : 0),
     ...(content.embedded === undefined ? {} : embeddingFacts(content.embedded)),
     images: content.images,
@@ -137,12 +142,16 @@ function readFacts(body: Buffer, protocol: Protocol, purpose: Purpose): RequestF
   };
 }
 
+/** A member that no table knows may say the form of an image, in the words of another vendor. */
+const askedForm = (ask: ImageAsk, unknown: readonly string[]): ImageAsk =>
+  unknown.length === 0 ? ask : { ...ask, form: { quality: null, size: null } };
+
 const embeddingFacts = ({ inputs, countedTokens }: Embedded) => ({ inputs, countedTokens });
 
 /** An embedding has no output. */
 function capOf(body: Buffer, protocol: Protocol, purpose: Purpose, root: JsonNode): number | null {
   if (purpose === 'embed') return 0;
-  return purpose === 'count' ? null : readMaxTokens(body, protocol, root);
+  return purpose === 'count' || purpose === 'image' ? null : readMaxTokens(body, protocol, root);
 }
 
 /** Unknown members that are named; a body may have hundreds of thousands. */
@@ -155,7 +164,7 @@ function readUnknownMembers(body: Buffer, kind: BodyKind, root: JsonNode): strin
     if (isKnownMember(kind, name)) continue;
     const meant = mistakenFor(kind, name);
     if (meant !== null) refuse(`${meant}: must be spelled exactly so; the body has it in another spelling`, meant);
-    if (multiplier.test(name) && isMore(body, node))
+    if ((multiplier.test(name) || (kind === 'images' && imageMultiplier.test(name))) && isMore(body, node))
       refuse(`${name}: not available here, because it multiplies what the request costs; leave it out`, name);
     if (unknown.length < MAX_UNKNOWN) unknown.push(name);
   }
@@ -247,6 +256,10 @@ const answerNames = ['n', 'best_of'];
 const multiplier =
   /^(?:n|best_?of|num_?(?:answers|beams|candidates|choices|completions|generations|outputs|responses|results|return_sequences|samples|sequences)|n_?(?:answers|candidates|choices|completions|generations|outputs|responses|samples|sequences)|(?:answer|beam|candidate|choice|completion|generation|response|sample|sequence)s?_?(?:count|n|num|width|size)|use_beam_search|extra_body|extra_params|vllm_xargs)$/i;
 
+/** The same of images, and what makes one of them several. */
+const imageMultiplier =
+  /^(?:(?:num|number_of|max|n)_?images|images?_?(?:count|num|n)|batch_?(?:size|count)|samples|frame_count|frame_duration_ms|sequential_image_generation.*)$/i;
+
 /** How many answers are paid for. */
 function readAnswers(body: Buffer, kind: BodyKind, root: JsonNode): number {
   if (kind !== 'chat-completions') return 1;
@@ -274,10 +287,10 @@ function mediaOf({ media }: Content, unknownMembers: readonly string[]): MediaCo
 
 function expansion(
   body: Buffer,
-  { embedded, inlineBytes }: Content,
+  { embedded, promptBytes, inlineBytes }: Content,
   spellsNumbers: boolean,
 ): Pick<RequestFacts, 'expandedBytes'> {
-  const added = expandedBytes(body, embedded?.textBytes ?? body.length - inlineBytes, spellsNumbers);
+  const added = expandedBytes(body, embedded?.textBytes ?? promptBytes ?? body.length - inlineBytes, spellsNumbers);
   return added === 0 ? {} : { expandedBytes: added };
 }
 

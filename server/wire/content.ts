@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
-import type { MediaCount, MediaKind } from '../core/request.ts';
+import type { ImageAsk, MediaCount, MediaKind } from '../core/request.ts';
 import type { Json } from './dialogue/json.ts';
 import { isOptionalTool } from './dialogue/vendor-tools.ts';
 import {
@@ -61,6 +61,9 @@ export interface Content
   inlineBytes: number;
   /** Embeddings: what is embedded, measured; the rest of the body costs nothing. */
   embedded?: Embedded;
+  /** Images: what is asked for; its prompt is all of its text. */
+  imageAsk?: ImageAsk;
+  promptBytes?: number;
   gates: Gate[];
   /** What it holds beside its text, by its kind. */
   media: Map<MediaKind, MediaCount>;
@@ -185,6 +188,7 @@ const gatedMembers: Readonly<Record<BodyKind, ReturnType<typeof gatesOf>>> = {
   'chat-completions': gatesOf('chat-completions'),
   responses: gatesOf('responses'),
   embeddings: gatesOf('embeddings'),
+  images: gatesOf('images'),
 };
 
 function readMemberGates(walk: Walk, root: JsonNode, kind: BodyKind): void {
@@ -780,6 +784,71 @@ function readEmbeddings(walk: Walk, root: JsonNode): void {
   }
 }
 
+// Images
+
+const pictureShape = shape({ image_url: leaf, url: leaf, file_id: leaf });
+const picturesShape = { ...pictureShape, items: pictureShape };
+const imagesShape = bodyShape('images', {
+  image: picturesShape,
+  images: picturesShape,
+  mask: picturesShape,
+  markup: picturesShape,
+});
+
+/** As at the vendor: https://platform.openai.com/docs/api-reference/images/create */
+const maxImages = 10;
+const maxPartials = 3;
+
+/** What is asked for, and the pictures that are sent with it: in the body, by their address, or by the id of a file. */
+function readImages(walk: Walk, root: JsonNode): void {
+  const { body, found } = walk;
+  const refuse: Refuse = walk.refuse;
+  const prompt = root.members.get('prompt');
+  if (prompt === undefined || prompt.kind === 'null') return refuse('prompt: Field required', 'prompt');
+  if (prompt.kind !== 'string') return refuse('prompt: must be a string', 'prompt');
+  found.promptBytes = prompt.end - prompt.start;
+  const wordOf = (name: string): string | null => {
+    const node = root.members.get(name);
+    if (node === undefined || node.kind === 'null') return null;
+    return textOf(body, node) ?? refuse(`${name}: must be a string`, name);
+  };
+  const countOf = (name: string, least: number, most: number): number | null => {
+    const node = root.members.get(name);
+    if (node === undefined || node.kind === 'null') return null;
+    const count = wholeNumber(body, node);
+    if (count === null || count < least || count > most)
+      return refuse(`${name}: must be an integer from ${least} to ${most}`, name);
+    return count;
+  };
+  const format = wordOf('output_format');
+  // Frames of a GIF multiply its cost, and an SVG is written by another model besides; neither has a price here.
+  if (format !== null && !/^(?:png|jpeg|webp)$/.test(format))
+    return refuse(
+      'output_format: only png, jpeg and webp are available here',
+      'output_format',
+      'unsupported_parameter',
+    );
+  const formWord = (name: string): string | null => {
+    const word = wordOf(name);
+    return word === null || word === 'auto' || word === '' ? null : word;
+  };
+  found.imageAsk = {
+    count: countOf('n', 1, maxImages) ?? 1,
+    form: { quality: formWord('quality'), size: formWord('size') },
+    partials: countOf('partial_images', 0, maxPartials) ?? 0,
+  };
+  for (const name of ['image', 'images', 'mask', 'markup']) {
+    const node = root.members.get(name);
+    if (node === undefined || node.kind === 'null') continue;
+    for (const picture of node.kind === 'array' ? node.items : [node]) {
+      if (picture.kind === 'object') readFileId(walk, picture, { parent: null, key: name });
+      const url =
+        picture.kind === 'object' ? (picture.members.get('image_url') ?? picture.members.get('url')) : picture;
+      if (url !== undefined || !picture.members.has('file_id')) readImageUrl(walk, url);
+    }
+  }
+}
+
 // All of them
 
 function bodyShape(kind: BodyKind, members: Record<string, Shape>): Shape {
@@ -846,7 +915,7 @@ function rulesFor(kind: BodyKind, wanted: Shape, readContent: (walk: Walk, root:
         pdfWork: { left: pdfWorkOfBody },
       };
       readMemberGates(walk, root, kind);
-      if (kind !== 'embeddings') readTools(walk, root, kind);
+      if (kind !== 'embeddings' && kind !== 'images') readTools(walk, root, kind);
       readContent(walk, root);
       for (const { name } of found.gates) if (storedContexts.has(name)) addMedia(walk, 'stored_context');
       const maxToolUses = usesOf(walk, found.allToolUses);
@@ -865,4 +934,5 @@ const rules: Record<BodyKind, ContentRules> = {
   'chat-completions': rulesFor('chat-completions', chatShape, readChat),
   responses: rulesFor('responses', responsesShape, readResponses),
   embeddings: rulesFor('embeddings', embeddingsShape, readEmbeddings),
+  images: rulesFor('images', imagesShape, readImages),
 };

@@ -1,3 +1,4 @@
+import type { ImageForm } from '../core/image-price.ts';
 import type { JsonNode } from './json.ts';
 import type { Served } from './served.ts';
 
@@ -11,6 +12,8 @@ export interface Generated {
   searches?: number;
   /** Images that the vendor made, likewise. */
   images?: number;
+  /** What each of them is, where the answer says it. */
+  imageForm?: ImageForm;
   /** Why the answer ended, in the upstream's word. */
   finish?: string;
   /** What it says that it was served with; read only where something was asked for. */

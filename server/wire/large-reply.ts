@@ -35,6 +35,9 @@ export interface AnswerSkeleton {
   originOf(at: number): number;
 }
 
+/** Cuts a document that comes in pieces, one at a time. */
+export const createSkeletonCutter = (): Pick<Cutter, 'write' | 'end'> => new Cutter();
+
 /** Cuts the long strings and lists of numbers of a document that comes in pieces. */
 class Cutter {
   private parts: Buffer[] = [];

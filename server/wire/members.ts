@@ -59,6 +59,7 @@ export const memberPages = {
   completions: 'https://platform.openai.com/docs/api-reference/completions/create',
   responses: 'https://platform.openai.com/docs/api-reference/responses/create',
   embeddings: 'https://platform.openai.com/docs/api-reference/embeddings/create',
+  images: 'https://platform.openai.com/docs/api-reference/images/create',
   fastMode: 'https://platform.claude.com/docs/en/build-with-claude/fast-mode',
   residency: 'https://platform.claude.com/docs/en/build-with-claude/data-residency',
   tiers: 'https://platform.claude.com/docs/en/api/service-tiers',
@@ -328,8 +329,8 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
   },
 };
 
-/** What a body is: a request of a protocol, or one for embeddings. */
-export type BodyKind = Protocol | 'embeddings';
+/** What a body is: a request of a protocol, or one for embeddings or images. */
+export type BodyKind = Protocol | 'embeddings' | 'images';
 
 const tables: Readonly<Record<BodyKind, MemberTable>> = {
   ...memberTables,
@@ -338,6 +339,16 @@ const tables: Readonly<Record<BodyKind, MemberTable>> = {
       ...gatewayMembers,
       ...listed('form', memberPages.embeddings, undefined, 'model encoding_format dimensions'),
       ...listed('words', memberPages.embeddings, undefined, 'input user'),
+    },
+    parts: {},
+  },
+  images: {
+    members: {
+      ...gatewayMembers,
+      ...listed('form', memberPages.images, undefined, 'model n size quality background stream partial_images style'),
+      ...listed('form', memberPages.images, undefined, 'output_format output_compression response_format'),
+      ...listed('words', memberPages.images, undefined, 'prompt image images mask markup moderation input_fidelity'),
+      ...listed('words', memberPages.images, undefined, 'complexity safety_identifier user'),
     },
     parts: {},
   },
@@ -421,4 +432,5 @@ const foldedMembers: Readonly<Record<BodyKind, ReadonlyMap<string, string>>> = {
   'chat-completions': foldedOf('chat-completions'),
   responses: foldedOf('responses'),
   embeddings: foldedOf('embeddings'),
+  images: foldedOf('images'),
 };

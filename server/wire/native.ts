@@ -1,3 +1,4 @@
+import type { ImageForm } from '../core/image-price.ts';
 import { type Protocol, upstreamPaths } from '../core/protocol.ts';
 import type { CacheWrite } from '../core/request.ts';
 import type { ReportedUsage } from '../core/tokens.ts';
@@ -38,6 +39,8 @@ export interface ReplyProtocol {
   usage(root: JsonNode): JsonNode | null | undefined;
   /** How many searches it says were made, beside its items; null: it does not say; left out: the protocol has no place for it. */
   searches?(data: Uint8Array, root: JsonNode): number | null;
+  /** What each image of it is; left out: it has none. */
+  imageForm?(data: Uint8Array, root: JsonNode): ImageForm;
   /** Where it says why it ended; left out: nowhere. */
   finish?(root: JsonNode): JsonNode | undefined;
   readUsage(reported: unknown): UsageReading | null;
@@ -134,7 +137,7 @@ export async function countArrived(
 }
 
 function readReply(
-  { shape, list, noun, countItem, usage, readUsage, searches, finish, servedIn }: ReplyProtocol,
+  { shape, list, noun, countItem, usage, readUsage, searches, imageForm, finish, servedIn }: ReplyProtocol,
   body: Uint8Array,
   facts: Pick<RequestFacts, 'cacheWrite'> & Partial<Pick<RequestFacts, 'gates'>>,
   context: ReplyContext,
@@ -156,6 +159,8 @@ function readReply(
   }
   const counted = searches?.(body, root) ?? null;
   if (counted !== null) generated.searches = counted;
+  const form = imageForm?.(body, root);
+  if (form !== undefined) generated.imageForm = form;
   const reported = usage(root);
   const said = reported?.kind === 'object' ? valueOf(body, reported) : null;
   const found = said === null ? null : readUsage(said);

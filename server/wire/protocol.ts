@@ -221,6 +221,13 @@ export interface WireError {
   contentType: string;
 }
 
+/** Some events of a whole answer, which are relayed together. */
+export interface WholePiece {
+  bytes: Uint8Array;
+  /** Length of the content in it, in the unit of all pieces of the answer. */
+  weight: number;
+}
+
 /** One pair of protocols. */
 export interface Wire {
   client: Protocol;
@@ -238,6 +245,8 @@ export interface WireExchange {
    * it afterwards: its owner may put nothing in its place to free the memory.
    */
   body: Uint8Array;
+  /** Of the body; left out: JSON. */
+  readonly contentType?: string;
   /** What follows the upstream's base address. */
   readonly path: string;
   /** Types of the vendor's tools that the request offers and that translation left out; empty natively. */
@@ -254,6 +263,10 @@ export interface WireExchange {
   /** What can be counted of the beginning of an answer that was too large. */
   countArrived(pieces: readonly Uint8Array[], pause: () => Promise<void>): Promise<ReportedUsage>;
   stream(): WireStream;
+  /** The events in which a whole answer would have come, where they are none of the protocol's; null: it is none. */
+  eventsOfWhole?(body: Uint8Array): WholePiece[] | null;
+  /** What an upstream's refusal of the request says that it costs all the same; left out: it costs nothing. */
+  billed?(body: Uint8Array): ReportedUsage | null;
   /**
    * An upstream 400/413/422 on its way to the client; native: byte for byte, less identifiers of the operator's
    * account, and with our request id in place of the vendor's. Null when the body is not a readable error.

@@ -14,17 +14,10 @@ import {
   stringMember,
   typeOf,
 } from './dialogue/json.ts';
-import { UnreadableReply } from './protocol.ts';
+import { UnreadableReply, type WholePiece } from './protocol.ts';
 import { sseEvent } from './sse.ts';
 
 /** Turns an answer that came whole although it was to be streamed into the events in which it would have come. */
-
-/** Some events of a whole answer, which are relayed together. */
-export interface WholePiece {
-  bytes: Uint8Array;
-  /** Length of the content in it, in the unit of all pieces of the answer. */
-  weight: number;
-}
 
 /** Longest text of one event, in UTF-16 units: about 500 tokens, so that the brake can stop the answer in between. */
 const maxDeltaLength = 2_048;

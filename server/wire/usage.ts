@@ -1,6 +1,12 @@
 import type { UpstreamFeatures } from '../core/features.ts';
 import type { CacheWrite } from '../core/request.ts';
-import { MAX_POOL_TOKENS, type ModelRun, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
+import {
+  type ImageTokens,
+  MAX_POOL_TOKENS,
+  type ModelRun,
+  type ReportedUsage,
+  type TokenPools,
+} from '../core/tokens.ts';
 import type { Generated } from './generated.ts';
 
 /**
@@ -23,6 +29,8 @@ export interface UsageReading {
   outputMissing: boolean;
   /** Searches that the vendor made, as it says; left out: it says of none. */
   searches?: number;
+  /** Tokens of images, beside `usage`; left out: it counts none apart. */
+  imageTokens?: ImageTokens;
   /** Minutes of audio that the model heard, begun ones whole; left out: it says of none. */
   minutes?: number;
   /** Runs of other models than the one that was asked for, beside `usage`; left out: none. */
@@ -46,7 +54,7 @@ export function countedAs(reading: UsageReading | null, cached: CachedTokens): U
 export function reportedAs(
   reading: UsageReading | null,
   asked: CacheWrite,
-): Pick<ReportedUsage, 'usage' | 'clamped' | 'partial' | 'searches' | 'minutes' | 'runs'> {
+): Pick<ReportedUsage, 'usage' | 'clamped' | 'partial' | 'searches' | 'minutes' | 'runs' | 'imageTokens'> {
   if (reading === null) return { usage: null, clamped: false, partial: false };
   const { clamped, outputMissing, runs } = reading;
   return {
@@ -56,6 +64,7 @@ export function reportedAs(
     partial: outputMissing,
     ...(reading.searches === undefined ? {} : { searches: reading.searches }),
     ...(reading.minutes === undefined ? {} : { minutes: reading.minutes }),
+    ...(reading.imageTokens === undefined ? {} : { imageTokens: reading.imageTokens }),
   };
 }
 
@@ -74,12 +83,19 @@ function writtenAs(
 /** What an answer says beside its usage: its searches, unless its usage counts more of them, its images, why it ended and what it was served with. */
 export function piecesIn(
   reading: UsageReading | null,
-  { searches = 0, images = 0, finish, served }: Pick<Generated, 'searches' | 'images' | 'finish' | 'served'>,
-): Pick<ReportedUsage, 'searches' | 'images' | 'finish' | 'served'> {
+  {
+    searches = 0,
+    images = 0,
+    imageForm,
+    finish,
+    served,
+  }: Pick<Generated, 'searches' | 'images' | 'imageForm' | 'finish' | 'served'>,
+): Pick<ReportedUsage, 'searches' | 'images' | 'imageForm' | 'finish' | 'served'> {
   const most = Math.max(reading?.searches ?? 0, searches);
   return {
     ...(most === 0 ? {} : { searches: most }),
     ...(images === 0 ? {} : { images }),
+    ...(imageForm === undefined ? {} : { imageForm }),
     ...(finish === undefined ? {} : { finish }),
     ...(served === undefined ? {} : { served: { ...served } }),
   };
@@ -542,6 +558,48 @@ function outputOf({ completion, total, reasoning }: InclusiveCounts, prompt: num
   const extra = total - prompt - completion;
   if (reasoning !== null && reasoning > 0 && extra === reasoning) return completion + reasoning;
   return completion + Math.max(extra - outside, 0);
+}
+
+/**
+ * Reads the usage of images: tokens of text, and those of images apart. What it counts of the output without saying that it is text is
+ * of images (https://github.com/BerriAI/litellm/issues/31142). `sentImages`: the request had pictures, so that an input without
+ * details is theirs. Cached tokens without details are those of text first, whose discount is the smaller one.
+ */
+export function readImageUsage(reported: unknown, sentImages: boolean): UsageReading | null {
+  const usage = membersOf(reported);
+  const counter = new Counter();
+  const input = membersOf(usage['input_tokens_details'] ?? usage['prompt_tokens_details']);
+  const output = membersOf(usage['output_tokens_details'] ?? usage['completion_tokens_details']);
+  const cachedParts = membersOf(input['cached_tokens_details']);
+  const [textIn, imageIn] = [counter.count(input['text_tokens']), counter.count(input['image_tokens'])];
+  const said = firstCount(counter, usage['input_tokens'], usage['prompt_tokens']);
+  const made = firstCount(counter, usage['output_tokens'], usage['completion_tokens']);
+  const isDetailed = textIn !== null || imageIn !== null;
+  if (said === null && made === null && !isDetailed) return null;
+  const all = Math.max(said ?? 0, (textIn ?? 0) + (imageIn ?? 0));
+  const ofImages = imageIn ?? (textIn === null ? (sentImages ? all : 0) : all - textIn);
+  const ofText = all - ofImages;
+  const cached = Math.min(firstCount(counter, input['cached_tokens'], usage['cached_tokens']) ?? 0, all);
+  const cachedText = Math.min(counter.count(cachedParts['text_tokens']) ?? Math.min(cached, ofText), ofText);
+  const cachedImages = Math.min(counter.count(cachedParts['image_tokens']) ?? cached - cachedText, ofImages);
+  const textOut = Math.min(counter.count(output['text_tokens']) ?? 0, made ?? 0);
+  return {
+    usage: {
+      input: counter.bound(ofText - cachedText),
+      cacheHit: cachedText,
+      cacheWrite5m: 0,
+      cacheWrite1h: 0,
+      output: textOut,
+    },
+    imageTokens: {
+      input: counter.bound(ofImages - cachedImages),
+      cacheHit: cachedImages,
+      output: Math.max(made ?? 0, counter.count(output['image_tokens']) ?? 0) - textOut,
+    },
+    unsplitWrites: 0,
+    clamped: counter.clamped,
+    outputMissing: made === null,
+  };
 }
 
 // Back to each protocol's words

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-type Text = Exclude<BodyKind, 'embeddings'>;
+type Text = Exclude<BodyKind, 'embeddings' | 'images'>;
 
 const addresses: Record<Text, { paths: string[]; model: string }> = {
   // Each model is answered by an upstream of another protocol.

@@ -120,7 +120,7 @@ function play(
       leftMs: 30_000,
     },
     isDrained: false,
-    leaving: { unknown: () => 0n, answer: () => 0n },
+    leaving: { isPatient: false, unknown: () => 0n, answer: () => 0n },
     maxReplyBytes: 1e6,
     share: createAnswerRoom({ perAccountBytes: 1e9, totalBytes: 1e9, maxAnswerBytes: 1e6 }).open('account'),
     dispatchedAt: performance.now(),
@@ -508,7 +508,7 @@ describe('a client that leaves', () => {
 
   it('is waited for until the cost is known, and no longer than the wait costs what it can tell', async () => {
     const unknownUntil = (told: () => boolean, answer: () => bigint) =>
-      play({ leaving: { unknown: () => (told() ? 0n : 10_000_000_000n), answer } });
+      play({ leaving: { isPatient: false, unknown: () => (told() ? 0n : 10_000_000_000n), answer } });
     let isTold = false;
     const early = unknownUntil(
       () => isTold,

@@ -34,6 +34,8 @@ const streams = (steyg: Steyg) => [
   steyg.messages.stream(ping),
   steyg.chat.completions.stream(asked.chat('hi')),
   steyg.responses.stream(asked.responses('hi')),
+  steyg.images.generateStream({ model: 'm', prompt: 'hi' }),
+  steyg.images.editStream({ model: 'm', prompt: 'hi', images: [{ image_url: 'data:image/png;base64,' }] }),
 ];
 
 describe('what is committed is fresh', () => {
@@ -59,6 +61,10 @@ describe('every REST operation', () => {
     estimateResponse: (steyg) => steyg.responses.estimate(asked.responses('hi')),
     estimateEmbeddings: (steyg) => steyg.embeddings.estimate({ model: 'm', input: 'hi' }),
     createEmbeddings: (steyg) => steyg.embeddings.create({ model: 'm', input: 'hi' }),
+    createImages: (steyg) => steyg.images.generate({ model: 'm', prompt: 'hi' }),
+    editImages: (steyg) => steyg.images.edit({ model: 'm', prompt: 'hi', images: [{ image_url: 'https://x.test' }] }),
+    estimateImages: (steyg) => steyg.images.estimate({ model: 'm', prompt: 'hi' }),
+    estimateImageEdits: (steyg) => steyg.images.estimate({ model: 'm', prompt: 'hi', images: [] }),
     listModels: (steyg) => steyg.models.list(),
     retrieveModel: (steyg) => steyg.models.retrieve('a/b c'),
     getUsage: (steyg) => steyg.usage.get({ from: '2026-11-01', limit: 5 }),

@@ -20,12 +20,12 @@ const upstreams: readonly Protocol[] = ['messages', 'chat-completions', 'respons
 function problemsOf(kind: BodyKind, body: unknown): { native: WireProblem | null; translated: (WireProblem | null)[] } {
   const bodyText = typeof body === 'string' ? body : JSON.stringify(body);
   const raw = bytes(bodyText);
-  const protocol = kind === 'embeddings' ? 'chat-completions' : kind;
-  const scan = scanBody(raw, protocol, kind === 'embeddings' ? 'embed' : 'generate');
+  const protocol = kind === 'embeddings' || kind === 'images' ? 'chat-completions' : kind;
+  const scan = scanBody(raw, protocol, kind === 'embeddings' ? 'embed' : kind === 'images' ? 'image' : 'generate');
   if (!scan.ok) return { native: scan.problem, translated: [] };
   const { facts } = scan;
   const gate = facts.gates[0]?.problem ?? null;
-  if (kind === 'embeddings' || gate !== null) return { native: gate, translated: [] };
+  if (kind === 'embeddings' || kind === 'images' || gate !== null) return { native: gate, translated: [] };
   const translated = upstreams
     .filter((upstream) => upstream !== protocol && !(upstream === 'responses' && /"stop/.test(bodyText)))
     .map((upstream) => wireFor(protocol, upstream).request(raw, facts, contextWith({ jsonObject: true })));
@@ -44,6 +44,7 @@ const unread: Record<BodyKind, RegExp> = {
   'chat-completions': /^messages\[\d+\]\.name$|tool_calls\[\d+\]\.type$|^max_tokens$/,
   responses: /\.summary\[\d+\]\.type$|^store$/,
   embeddings: /^(?:encoding_format|dimensions|user)$|^input\[\d+\]\[\d+\]$/,
+  images: /^(?:images?(?:\[\d+\].*)?|mask.*|background|moderation|user|output_compression|response_format)$/,
 };
 
 const cases = (Object.keys(samples) as BodyKind[]).flatMap((kind) =>
@@ -128,6 +129,7 @@ function documented(kind: BodyKind): Set<string> {
     'chat-completions': 'ChatCompletionRequest',
     responses: 'ResponsesRequest',
     embeddings: 'EmbeddingsRequest',
+    images: 'ImagesRequest',
   };
   const names = new Set<string>();
   const seen = new Set<unknown>();

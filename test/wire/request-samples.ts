@@ -142,6 +142,29 @@ export const samples: Record<BodyKind, Record<string, unknown>[]> = {
     { model: 'm', input: ['a', 'b'], encoding_format: 'float', dimensions: 8, user: 'u' },
     { model: 'm', input: [[1, 2], [3]] },
   ],
+  images: [
+    {
+      model: 'm',
+      prompt: 'An owl.',
+      n: 2,
+      size: '1024x1024',
+      quality: 'low',
+      background: 'opaque',
+      output_format: 'jpeg',
+      output_compression: 80,
+      stream: true,
+      partial_images: 2,
+      moderation: 'low',
+      user: 'u',
+    },
+    {
+      model: 'm',
+      prompt: 'p',
+      response_format: 'url',
+      images: [{ image_url: 'data:image/png;base64,AAAA' }],
+      mask: { image_url: 'https://x.test/m.png' },
+    },
+  ],
 };
 
 /** Every member and item below a value, by its path. */

@@ -695,6 +695,76 @@ export interface EmbeddingsResponse {
   [member: string]: unknown;
 }
 
+export interface ImagesRequest {
+  model: string;
+  prompt: string;
+  n?: number | undefined;
+  /** `WIDTHxHEIGHT`, such as `1024x1024`, or `auto`. */
+  size?: string | undefined;
+  /** In the vendor's word, such as `low`, `medium` or `high`. */
+  quality?: string | undefined;
+  background?: string | undefined;
+  output_format?: 'png' | 'jpeg' | 'webp' | undefined;
+  output_compression?: number | undefined;
+  response_format?: 'b64_json' | 'url' | undefined;
+  stream?: boolean | undefined;
+  /** First versions of an image in a stream. */
+  partial_images?: number | undefined;
+  moderation?: string | undefined;
+  user?: string | undefined;
+  /** Edits alone: the pictures to start from. */
+  images?: {
+    /** A data URL, or an address that the vendor fetches. */
+    image_url: string;
+    [member: string]: unknown;
+  }[] | undefined;
+  /** Edits alone: what of the first picture may change. */
+  mask?: {
+    /** A data URL, or an address that the vendor fetches. */
+    image_url: string;
+    [member: string]: unknown;
+  } | undefined;
+  [member: string]: unknown;
+}
+
+export interface ImagesResponse {
+  created: number;
+  data: {
+    b64_json?: string | undefined;
+    url?: string | undefined;
+    [member: string]: unknown;
+  }[];
+  size?: string | undefined;
+  quality?: string | undefined;
+  background?: string | undefined;
+  output_format?: string | undefined;
+  usage?: {
+    input_tokens: number;
+    input_tokens_details?: {
+      image_tokens: number;
+      text_tokens: number;
+      [member: string]: unknown;
+    } | undefined;
+    output_tokens: number;
+    output_tokens_details?: {
+      image_tokens: number;
+      text_tokens: number;
+      [member: string]: unknown;
+    } | undefined;
+    total_tokens: number;
+    [member: string]: unknown;
+  } | undefined;
+  [member: string]: unknown;
+}
+
+export interface ImagesEvent {
+  /** `image_generation.partial_image`, `image_generation.completed`, or the same of `image_edit`. */
+  type: string;
+  b64_json?: string | undefined;
+  partial_image_index?: number | undefined;
+  [member: string]: unknown;
+}
+
 /** What a request would hold and cost, by the prices of this moment. */
 export interface Estimate {
   object: 'estimate';
@@ -749,7 +819,7 @@ export interface Model {
   name: string;
   contextLength: number;
   maxOutputTokens: number;
-  /** `text` answers; `embedding` is asked at `/v1/embeddings`. */
+  /** `text` answers; `embedding` is asked at `/v1/embeddings`, `image` at `/v1/images/generations` and `/v1/images/edits`. */
   kind: 'text' | 'embedding' | 'image';
   /** The reasoning efforts that the model knows, the strongest first; absent: not said, or none. */
   reasoning?: {

@@ -1,3 +1,4 @@
+import { leastImageTokens, pricesForImages, tokensOfPartial } from '../../core/image-cost.ts';
 import { MAX_PICO, type PicoUsd } from '../../core/money.ts';
 import {
   type ChargedUnit,
@@ -11,7 +12,7 @@ import {
   type UnitPrices,
 } from '../../core/price.ts';
 import { allowedPrices, dearestVariant, variantOf } from '../../core/price-variants.ts';
-import { type CacheWrite, mostInputTokens, type PromptSize, promptBound } from '../../core/request.ts';
+import { type CacheWrite, type ImageAsk, mostInputTokens, type PromptSize, promptBound } from '../../core/request.ts';
 import { chargedBytesPerToken, heldBytesPerToken } from '../../core/tokens.ts';
 
 /** Computes how much free budget a request needs, and how much of it is held. Pure. */
@@ -42,6 +43,8 @@ export interface RequestSize extends PromptSize {
   advice?: number;
   /** The dearest prices of other models that may run for it; left out: none may. */
   otherPrices?: UnitPrices;
+  /** What it asks for, of a request for images; left out: it is none. */
+  imageAsk?: ImageAsk;
   /** The variant of the prices that it asks for, as in `PriceVariant`; left out: none. */
   variant?: string;
 }
@@ -90,7 +93,9 @@ const minAnswerTokens = 16;
  * needs more extends its hold, or is stopped. Of tiered prices the dearest that the prompt can reach are held.
  */
 export function holdSize(request: RequestSize, model: ModelSize, prices: TieredPrices): HoldSize {
-  const price = request.variant === undefined ? prices : dearestVariant(prices, request.variant);
+  const { imageAsk } = request;
+  const asked = request.variant === undefined ? prices : dearestVariant(prices, request.variant);
+  const price = imageAsk === undefined ? asked : pricesForImages(asked, imageAsk);
   const isEmbedding = request.inputs !== undefined;
   const window = model.contextWindow * (request.inputs ?? 1);
   const tokensAt = (bytesPerToken: number): number =>
@@ -116,22 +121,28 @@ export function holdSize(request: RequestSize, model: ModelSize, prices: TieredP
   const piecesCost = (countOf: (unit: ChargedUnit) => number) =>
     chargedUnits.reduce((sum, unit) => sum + BigInt(countOf(unit)) * (price.perUnit?.[unit] ?? 0n), 0n);
   const advice = BigInt((request.advice ?? 0) * model.maxOutputTokens) * dearest.output;
-  const contextBound = BigInt(mostInput) * inputPrice + piecesCost((unit) => pieces[unit]) + advice;
+  const partials = BigInt((imageAsk?.partials ?? 0) * tokensOfPartial * request.answers) * dearest.output;
+  const contextBound = BigInt(mostInput) * inputPrice + piecesCost((unit) => pieces[unit]) + advice + partials;
   const bound = least(contextBound + answers(cap), MAX_PICO);
   const covered = request.stream ? least(contextBound + answers(stepTokens), bound) : bound;
+  const isMade = (unit: ChargedUnit): boolean => unit === 'image' && imageAsk !== undefined;
   const target = least(
     input * likelyInputPrice +
       answers(stepTokens) +
       // Minutes are known only from the last usage, when nothing can be stopped any more: all of them are reserved.
-      piecesCost((unit) => Math.min(pieces[unit], held[unit] ?? pieces[unit])),
+      // Images that are asked for are made, unlike those that a tool may make.
+      piecesCost((unit) => (isMade(unit) ? pieces[unit] : Math.min(pieces[unit], held[unit] ?? pieces[unit]))),
     covered,
   );
   const promptFloor = isEmbedding ? BigInt(tokensAt(chargedBytesPerToken)) * likely.input : input * likely.cacheHit;
   // A recording has begun at least one minute.
-  const measured = promptFloor + piecesCost((unit) => (unit === 'minute' ? Math.min(pieces.minute, 1) : 0));
+  const measured =
+    promptFloor +
+    piecesCost((unit) => (unit === 'minute' ? Math.min(pieces.minute, 1) : isMade(unit) ? pieces.image : 0));
   const contextFloor =
     request.unmeasured === true ? most(measured, BigInt(Math.min(mostInput, window)) * inputPrice) : measured;
-  const floor = contextFloor + BigInt(Math.min(cap, minAnswerTokens)) * likely.output;
+  const shortest = imageAsk === undefined ? minAnswerTokens : leastImageTokens;
+  const floor = contextFloor + BigInt(Math.min(cap, shortest)) * likely.output;
   return {
     estimatedInputTokens,
     bound,

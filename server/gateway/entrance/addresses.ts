@@ -1,7 +1,8 @@
 /** How addresses of the data plane may be spelled, and what a wrong base address looks like. */
 
 /** Calls that lie below `/v1`. */
-const versioned = 'chat\\/completions|completions|models(?:\\/.*)?|responses(?:\\/.*)?|embeddings';
+const versioned =
+  'chat\\/completions|completions|models(?:\\/.*)?|responses(?:\\/.*)?|embeddings|images\\/(?:generations|edits)';
 const withoutVersion = new RegExp(`^/api/(?:${versioned})$`);
 const twiceVersioned = /^\/api\/v1\/v1(?:\/|$)/;
 const ofDataPlane = new RegExp(`^/api/(?:v1(?:/|$)|messages$|(?:${versioned})$)`);

@@ -1,10 +1,17 @@
 import type { Readable } from 'node:stream';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ModelKind } from '../../core/kind.ts';
-import type { Protocol } from '../../core/protocol.ts';
+import type { ImagePath, Protocol } from '../../core/protocol.ts';
 import type { Principal } from '../../keys/keyring.ts';
 import type { GatewayTimeouts } from '../../runtime/config.ts';
-import { describeError, describeRequest, isJsonContentType, requestIdHeaders, requestLog } from '../../runtime/http.ts';
+import {
+  describeError,
+  describeRequest,
+  isFormContentType,
+  isJsonContentType,
+  requestIdHeaders,
+  requestLog,
+} from '../../runtime/http.ts';
 import { publicSentence } from '../../runtime/http-server.ts';
 import type { Metrics } from '../../runtime/telemetry/metrics.ts';
 import { readTraceContext } from '../../runtime/telemetry/trace-context.ts';
@@ -53,6 +60,8 @@ declare module 'fastify' {
     protocol?: Protocol;
     /** `now`: the key is checked in the database, because no admission follows. */
     authenticate?: 'admission' | 'now';
+    /** The body may be a form. */
+    takesForms?: boolean;
     /** A POST without a body, whatever type it names. */
     bodyless?: boolean;
     /** The body is read by its route while it arrives, up to so many bytes. */
@@ -118,7 +127,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
   app.decorateRequest('takeRoom', null);
   app.decorateRequest('giveRoom', null);
   const budget = createLoopBudget();
-  app.addContentTypeParser('application/json', (request: FastifyRequest, payload: Readable) =>
+  app.addContentTypeParser(['application/json', 'multipart/form-data'], (request: FastifyRequest, payload: Readable) =>
     readIncomingBody({
       payload,
       announcedBytes: announcedBytes(request),
@@ -153,7 +162,9 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
     const limited = taken instanceof Promise ? await taken : taken;
     if (limited !== null) throw new RefusalError(refusals.rateLimited(limited));
 
-    const { streamsUpTo, bodyless = streamsUpTo !== undefined } = config;
+    const { streamsUpTo, takesForms = false } = config;
+    const isForm = takesForms && isFormContentType(request.headers);
+    const { bodyless = streamsUpTo !== undefined || isForm } = config;
     const limitBytes = streamsUpTo ?? bodyLimitBytes;
     if (Number(request.headers['content-length']) > limitBytes) {
       throw new RefusalError(refusals.requestTooLarge(limitBytes));
@@ -249,17 +260,25 @@ export interface ModelRouteParts {
   tracer: Tracer | null;
 }
 
-/** `POST /v1/messages`, `/v1/chat/completions`, `/v1/responses`, its compactions, and `/v1/embeddings`, which is worded like chat completions. */
+/**
+ * `POST /v1/messages`, `/v1/chat/completions`, `/v1/responses`, its compactions, and what is worded like chat completions:
+ * `/v1/embeddings`, `/v1/images/generations` and `/v1/images/edits`.
+ */
 export function registerModelRoutes(app: FastifyInstance, { relay, metrics, timeouts, tracer }: ModelRouteParts): void {
-  const routes: [string, Protocol, ModelKind, 'compacts'?][] = [
+  const routes: [string, Protocol, ModelKind, ('compacts' | ImagePath)?][] = [
     ['/v1/messages', 'messages', 'text'],
     ['/v1/chat/completions', 'chat-completions', 'text'],
     ['/v1/responses', 'responses', 'text'],
     ['/v1/responses/compact', 'responses', 'text', 'compacts'],
     ['/v1/embeddings', 'chat-completions', 'embedding'],
+    ['/v1/images/generations', 'chat-completions', 'image', 'generations'],
+    ['/v1/images/edits', 'chat-completions', 'image', 'edits'],
   ];
-  for (const [url, protocol, asks, compacts] of routes) {
-    app.post(url, { config: { protocol, authenticate: 'admission' } }, async (request, response) => {
+  for (const [url, protocol, asks, does] of routes) {
+    const compacts = does === 'compacts';
+    const imagePath = does === 'compacts' ? undefined : does;
+    const config = { protocol, authenticate: 'admission', takesForms: imagePath === 'edits' } as const;
+    app.post(url, { config }, async (request, response) => {
       const { principal } = request;
       if (principal === null) throw new Error('a route of the data plane was reached without a principal');
       response.hijack();
@@ -272,10 +291,11 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
         const model = await relay({
           protocol,
           asks,
-          ...(compacts === undefined ? {} : { compacts: true }),
+          ...(compacts ? { compacts } : {}),
+          ...(imagePath === undefined ? {} : { imagePath }),
           principal,
           requestId: request.id,
-          bytes: createRequestBytes(takeBody(request, compacts !== undefined), () => request.giveRoom?.()),
+          bytes: createRequestBytes(takeBody(request, compacts), () => request.giveRoom?.()),
           rawHeaders: request.raw.rawHeaders,
           headers: request.headers,
           traceContext,

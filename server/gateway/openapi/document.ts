@@ -43,6 +43,9 @@ const components = [
   schemas.responsesEvent,
   schemas.embeddingsRequest,
   schemas.embeddingsResponse,
+  schemas.imagesRequest,
+  schemas.imagesResponse,
+  schemas.imagesEvent,
   schemas.estimate,
   schemas.model,
   schemas.modelList,
@@ -209,6 +212,61 @@ const embeddings: Json = exchange({
   parameters: [tags],
 });
 
+const imagesOf = (facts: Pick<Exchange, 'operationId' | 'summary' | 'description' | 'example' | 'stream'>): Json =>
+  exchange({
+    request: schemas.imagesRequest,
+    response: schemas.imagesResponse,
+    event: schemas.imagesEvent,
+    error: schemas.openAiError,
+    statuses: modelStatuses,
+    headers: cost,
+    parameters: [tags],
+    ...facts,
+  });
+
+const imageTerms =
+  'For models of kind `image`. Forwarded unchanged but for the model id (and `response_format: b64_json` where the vendor knows nothing else). Tokens of text and of images have prices of their own, or an image has one by its size and quality; the most that the request can come to is held, and the refusal of a vendor costs what it bills.';
+
+const generateImages: Json = imagesOf({
+  operationId: 'createImages',
+  summary: 'Make images',
+  description: imageTerms,
+  example: { model: 'gpt-image-2', prompt: 'An owl.', size: '1024x1024', quality: 'low' },
+  stream: 'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"…"}\n\n',
+});
+
+/** As a form, which client libraries send, or as JSON with data URLs. */
+function editImages(): Json {
+  const edits = imagesOf({
+    operationId: 'editImages',
+    summary: 'Edit images',
+    description: `${imageTerms} As JSON, or as a form with up to 16 files \`image\` or \`image[]\` and one \`mask\`, which is written anew on its way to the vendor. A request has at most 32 MB.`,
+    example: {
+      model: 'gpt-image-2',
+      prompt: 'With a hat.',
+      images: [{ image_url: 'data:image/png;base64,…' }],
+    },
+    stream: 'event: image_edit.completed\ndata: {"type":"image_edit.completed","b64_json":"…"}\n\n',
+  }) as { post: { requestBody: { content: Json } } };
+  const file: Json = { type: 'string', format: 'binary' };
+  edits.post.requestBody.content['multipart/form-data'] = {
+    schema: {
+      type: 'object',
+      required: ['model', 'prompt', 'image'],
+      properties: {
+        model: { type: 'string' },
+        prompt: { type: 'string' },
+        image: { type: 'array', items: file },
+        mask: file,
+        n: { type: 'integer' },
+        size: { type: 'string' },
+        quality: { type: 'string' },
+      },
+    },
+  };
+  return edits;
+}
+
 /** Usage: added up, by request, or of one session. */
 const usage: Json = read(
   'getUsage',
@@ -287,6 +345,20 @@ function estimatePaths(version: Json): Record<string, Json> {
       of: 'embeddings',
       request: schemas.embeddingsRequest,
       example: { model: 'text-embedding-3-small', input: 'ping' },
+      error: schemas.openAiError,
+    }),
+    '/v1/images/generations/estimate': estimateOf({
+      operationId: 'estimateImages',
+      of: 'images',
+      request: schemas.imagesRequest,
+      example: { model: 'gpt-image-2', prompt: 'An owl.' },
+      error: schemas.openAiError,
+    }),
+    '/v1/images/edits/estimate': estimateOf({
+      operationId: 'estimateImageEdits',
+      of: 'edits of images',
+      request: schemas.imagesRequest,
+      example: { model: 'gpt-image-2', prompt: 'With a hat.', images: [{ image_url: 'data:image/png;base64,…' }] },
       error: schemas.openAiError,
     }),
   };
@@ -373,6 +445,8 @@ export function openApiDocument(baseUrl: string): Json {
         parameters: [tags],
       }),
       '/v1/embeddings': embeddings,
+      '/v1/images/generations': generateImages,
+      '/v1/images/edits': editImages(),
       '/v1/models': read('listModels', 'The models that this key may call', ref(schemas.modelList)),
       '/v1/models/{id}': read('retrieveModel', 'One model', ref(schemas.model), [
         { name: 'id', in: 'path', required: true, schema: { type: 'string' } },

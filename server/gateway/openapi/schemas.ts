@@ -453,7 +453,10 @@ export const model = open({
   name: text,
   context_length: z.int(),
   max_output_tokens: z.int(),
-  kind: z.enum(modelKinds).meta({ description: '`text` answers; `embedding` is asked at `/v1/embeddings`.' }),
+  kind: z.enum(modelKinds).meta({
+    description:
+      '`text` answers; `embedding` is asked at `/v1/embeddings`, `image` at `/v1/images/generations` and `/v1/images/edits`.',
+  }),
   reasoning: open({ mandatory: z.boolean(), supported_efforts: z.array(text) })
     .optional()
     .meta({
@@ -731,6 +734,52 @@ export const embeddingsResponse = open({
   model: text,
   usage: open({ prompt_tokens: z.int(), total_tokens: z.int() }),
 }).meta({ id: 'EmbeddingsResponse' });
+
+const picture = open({ image_url: text.meta({ description: 'A data URL, or an address that the vendor fetches.' }) });
+
+export const imagesRequest = open({
+  model: text,
+  prompt: text,
+  n: z.int().min(1).max(10).optional(),
+  size: text.optional().meta({ description: '`WIDTHxHEIGHT`, such as `1024x1024`, or `auto`.' }),
+  quality: text.optional().meta({ description: "In the vendor's word, such as `low`, `medium` or `high`." }),
+  background: text.optional(),
+  output_format: z.enum(['png', 'jpeg', 'webp']).optional(),
+  output_compression: z.int().optional(),
+  response_format: z.enum(['b64_json', 'url']).optional(),
+  stream: z.boolean().optional(),
+  partial_images: z.int().min(0).max(3).optional().meta({ description: 'First versions of an image in a stream.' }),
+  moderation: text.optional(),
+  user: text.optional(),
+  images: z.array(picture).optional().meta({ description: 'Edits alone: the pictures to start from.' }),
+  mask: picture.optional().meta({ description: 'Edits alone: what of the first picture may change.' }),
+}).meta({ id: 'ImagesRequest' });
+
+const imageTokens = open({ image_tokens: z.int(), text_tokens: z.int() });
+
+export const imagesResponse = open({
+  created: z.int(),
+  data: z.array(open({ b64_json: text.optional(), url: text.optional() })),
+  size: text.optional(),
+  quality: text.optional(),
+  background: text.optional(),
+  output_format: text.optional(),
+  usage: open({
+    input_tokens: z.int(),
+    input_tokens_details: imageTokens.optional(),
+    output_tokens: z.int(),
+    output_tokens_details: imageTokens.optional(),
+    total_tokens: z.int(),
+  }).optional(),
+}).meta({ id: 'ImagesResponse' });
+
+export const imagesEvent = open({
+  type: text.meta({
+    description: '`image_generation.partial_image`, `image_generation.completed`, or the same of `image_edit`.',
+  }),
+  b64_json: text.optional(),
+  partial_image_index: z.int().optional(),
+}).meta({ id: 'ImagesEvent' });
 
 export const credits = open({ data: open({ total_credits: usdNumber, total_usage: usdNumber }) }).meta({
   id: 'Credits',

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Ledger } from '../../billing/lane/ledger.ts';
 import type { ModelKind } from '../../core/kind.ts';
 import { formatUsd } from '../../core/money.ts';
-import type { Protocol } from '../../core/protocol.ts';
+import type { ImagePath, Protocol } from '../../core/protocol.ts';
 import type { Keyring } from '../../keys/keyring.ts';
 import type { RequestBound } from '../../metering/bound.ts';
 import { requestIdHeaders } from '../../runtime/http.ts';
@@ -160,17 +160,21 @@ function refusedAs(protocol: Protocol, refusal: Refusal): EstimateOutcome {
 }
 
 export function registerEstimates(app: FastifyInstance, { estimate }: { estimate: Estimator }): void {
-  const routes: [string, Protocol, ModelKind][] = [
+  const routes: [string, Protocol, ModelKind, ImagePath?][] = [
     ['/v1/messages/estimate', 'messages', 'text'],
     ['/v1/chat/completions/estimate', 'chat-completions', 'text'],
     ['/v1/responses/estimate', 'responses', 'text'],
     ['/v1/embeddings/estimate', 'chat-completions', 'embedding'],
+    ['/v1/images/generations/estimate', 'chat-completions', 'image', 'generations'],
+    ['/v1/images/edits/estimate', 'chat-completions', 'image', 'edits'],
   ];
-  for (const [url, protocol, asks] of routes) {
-    app.post(url, { config: { protocol, authenticate: 'now' } }, async (request, response) => {
+  for (const [url, protocol, asks, imagePath] of routes) {
+    const config = { protocol, authenticate: 'now', takesForms: imagePath === 'edits' } as const;
+    app.post(url, { config }, async (request, response) => {
       const answer = await estimate({
         protocol,
         asks,
+        ...(imagePath === undefined ? {} : { imagePath }),
         principal: principalOf(request),
         requestId: request.id,
         bytes: createRequestBytes(bodyOf(request)),

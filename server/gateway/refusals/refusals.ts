@@ -284,7 +284,7 @@ const shapeRefusals = {
     code: null,
     final: true,
     message:
-      'This service does not offer this call. It has messages, chat completions, responses, embeddings, batches and their files, models, usage, key, credits and generation.',
+      'This service does not offer this call. It has messages, chat completions, responses, embeddings, images, batches and their files, models, usage, key, credits and generation.',
   }),
   methodNotAllowed: (allow: string): Refusal => ({
     name: 'method_not_allowed',

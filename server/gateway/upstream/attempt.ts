@@ -5,8 +5,7 @@ import type { ReportedUsage, TokenPools } from '../../core/tokens.ts';
 import type { Brake, StopReason } from '../../metering/brake.ts';
 import { type Leaving, worthPatience, worthWaiting } from '../../metering/leaving.ts';
 import type { GatewayTimeouts } from '../../runtime/config.ts';
-import type { StreamEnd, StreamError, WireStream } from '../../wire/protocol.ts';
-import type { WholePiece } from '../../wire/unstreamed.ts';
+import type { StreamEnd, StreamError, WholePiece, WireStream } from '../../wire/protocol.ts';
 import type { Client } from '../entrance/client.ts';
 import type { AnswerShare } from '../load/answer-room.ts';
 import { type AnswerTurns, maxPartBytes, workOf } from '../load/answer-turns.ts';
@@ -574,7 +573,8 @@ class Attempt implements Receiver {
     const account = this.accountOf(stream);
     const unknown = leaving.unknown(account);
     // Waiting for the usage of a finished answer costs nothing.
-    const waitMs = unknown < worthPatience ? timeouts.leftMs : Math.max(timeouts.leftMs, timeouts.replyMs);
+    const waitMs =
+      unknown < worthPatience && !leaving.isPatient ? timeouts.leftMs : Math.max(timeouts.leftMs, timeouts.replyMs);
     if (stream.state === 'finished') return unknown >= worthWaiting ? waitMs : lingerMs;
     // Without the report, and without the vendor's count of hidden reasoning, that reasoning would be free for clients
     // that leave before it.

@@ -14,6 +14,7 @@ import { withNumericCode } from '../refusals/numeric-codes.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import { sendInStream, sendRefusal } from '../refusals/refuse.ts';
 import {
+  type ImageTerms,
   type LeftFacts,
   type Metered,
   meterCut,
@@ -27,6 +28,7 @@ import {
   withBegunMinute,
   withServing,
   withUnmeasured,
+  withUnreportedImages,
 } from '../settle.ts';
 import type { FailedEnd, UpstreamFailure } from './failure.ts';
 import type { Delivery, RouteTry } from './try-route.ts';
@@ -175,7 +177,8 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
     const account = believed(call, target, reply.account, bounds);
     const outcome = clientLeft ? 'client_closed' : 'completed';
     const metered = meterWhole(account, request.facts, admission.contextWindow, outcome);
-    const serving = withServing(metered, account.model, target.route.upstreamModel, request.others);
+    const known = withUnreportedImages(metered, account, termsOf(delivery));
+    const serving = withServing(known, account.model, target.route.upstreamModel, request.others);
     return {
       target,
       metered: withBegunMinute(serving, account.usage !== null, bounds, admission.price),
@@ -201,7 +204,8 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
       const account = believed(call, target, reported, bounds);
       const isReported = account.usage !== null;
       const metered = meterStream(ending, account, facts, contextWindow, hidden);
-      const known = withUnmeasured(metered, isReported, request.bound.size, contextWindow);
+      const images = withUnreportedImages(metered, account, termsOf(delivery));
+      const known = withUnmeasured(images, isReported, request.bound.size, contextWindow);
       const serving = withServing(known, account.model, target.route.upstreamModel, request.others);
       return withBegunMinute(serving, isReported, bounds, admission.price);
     };
@@ -250,13 +254,26 @@ export function createEndReader({ router, refusals, mismatches, metrics, log }: 
   };
 }
 
+const termsOf = ({
+  request: { facts },
+  admission: { price, maxOutputTokens },
+}: Pick<Delivery, 'request' | 'admission'>): ImageTerms => ({
+  facts,
+  price,
+  maxOutputTokens,
+});
+
 /** Meters a request whose client left before any answer. */
 function meterGone(
-  { request: { facts, bound }, admission: { contextWindow, price }, bounds }: Delivery,
+  delivery: Delivery,
   { target }: Prepared,
   { hidden, ...left }: Omit<LeftFacts, 'by'> & { hidden: number },
 ): Metered {
-  const metered = meterLeft({ ...left, by: target.route.upstream.protocol }, facts, contextWindow, hidden);
+  const { request, admission, bounds } = delivery;
+  const { facts, bound } = request;
+  const { contextWindow, price } = admission;
+  const gone = meterLeft({ ...left, by: target.route.upstream.protocol }, facts, contextWindow, hidden);
+  const metered = withUnreportedImages(gone, left.account, termsOf(delivery));
   const isReported = left.account !== null && left.account.usage !== null;
   return withBegunMinute(withUnmeasured(metered, isReported, bound.size, contextWindow), isReported, bounds, price);
 }
@@ -286,7 +303,13 @@ function createTooLarge({
     const refusal = isEmbedding ? refusals.vectorsTooLarge() : refusals.answerTooLarge();
     const count = async (): Promise<Metered> => {
       const account = await takeTurn(() => exchange.countArrived(arrived, nextTurn));
-      return meterCut(believed(call, target, account, bounds), facts, admission.contextWindow);
+      const known = believed(call, target, account, bounds);
+      const metered = meterCut(known, facts, admission.contextWindow);
+      if (facts.imageAsk === undefined) return metered;
+      // All of it was made, although it cannot be handed on.
+      const whole = { ...known, images: facts.imageAsk.count };
+      const made = { ...metered, units: { image: facts.imageAsk.count }, outcome: 'completed' } as const;
+      return { ...withUnreportedImages(made, whole, termsOf({ request, admission })), outcome: 'upstream_error' };
     };
     return {
       ...refusedBy(call, target, { outcome: 'upstream_error', refusal }),

@@ -20,6 +20,8 @@ export interface UpstreamHeaderParts {
   upstream: Protocol;
   /** The vendor's key; null for an upstream that takes none. */
   secret: string | null;
+  /** Of the body; left out: JSON. */
+  contentType?: string | undefined;
   /** Where the request stands in a trace; null: this upstream is not told. */
   trace: TraceContext | null;
 }
@@ -29,6 +31,7 @@ export function upstreamHeaders({
   client,
   upstream,
   secret,
+  contentType = 'application/json',
   trace,
 }: UpstreamHeaderParts): Record<string, string> {
   const headers: Record<string, string> = {};
@@ -47,7 +50,7 @@ export function upstreamHeaders({
     const value = rawHeaders[i + 1] ?? '';
     headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
   }
-  headers['content-type'] = 'application/json';
+  headers['content-type'] = contentType;
   headers['accept-encoding'] = 'identity';
   if (upstream === 'messages') headers['anthropic-version'] ??= messagesVersion;
   if (trace !== null) Object.assign(headers, traceHeaders(trace));

@@ -1,4 +1,5 @@
 import type { Admitted, Ledger } from '../../billing/lane/ledger.ts';
+import { pricesForImages } from '../../core/image-cost.ts';
 import { dearer, dearestWithin, type TieredPrices } from '../../core/price.ts';
 import { dearestVariant } from '../../core/price-variants.ts';
 import { promptBound } from '../../core/request.ts';
@@ -45,7 +46,8 @@ export interface Delivery {
 function pricesToReach({ bound: { size } }: ModelRequest, admission: Admitted): TieredPrices {
   const { contextWindow } = admission;
   const price = size.variant === undefined ? admission.price : dearestVariant(admission.price, size.variant);
-  const { otherPrices } = size;
+  const { otherPrices, imageAsk } = size;
+  if (imageAsk !== undefined) return pricesForImages(price, imageAsk);
   if (otherPrices === undefined) return price;
   return {
     ...dearer(dearestWithin(price, promptBound(size, contextWindow)), otherPrices),
@@ -117,6 +119,7 @@ export function createRouteTries({
       contextBound: admission.contextBound,
       contextRuns: request.bound.size.contextRuns,
       bounds,
+      isImage: facts.imageAsk !== undefined,
     });
     call.client.more =
       exchange.droppedTools.length === 0 ? {} : { 'x-steyg-dropped-tools': exchange.droppedTools.join(', ') };
@@ -134,11 +137,13 @@ export function createRouteTries({
           client: call.protocol,
           upstream: upstream.protocol,
           secret,
+          contentType: exchange.contentType,
           trace: upstream.features.traceContext ? (span?.context ?? call.traceContext) : null,
         }),
         body: call.bytes.lend(exchange),
-        headersTimeoutMs: facts.stream ? timeouts.headersMs : timeouts.replyMs,
-        idleTimeoutMs: timeouts.idleMs,
+        // Between two versions of an image nothing comes for as long as one takes.
+        headersTimeoutMs: facts.stream && facts.imageAsk === undefined ? timeouts.headersMs : timeouts.replyMs,
+        idleTimeoutMs: facts.imageAsk === undefined ? timeouts.idleMs : timeouts.replyMs,
       },
       secret,
       stream: facts.stream ? exchange.stream() : null,
@@ -157,6 +162,7 @@ export function createRouteTries({
       usageSoFar: (account) =>
         meterStream('budget_stopped', withinBounds(account, bounds), facts, contextWindow, hidden()).usage,
       brake(stop, resume) {
+        if (facts.imageAsk !== undefined) return noBrake;
         brake = brakeFor(delivery, speed, { stop, resume });
         return brake;
       },
@@ -166,8 +172,22 @@ export function createRouteTries({
   };
 }
 
+/** An image cannot be made shorter, and its hold covers it from the beginning. */
+const noBrake: Brake = {
+  waiting: false,
+  hiddenTokens: 0,
+  awaitedTokens: 0,
+  check: () => undefined,
+  clientLeft: () => undefined,
+  close: () => undefined,
+};
+
 /** The events of an answer that came whole although it was to be streamed; null when it is no answer of the protocol. */
 function wholeEvents(exchange: WireExchange, body: Uint8Array): WholeEvents | null {
+  if (exchange.eventsOfWhole !== undefined) {
+    const own = exchange.eventsOfWhole(body);
+    return own === null ? null : { pieces: own, usage: null };
+  }
   const pieces = eventsOfWhole(exchange.upstream, body);
   if (pieces === null) return null;
   try {

@@ -1,0 +1,258 @@
+import { Buffer } from 'node:buffer';
+import type { ImageForm } from '../../core/image-price.ts';
+import type { ReportedUsage } from '../../core/tokens.ts';
+import { errorEvent, scrubIdentifiers, statusOfError } from '../envelope.ts';
+import { leaf, shape, textOf, tryScanJson, valueOf } from '../json.ts';
+import { createSkeletonCutter } from '../large-reply.ts';
+import { eventLimits } from '../native.ts';
+import type { RequestFacts, StreamEnd, StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
+import { isDone } from '../sse.ts';
+import { readImageUsage, reportedAs, type UsageReading } from '../usage.ts';
+
+/**
+ * The stream of a request for images. An event holds a whole picture, of megabytes, so that bytes pass as they come: of each event only
+ * what is not a picture is kept until its end. https://platform.openai.com/docs/api-reference/images-streaming
+ */
+export interface ImageStreamParts {
+  facts: Pick<RequestFacts, 'imageAsk' | 'cacheWrite'>;
+  context: WireContext;
+  /** The request had pictures. */
+  sentImages: boolean;
+}
+
+const eventShape = shape({
+  type: leaf,
+  usage: leaf,
+  size: leaf,
+  quality: leaf,
+  error: shape({ type: leaf, code: leaf, message: leaf }),
+  code: leaf,
+  message: leaf,
+});
+
+/** Bytes that are kept back until the first event shows whether it is an error. */
+const maxPreludeBytes = 65_536;
+const lineFeed = 0x0a;
+const nothing = new Uint8Array(0);
+const keepAlive = Buffer.from(': keep-alive\n\n');
+/** The longest name of a field with its colon. */
+const nameBytes = 6;
+
+export function createImageStream(parts: ImageStreamParts): WireStream {
+  return new ImageStream(parts);
+}
+
+class ImageStream implements WireStream {
+  state: StreamState = 'waiting';
+  error: StreamError | null = null;
+  noise = 0;
+  private readonly parts: ImageStreamParts;
+  private prelude: Uint8Array[] = [];
+  private preludeBytes = 0;
+  /** Of the running line: what its beginning says it is. */
+  private line: 'unknown' | 'data' | 'other' = 'unknown';
+  private beginning: Buffer = Buffer.alloc(0);
+  private data: ReturnType<typeof createSkeletonCutter> | null = null;
+  private events = 0;
+  private completed = 0;
+  private partials = 0;
+  private readings: UsageReading[] = [];
+  private form: ImageForm | null = null;
+  /** A part of an event has come. */
+  private inEvent = false;
+  /** The vendor has said that no more will come. */
+  private isWhole = false;
+
+  constructor(parts: ImageStreamParts) {
+    this.parts = parts;
+  }
+
+  /** Nothing may follow. */
+  private get isOver(): boolean {
+    return this.state === 'terminated' || this.state === 'failed';
+  }
+
+  get keepAlive(): Uint8Array {
+    return this.inEvent ? nothing : keepAlive;
+  }
+
+  write(chunk: Uint8Array): Uint8Array {
+    if (this.isOver) return nothing;
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    let at = 0;
+    while (at < bytes.length && !this.isOver && this.error === null) {
+      const feed = bytes.indexOf(lineFeed, at);
+      const end = feed === -1 ? bytes.length : feed;
+      this.take(bytes.subarray(at, end));
+      at = end;
+      if (feed === -1) break;
+      at += 1;
+      this.endLine();
+    }
+    return this.release(bytes.subarray(0, at));
+  }
+
+  /** What may go out: nothing before the first event is known to be none of an error. */
+  private release(bytes: Buffer): Uint8Array {
+    if (this.error !== null) {
+      if (this.state === 'waiting') return nothing;
+      // The event is short: it came with the chunk, as a rule.
+      this.state = 'failed';
+      return Buffer.from(scrubIdentifiers(bytes.toString('utf8'), this.parts.context.requestId));
+    }
+    if (this.state === 'waiting') {
+      if (this.events === 0 && this.preludeBytes + bytes.length <= maxPreludeBytes) {
+        this.prelude.push(bytes);
+        this.preludeBytes += bytes.length;
+        return nothing;
+      }
+      this.state = 'open';
+    }
+    if (this.prelude.length === 0) return bytes;
+    const all = Buffer.concat([...this.prelude, bytes]);
+    this.prelude = [];
+    return all;
+  }
+
+  private take(bytes: Buffer): void {
+    this.inEvent ||= bytes.length > 0;
+    if (this.line === 'other') return;
+    if (this.line === 'data') {
+      this.data?.write(bytes);
+      return;
+    }
+    this.beginning = this.beginning.length === 0 ? bytes : Buffer.concat([this.beginning, bytes]);
+    if (this.beginning.length < nameBytes) return;
+    this.decide();
+  }
+
+  private decide(): void {
+    const bytes = this.beginning;
+    this.beginning = Buffer.alloc(0);
+    this.line = bytes.toString('latin1', 0, 5) === 'data:' ? 'data' : 'other';
+    if (this.line !== 'data') return;
+    if (this.data === null) this.data = createSkeletonCutter();
+    else this.data.write(Buffer.from('\n'));
+    this.data.write(bytes.subarray(5));
+  }
+
+  private endLine(): void {
+    const isBlank = this.line === 'unknown' && /^\r?$/.test(this.beginning.toString('latin1'));
+    if (this.line === 'unknown' && !isBlank) this.decide();
+    this.line = 'unknown';
+    this.beginning = Buffer.alloc(0);
+    if (!isBlank) return;
+    const { data } = this;
+    this.data = null;
+    this.inEvent = false;
+    if (data === null) this.noise += 1;
+    else this.read(data.end().bytes);
+  }
+
+  private read(data: Buffer): void {
+    if (isDone(data)) {
+      if (this.completed > 0) this.terminate();
+      return;
+    }
+    const root = tryScanJson(data, eventShape, eventLimits);
+    const type = root === null ? null : textOf(data, root.members.get('type'));
+    const failure = root?.members.get('error');
+    if (root !== null && (type === 'error' || failure?.kind === 'object')) {
+      const holder = failure?.kind === 'object' ? failure : root;
+      const code = textOf(data, holder.members.get('code'));
+      const said = textOf(data, holder.members.get('type'));
+      const message = textOf(data, holder.members.get('message')) ?? '';
+      this.error = { status: statusOfError(said, code), type: said ?? 'api_error', code, message };
+      return;
+    }
+    this.events += 1;
+    if (root === null || type === null) return void (this.noise += 1);
+    const usage = root.members.get('usage');
+    const reading = usage?.kind === 'object' ? readImageUsage(valueOf(data, usage), this.parts.sentImages) : null;
+    if (reading !== null) this.readings.push(reading);
+    if (type.endsWith('.partial_image')) this.partials += 1;
+    if (!type.endsWith('.completed')) return;
+    this.completed += 1;
+    this.form = { quality: textOf(data, root.members.get('quality')), size: textOf(data, root.members.get('size')) };
+    if (this.completed >= (this.parts.facts.imageAsk?.count ?? 1)) this.terminate();
+  }
+
+  private terminate(): void {
+    this.state = 'terminated';
+    this.isWhole = true;
+  }
+
+  end(): Uint8Array {
+    if (this.isOver) return nothing;
+    const lacks = this.inEvent ? '\n\n' : '';
+    if (this.inEvent) {
+      this.endLine();
+      this.endLine();
+    }
+    const bytes = this.events === 0 ? nothing : this.release(Buffer.from(lacks));
+    // Fewer pictures than were asked for are an answer, too.
+    if (this.error === null && !this.isOver && this.completed > 0) {
+      this.state = 'finished';
+      this.isWhole = true;
+    }
+    return bytes;
+  }
+
+  stop(end: StreamEnd): Uint8Array {
+    if (this.isOver) return nothing;
+    if (this.state === 'finished' && end.reason !== 'budget') {
+      this.state = 'terminated';
+      return nothing;
+    }
+    const { requestId } = this.parts.context;
+    const before = this.inEvent ? '\n\n' : '';
+    this.state = 'failed';
+    const facts =
+      end.reason === 'budget'
+        ? {
+            status: 402,
+            type: 'billing_error',
+            code: 'insufficient_quota',
+            message: 'The budget does not reach further.',
+          }
+        : { status: end.status, type: end.type, code: end.code ?? null, message: end.message };
+    return Buffer.from(before + errorEvent('chat-completions', { ...facts, requestId }));
+  }
+
+  account(): ReportedUsage {
+    const { readings, completed, partials, parts } = this;
+    const reading = readings.length === 0 ? null : readings.reduce(sumOf);
+    // A first version is in the client's hands, whatever follows.
+    const images = this.isWhole || this.partials === 0 ? completed : completed + 1;
+    const { partial, ...reported } = reportedAs(reading, parts.facts.cacheWrite);
+    return {
+      ...reported,
+      partial: partial || !this.isWhole,
+      ...(images === 0 ? {} : { images }),
+      ...(this.form === null ? {} : { imageForm: this.form }),
+      ...(partials === 0 ? {} : { imagePartials: partials }),
+      outputBytes: 0,
+      outputPieces: completed + partials,
+      model: null,
+    };
+  }
+}
+
+/** Usage of two pictures of one request, each of which reports its own. */
+function sumOf(one: UsageReading, other: UsageReading): UsageReading {
+  const none = { input: 0, cacheHit: 0, output: 0 };
+  const [a, b] = [one.imageTokens ?? none, other.imageTokens ?? none];
+  return {
+    ...one,
+    usage: {
+      input: one.usage.input + other.usage.input,
+      cacheHit: one.usage.cacheHit + other.usage.cacheHit,
+      cacheWrite5m: 0,
+      cacheWrite1h: 0,
+      output: one.usage.output + other.usage.output,
+    },
+    imageTokens: { input: a.input + b.input, cacheHit: a.cacheHit + b.cacheHit, output: a.output + b.output },
+    clamped: one.clamped || other.clamped,
+    outputMissing: one.outputMissing || other.outputMissing,
+  };
+}
