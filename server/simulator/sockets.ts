@@ -136,7 +136,7 @@ class Connection {
     }
     const input = [...earlier, ...itemsOf(event['input'])];
     this.latest = null;
-    await this.run({ ...without(event), input, stream: true }, input, event['generate'] === false);
+    await this.run({ ...without(event), input, stream: true }, input);
   }
 
   /** The input that a turn goes on from; null: it is not kept. */
@@ -148,31 +148,32 @@ class Connection {
     return this.latest.input;
   }
 
-  private run(body: ParsedObject, input: ParsedObject[], _isWarmUp: boolean): Promise<void> {
+  private run(body: ParsedObject, input: ParsedObject[]): Promise<void> {
     const path = (this.upgrade.url ?? '').split('?', 1)[0] ?? '';
     const headers: IncomingHttpHeaders = { 'content-type': 'application/json', [ofBatch]: '1' };
     for (const name of ['authorization', 'user-agent', 'openai-beta']) {
       const value = this.upgrade.headers[name];
       if (value !== undefined) headers[name] = value;
     }
-    return new Promise((resolve) => {
-      const call = httpRequest(
-        { host: this.upgrade.socket.localAddress, port: this.settings.port(), path, method: 'POST', headers },
-        (answer) => {
-          const isStream = (answer.headers['content-type'] ?? '').startsWith('text/event-stream');
-          this.relay(answer, isStream, input).then(resolve, () => {
-            this.webSocket.terminate();
-            resolve();
-          });
-        },
-      );
-      this.webSocket.once('close', () => call.destroy());
-      call.once('error', () => {
-        this.webSocket.terminate();
-        resolve();
-      });
-      call.end(JSON.stringify(body));
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const call = httpRequest(
+      { host: this.upgrade.socket.localAddress, port: this.settings.port(), path, method: 'POST', headers },
+      (answer) => {
+        const isStream = (answer.headers['content-type'] ?? '').startsWith('text/event-stream');
+        this.relay(answer, isStream, input).then(resolve, () => {
+          this.webSocket.terminate();
+          resolve();
+        });
+      },
+    );
+    const leave = (): void => void call.destroy();
+    this.webSocket.once('close', leave);
+    call.once('error', () => {
+      this.webSocket.terminate();
+      resolve();
     });
+    call.end(JSON.stringify(body));
+    return ended.finally(() => this.webSocket.off('close', leave));
   }
 
   private async relay(answer: IncomingMessage, isStream: boolean, input: ParsedObject[]): Promise<void> {

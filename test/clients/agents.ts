@@ -70,7 +70,7 @@ export const agents: readonly Agent[] = [
     name: 'Claude Code',
     showsRefusals: true,
     package: '@anthropic-ai/claude-code',
-    version: '2.1.329',
+    version: '2.1.330',
     command: 'claude',
     protocol: 'messages',
     shell: 'settings',
@@ -295,7 +295,7 @@ export COPILOT_MODEL=sim-large
     // The next one names a dependency that is not published.
     version: '2.0.0',
     command: 'ccr',
-    starts: [{ package: '@anthropic-ai/claude-code', version: '2.1.329', command: 'claude' }],
+    starts: [{ package: '@anthropic-ai/claude-code', version: '2.1.330', command: 'claude' }],
     protocol: 'chat-completions',
     recipe: {
       shell: '',

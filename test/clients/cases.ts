@@ -287,7 +287,7 @@ async function* vendorSearch(lane: Lane): AsyncGenerator<Finding> {
 /** Codex keeps one connection for a session where its provider says that it may. */
 async function* overWebSocket(lane: Lane): AsyncGenerator<Finding> {
   const edit = (text: string): string => text.replace('wire_api = "responses"', '$&\nsupports_websockets = true');
-  for (const model of Object.values(models)) {
+  for (const model of [...Object.values(models), searchingModels.responses]) {
     const { email, key } = await lane.gateway.customer('1');
     const directory = await lane.workplace();
     const path = join(directory, 'greeting.txt');
@@ -308,6 +308,17 @@ async function* overWebSocket(lane: Lane): AsyncGenerator<Finding> {
         `outcomes: ${entries.map(({ outcome }) => outcome).join(', ')}`,
       );
     });
+    if (model === searchingModels.responses) {
+      // Its vendor takes WebSockets: the first turn goes up whole, the result of the tool alone.
+      const frames = (await lane.gateway.atVendor()).filter(({ method }) => method === 'WEBSOCKET');
+      const whole = frames.findLastIndex(({ body }) => body.includes('[[tool ') && body.includes(path));
+      check.that(whole >= 0, 'the turn did not go up over a WebSocket');
+      const [, result] = frames.slice(whole);
+      check.that(
+        result?.body.includes('"previous_response_id":"resp_') === true && !result.body.includes('[[tool '),
+        'the result of the tool went up with what was before',
+      );
+    }
     yield check.finding();
     const next = await lane.ask({ prompt: '[[say still with you]]', key, model, directory, goOn: true, edit });
     const more = checking(`next turn over a WebSocket, ${model}`, next);

@@ -67,6 +67,8 @@ export interface Gateway {
   ledger(email: string): Promise<Entry[]>;
   /** Decimal USD that can still be spent. */
   free(email: string): Promise<string>;
+  /** The latest requests and frames that reached the vendor, newest last. */
+  atVendor(): Promise<{ method: string; body: string }[]>;
   /** Null when all rules of money hold; else what is broken. */
   invariants(): Promise<string | null>;
   close(): Promise<void>;
@@ -85,6 +87,7 @@ const adminMs = 180_000;
 export async function startGateway(directory: string): Promise<Gateway> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
+  const simulatorPort = await freePort();
   const catalogFile = join(directory, 'catalog.yaml');
   await writeFile(catalogFile, catalog);
   const env = {
@@ -94,6 +97,8 @@ export async function startGateway(directory: string): Promise<Gateway> {
     CATALOG_FILE: catalogFile,
     PORT: String(port),
     LOG_LEVEL: 'warn',
+    SIMULATOR_PORT: String(simulatorPort),
+    SIMULATOR_RECORD: '1',
     MAX_CONCURRENT_TRIAL: '100',
     // Unpaced: how fast a model speaks is nothing that is looked at here.
     SIMULATOR_TOKENS_PER_SECOND: '0',
@@ -162,6 +167,11 @@ export async function startGateway(directory: string): Promise<Gateway> {
     },
     async free(email) {
       return (await budgetOf(email)).free;
+    },
+    async atVendor() {
+      const answer = await fetch(`http://127.0.0.1:${simulatorPort}/__requests`);
+      const { requests } = (await answer.json()) as { requests: { method: string; bodyBase64: string }[] };
+      return requests.map(({ method, bodyBase64 }) => ({ method, body: Buffer.from(bodyBase64, 'base64').toString() }));
     },
     async invariants() {
       try {

@@ -87,6 +87,17 @@ describe('a search whose price the profile knows', () => {
     expect(sent()).toMatchObject({ tools, max_tool_calls: bound, store: false });
   });
 
+  it('with a number that the vendor refuses is refused by the vendor, in its words', async () => {
+    const none = { model: 'claude', tools: [{ ...webSearch, max_uses: 0 }] };
+    const refused = await send(app, messages, { secret: customer.secret, more: none });
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain('tools.0.web_search_20250305.max_uses: Input should be greater than 0');
+    const noCalls = { model: 'gpt', tools: [{ type: 'web_search' }], max_tool_calls: 0 };
+    const again = await send(app, responses, { secret: customer.secret, more: noCalls });
+    expect(again.status).toBe(400);
+    expect(await again.text()).toContain('integer_below_min_value');
+  });
+
   it('may be demanded', async () => {
     const tool_choice = { type: 'tool', name: 'web_search' };
     expect(await asked(messages, { model: 'claude', tools: [webSearch], tool_choice })).toEqual([200, null]);

@@ -28,7 +28,11 @@ export interface Service {
   close(): Promise<void>;
 }
 
-export async function startService(databaseUrl: string, settings: SimulatorSettings = {}): Promise<Service> {
+export async function startService(
+  databaseUrl: string,
+  settings: SimulatorSettings = {},
+  upstream: Parameters<typeof oneRouteEach>[1] = {},
+): Promise<Service> {
   const directory = createDirectory('steyg-service-');
   const simulator = await createSimulator({ tokensPerSecond: Number.POSITIVE_INFINITY, firstTokenMs: 0, ...settings });
   const pool = new Pool({ connectionString: databaseUrl, types: bigintTypes });
@@ -37,7 +41,7 @@ export async function startService(databaseUrl: string, settings: SimulatorSetti
   const processes: ServerProcess[] = [];
   const secretKey = randomBytes(32).toString('base64');
   const catalog = join(directory, 'catalog.yaml');
-  writeFileSync(catalog, catalogFile(oneRouteEach(simulator.url)));
+  writeFileSync(catalog, catalogFile(oneRouteEach(simulator.url, upstream)));
   const accounts = createAccounts({ pool });
   const keys = createKeys({ pool });
 

@@ -12,6 +12,7 @@ export interface UpstreamLine {
   url: string;
   apiKey?: string;
   onDisconnect?: 'abort' | 'drain';
+  features?: Record<string, unknown>;
 }
 
 export interface RouteLine {
@@ -33,13 +34,16 @@ export interface ModelLine {
 export function catalogFile({ upstreams, models }: { upstreams: UpstreamLine[]; models: ModelLine[] }): string {
   // JSON is YAML.
   return JSON.stringify({
-    upstreams: upstreams.map(({ id, protocol, url, apiKey, onDisconnect }) => ({
+    upstreams: upstreams.map(({ id, protocol, url, apiKey, onDisconnect, features }) => ({
       id,
       protocol,
       baseUrl: protocol === 'messages' ? url : `${url}/v1`,
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(onDisconnect === undefined ? {} : { onDisconnect }),
-      features: protocol === 'messages' ? { effort: true } : { maxTokensField: 'max_completion_tokens' },
+      features: {
+        ...(protocol === 'messages' ? { effort: true } : { maxTokensField: 'max_completion_tokens' }),
+        ...features,
+      },
     })),
     models: models.map(({ id, routes, prices, contextWindow = 200_000, maxOutputTokens = 32_000 }) => ({
       id,
@@ -56,7 +60,7 @@ export function catalogFile({ upstreams, models }: { upstreams: UpstreamLine[]; 
 /** One model for each protocol that an upstream may speak, at one upstream each, so that a failed try has no other place. */
 export function oneRouteEach(
   url: string,
-  more: Pick<UpstreamLine, 'onDisconnect'> = {},
+  more: Pick<UpstreamLine, 'onDisconnect' | 'features'> = {},
 ): { upstreams: UpstreamLine[]; models: ModelLine[] } {
   return {
     upstreams: everyProtocol.map(({ protocol }) => ({

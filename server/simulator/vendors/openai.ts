@@ -64,6 +64,19 @@ function smallCap(body: ParsedObject): VendorError | null {
   return invalidPrompt(message, 'max_output_tokens', 'integer_below_min_value');
 }
 
+/** https://github.com/mckinsey/agents-at-scale-marketplace/pull/324 */
+function badToolCalls(body: ParsedObject): VendorError | null {
+  const calls = body['max_tool_calls'] ?? null;
+  if (calls === null || (Number.isInteger(calls) && Number(calls) >= 1)) return null;
+  const [message, code] = Number.isInteger(calls)
+    ? [
+        `Invalid 'max_tool_calls': integer below minimum value. Expected a value >= 1, but got ${Number(calls)} instead.`,
+        'integer_below_min_value',
+      ]
+    : ["Invalid type for 'max_tool_calls': expected an integer.", 'invalid_type'];
+  return invalidPrompt(message, 'max_tool_calls', code);
+}
+
 /** From 5.4 on by what the request says, from 5.6 on also by default. */
 function toolsWithReasoning(body: ParsedObject): VendorError | null {
   const minor = /^gpt-5\.(\d+)/.exec(modelOf(body))?.[1];
@@ -94,7 +107,12 @@ function longCallId(body: ParsedObject, protocol: Protocol): VendorError | null 
 
 function reasoningModel(body: ParsedObject, protocol: Protocol): VendorError | null {
   const unknown = unknownArgument(body, protocol) ?? sampling(body) ?? longCallId(body, protocol);
-  return unknown ?? (protocol === 'responses' ? smallCap(body) : firstOf(chat(body), toolsWithReasoning(body)));
+  return (
+    unknown ??
+    (protocol === 'responses'
+      ? firstOf(smallCap(body), badToolCalls(body))
+      : firstOf(chat(body), toolsWithReasoning(body)))
+  );
 }
 
 // https://github.com/nextlevelbuilder/goclaw/issues/245
