@@ -147,7 +147,4 @@ it(`${turns} turns, natively and by HTTP behind, over kills and crashes of the d
     expect([...finished.values()].filter((loop) => loop.model === model).length).toBeGreaterThan(turns / 8);
   expect(service.simulator.sockets.continued).toBeGreaterThan(turns / 8);
   expect(await service.broken()).toEqual([]);
-  console.info(
-    `${begun} turns begun, ${finished.size} finished, ${entries.length} entries, ${service.simulator.sockets.continued} continued natively, 4 kills, 3 crashes`,
-  );
 });
