@@ -4,15 +4,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /**
- * A part of a minute of the simulation, from seeds that nobody has seen before. What fails is printed with its seed, which
+ * A minute of the simulation, half of it at a time, from seeds that nobody has seen before. What fails is printed with its seed, which
  * repeats the run, and as the shortest history that fails as well: see this folder's README.
  */
 
-let database: TestDatabase;
+let databases: TestDatabase[];
 beforeAll(async () => {
-  database = await createDatabase();
+  databases = await Promise.all([createDatabase(), createDatabase()]);
 });
-afterAll(() => database.drop());
+afterAll(() => Promise.all(databases.map((database) => database.drop())));
 
 it('no promise is broken, whatever fails in whatever order', { timeout: 400_000 }, async () => {
   const child = spawn(
@@ -21,10 +21,8 @@ it('no promise is broken, whatever fails in whatever order', { timeout: 400_000 
       '--disable-warning=ExperimentalWarning',
       '--disable-warning=DeprecationWarning',
       'test/simulation/run.ts',
-      '--url',
-      database.url,
-      '--seconds',
-      '20',
+      ...databases.flatMap(({ url }) => ['--url', url]),
+      ...['--seconds', '30'],
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );
