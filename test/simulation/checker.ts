@@ -30,8 +30,11 @@ export function check(history: History, facts: CheckerFacts): string[] {
   const broken: string[] = [];
   for (const bill of history.bills) {
     broken.push(...exactlyOnce(history, bill), ...conserved(history, bill), ...capped(bill));
-    broken.push(...limited(history, bill, facts), ...expired(history, bill));
+    broken.push(...limited(history, bill, facts), ...expired(history, bill), ...archived(bill));
   }
+  broken.push(...kept(history, facts), ...erased(history));
+  for (const { at, problem } of history.archives)
+    if (problem !== null) broken.push(`months could not be archived or restored at ${at}: ${problem}`);
   broken.push(...redeemed(history), ...probed(history, facts));
   broken.push(...covered(history, facts), ...told(history), ...justified(history, facts), ...revoked(history));
   return broken;
@@ -86,16 +89,34 @@ function conserved(history: History, { account, entries, grants, balance }: Bill
   const sources = grants.map(({ sourceRef }) => sourceRef);
   if (new Set(sources).size !== sources.length) say(`a source gave twice: ${sources.join(' ')}`);
 
-  for (const own of history.accounts[account]?.grants ?? []) {
-    const found = grants.filter(({ sourceRef }) => sourceRef === own.id);
-    if (own.confirmedAt !== null && found.length !== 1 && !wasLost(history, own.askedAt, own.confirmedAt))
-      say(`the grant ${own.id} is there ${found.length} times`);
-    if (found.some(({ amount }) => amount !== own.amount)) say(`the grant ${own.id} is not ${own.amount}`);
-  }
+  const given = history.accounts[account]?.grants ?? [];
+  // Who has an account erased leaves amounts behind, and no names of them.
+  if (isEverErased(history, account)) {
+    const found = grants.filter(({ kind }) => kind === 'adjustment').map(({ amount }) => amount);
+    const sure = given.filter((own) => own.confirmedAt !== null && !wasLost(history, own.askedAt, own.confirmedAt));
+    const lacking = without(
+      sure.map(({ amount }) => amount),
+      found,
+    );
+    if (lacking.length > 0) say(`erased, and its grants of ${lacking.join(' ')} are not there`);
+    const more = without(
+      found,
+      given.map(({ amount }) => amount),
+    );
+    if (more.length > 0) say(`erased, and has grants of ${more.join(' ')} that nobody gave`);
+  } else
+    for (const own of given) {
+      const found = grants.filter(({ sourceRef }) => sourceRef === own.id);
+      if (own.confirmedAt !== null && found.length !== 1 && !wasLost(history, own.askedAt, own.confirmedAt))
+        say(`the grant ${own.id} is there ${found.length} times`);
+      if (found.some(({ amount }) => amount !== own.amount)) say(`the grant ${own.id} is not ${own.amount}`);
+    }
   for (const order of history.orders.filter((each) => each.account === account)) {
     const found = grants.filter(({ sourceRef }) => sourceRef === `order:${order.orderId}`);
     const expected = order.paidVnd >= order.priceVnd ? [order.budget] : [];
-    const mayBeLost = wasLost(history, order.madeAt, order.toldAt) && found.length === 0;
+    // What arrives for somebody who is gone waits for a person.
+    const mayBeErased = history.erasures.some((each) => each.account === account && each.askedAt <= order.toldAt);
+    const mayBeLost = (mayBeErased || wasLost(history, order.madeAt, order.toldAt)) && found.length === 0;
     if (found.map(({ amount }) => amount).join() !== expected.join() && !mayBeLost)
       say(
         `the order ${order.orderId} got ${order.paidVnd} of ${order.priceVnd} VND and gave ${found.map(({ amount }) => amount).join(' ') || 'nothing'}`,
@@ -112,8 +133,78 @@ function conserved(history: History, { account, entries, grants, balance }: Bill
   return broken;
 }
 
+/** Of the first amounts those that are not among the second. */
+function without(amounts: readonly bigint[], others: readonly bigint[]): bigint[] {
+  const left = [...others];
+  return amounts.filter((amount) => {
+    const at = left.indexOf(amount);
+    if (at !== -1) left.splice(at, 1);
+    return at === -1;
+  });
+}
+
+const isEverErased = ({ erasures }: History, account: number): boolean =>
+  erasures.some((each) => each.account === account);
+
+/** Of an account that is erased nothing can be used: nobody is admitted from then on, and what is left of its money ends. */
+function erased(history: History): string[] {
+  const { erasures, requests, probes, bills } = history;
+  return erasures.flatMap(({ account, askedAt, confirmedAt }) => {
+    if (confirmedAt === null || wasLost(history, askedAt, confirmedAt)) return [];
+    const late = requests.filter(
+      (each) => each.account === account && each.askedAt > confirmedAt && each.answer?.kind === 'admitted',
+    );
+    const free = bills.find((each) => each.account === account)?.balance.free ?? 0n;
+    return [
+      ...late.map(({ id }) => `${id} was admitted for an account that is erased`),
+      ...probes
+        .filter((each) => each.account === account && each.answer === 'admitted')
+        .map(({ at }) => `account ${account} is erased, and was admitted at ${at}`),
+      ...(free === 0n ? [] : [`account ${account} is erased, and ${free} are free`]),
+    ];
+  });
+}
+
+/** What left the ledger is in the sums of the books, and in no other. */
+function archived({ account, entries, archived: sums }: Bill): string[] {
+  const gone = entries.filter(({ isArchived }) => isArchived);
+  const expectedSums = {
+    requests: BigInt(gone.length),
+    cost: sum(gone.map(({ cost }) => cost)),
+    charged: sum(gone.map(({ charged }) => charged)),
+  };
+  return (['requests', 'cost', 'charged'] as const).flatMap((name) =>
+    sums[name] === expectedSums[name]
+      ? []
+      : [
+          `account ${account}: ${name} of archived months are ${sums[name]}, and their archives say ${expectedSums[name]}`,
+        ],
+  );
+}
+
+/** What a bill has said once, every later one says. */
+function kept(history: History, { startMs }: CheckerFacts): string[] {
+  return history.earlier.flatMap(({ at, bills }) =>
+    bills.flatMap(({ account, entries }) => {
+      const now = new Map(
+        history.bills.find((each) => each.account === account)?.entries.map((entry) => [entry.requestId, entry]),
+      );
+      return entries.flatMap(({ requestId, keyId, cost, charged, atMs }) => {
+        const same = now.get(requestId);
+        if (same?.keyId === keyId && same.cost === cost && same.charged === charged && same.atMs === atMs) return [];
+        // Its time is that of the transaction's begin.
+        if (wasLost(history, atMs - startMs, Math.min(at, atMs - startMs + 5_000))) return [];
+        return [
+          `${requestId}: the bill of ${at} says ${charged} of ${cost}, and the last one ${same?.charged} of ${same?.cost}`,
+        ];
+      });
+    }),
+  );
+}
+
 /** Only what had an end can be gone without being used. */
-function expired({ accounts }: History, { account, balance, grants }: Bill): string[] {
+function expired(history: History, { account, balance, grants }: Bill): string[] {
+  const { accounts } = history;
   const ending = sum(
     (accounts[account]?.grants ?? []).filter(({ endsAtMs }) => endsAtMs !== null).map(({ amount }) => amount),
   );
@@ -122,7 +213,7 @@ function expired({ accounts }: History, { account, balance, grants }: Bill): str
   );
   const endless = sum(grants.filter(({ sourceRef }) => !ended.has(sourceRef)).map(({ amount }) => amount));
   return [
-    ...(balance.expired > ending
+    ...(balance.expired > ending && !isEverErased(history, account)
       ? [`account ${account}: ${balance.expired} expired of ${ending} that had an end`]
       : []),
     // A run ends long after the last of its grants.
@@ -131,7 +222,8 @@ function expired({ accounts }: History, { account, balance, grants }: Bill): str
 }
 
 /** When nothing else runs, who has money is admitted, and who has used a limit up is not, until the next day or week. */
-function probed({ accounts, bills, changes, probes }: History, { startMs, mostNeeded }: CheckerFacts): string[] {
+function probed(history: History, { startMs, mostNeeded }: CheckerFacts): string[] {
+  const { accounts, bills, changes, probes } = history;
   return probes.flatMap(({ account, key, at, answer }) => {
     const record = accounts[account];
     const bill = bills.find((each) => each.account === account);
@@ -139,7 +231,7 @@ function probed({ accounts, bills, changes, probes }: History, { startMs, mostNe
       (each) =>
         each.account === account && (each.kind === 'suspend' || (each.kind === 'delete_key' && each.key === key)),
     );
-    if (record === undefined || bill === undefined || isInDoubt) return [];
+    if (record === undefined || bill === undefined || isInDoubt || isEverErased(history, account)) return [];
     const name = `key ${key} of account ${account}, asking alone at ${at},`;
     const chargedIn = (period: Period, keyId: string | null): bigint =>
       sum(
@@ -266,7 +358,7 @@ function told(history: History): string[] {
 
 /** Nobody is refused without a reason, and nobody is admitted without money. */
 function justified(history: History, { mostNeeded, leaseMs, startMs }: CheckerFacts): string[] {
-  const { accounts, requests, changes, disturbances, orders, codes } = history;
+  const { accounts, requests, changes, disturbances, erasures, orders, codes } = history;
   /** Money of an account that surely could be used at a moment: all that its requests may have taken is taken off. */
   const surelyFree = (account: number, since: number, until: number): bigint => {
     const given = sum(
@@ -311,6 +403,12 @@ function justified(history: History, { mostNeeded, leaseMs, startMs }: CheckerFa
         ? []
         : [`${id} was admitted at ${askedAt} although all that was given had ended`];
     const unjustified = (): string[] => [`${id} was refused at ${answeredAt} as ${answer.reason}, without a reason`];
+    // Who is gone is refused, whatever the reason is called.
+    if (
+      answer.reason !== 'unavailable' &&
+      erasures.some((each) => each.account === account && each.askedAt <= answeredAt)
+    )
+      return [];
     const recently = disturbances.some(({ from, to }) => from <= answeredAt && to >= askedAt - aftermathMs);
     switch (answer.reason) {
       case 'unavailable':

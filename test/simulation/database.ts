@@ -12,15 +12,15 @@ import type { Scheduler } from './scheduler.ts';
  */
 export interface SimulatedDatabase {
   /** A pool of a simulated process. */
-  pool(host: Host, options: { max: number; queryTimeoutMs: number }): SimulatedPool;
+  pool(host: Host, options: PoolOptions): SimulatedPool;
   /** A connection of the test's own, at once and without faults. */
   readonly own: Client;
   /** The clock of the database: milliseconds since 1970. */
   nowMs(): number;
   /** Every session ends, and what was not committed is undone: a crash, or the end of a primary. */
   crash(): Promise<void>;
-  /** From now on the standby hears nothing from the primary. */
-  partStandby(): Promise<void>;
+  /** From now on the standby hears nothing from the primary. False: a table that is locked cannot be copied now. */
+  partStandby(): Promise<boolean>;
   /** The primary is lost, and the standby becomes it: commits that it has not heard of are gone. */
   failOver(): Promise<void>;
   /** Until when nobody can connect. */
@@ -51,6 +51,13 @@ export interface SimulatedPool {
   breakAll(silently: boolean): void;
 }
 
+export interface PoolOptions {
+  max: number;
+  queryTimeoutMs: number;
+  /** Told of each message that was carried out, and of each answer that arrived. */
+  step?: () => void;
+}
+
 /** A connection of PostgreSQL's, reused by one simulated connection after the other. */
 interface Session {
   client: Client;
@@ -61,6 +68,8 @@ interface Session {
   beganMs: number;
   /** Whether its transaction may hold locks. */
   holds: boolean;
+  /** What its transaction has set for itself; null: the server's setting. */
+  lockTimeoutMs: number | null;
   /** A message that was not answered yet. */
   pending: Promise<void> | null;
   answered: boolean;
@@ -80,6 +89,9 @@ const lockTimeoutMs = 1_000;
 const idleTimeoutMs = 4_000;
 /** A message that is not to wait in PostgreSQL for a lock waits before it, so often and so long. */
 const maxHeldBack = 2_000;
+/** Statements that set time-outs. */
+const ownTimeOuts =
+  /set_config\(name, value|set_config\('idle_in_transaction_session_timeout'|^SET LOCAL (?:lock|statement)_timeout/;
 const heldBackMs = 0.5;
 
 export async function createSimulatedDatabase(
@@ -194,7 +206,7 @@ export async function createSimulatedDatabase(
       return messages;
     },
 
-    pool(host, { max, queryTimeoutMs }) {
+    pool(host, { max, queryTimeoutMs, step }) {
       const idle: SimulatedClient[] = [];
       const all = new Set<SimulatedClient>();
       const waiting: { resolve(client: SimulatedClient): void; reject(error: Error): void }[] = [];
@@ -216,7 +228,7 @@ export async function createSimulatedDatabase(
           all.delete(client);
         }
         if (all.size >= max) return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
-        const client = new SimulatedClient(parts, host, { queryTimeoutMs, release });
+        const client = new SimulatedClient(parts, host, { queryTimeoutMs, release, step });
         all.add(client);
         try {
           await client.connect();
@@ -255,8 +267,15 @@ export async function createSimulatedDatabase(
 
     async partStandby() {
       await own.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
-      await own.query('SELECT standby_follow()');
-      await own.query('COMMIT');
+      const isCopied = await own.query('SELECT standby_follow()').then(
+        () => true,
+        (error: unknown) => {
+          if (isLocked(error)) return false;
+          throw error;
+        },
+      );
+      await own.query(isCopied ? 'COMMIT' : 'ROLLBACK');
+      return isCopied;
     },
 
     async failOver() {
@@ -297,8 +316,11 @@ export async function createSessionCache(url: string): Promise<SessionCache> {
     all.push(client);
     return client;
   };
+  const own = await open();
+  // Nothing else goes on while it asks: what is locked stays locked.
+  await own.query("SET lock_timeout = '50ms'");
   return {
-    own: await open(),
+    own,
     async take() {
       const kept = free.pop();
       if (kept !== undefined) return kept;
@@ -310,6 +332,7 @@ export async function createSessionCache(url: string): Promise<SessionCache> {
         status: 'I',
         beganMs: 0,
         holds: false,
+        lockTimeoutMs: null,
         pending: null,
         answered: true,
       };
@@ -347,6 +370,11 @@ interface ClientParts {
   readonly timeline: number;
 }
 
+interface ClientOptions extends Pick<PoolOptions, 'queryTimeoutMs'> {
+  release(client: SimulatedClient, destroy: boolean): void;
+  step: PoolOptions['step'] | undefined;
+}
+
 /** What a connection is to the code: pg's client, as far as it is used. */
 class SimulatedClient extends EventEmitter {
   broken = false;
@@ -359,13 +387,9 @@ class SimulatedClient extends EventEmitter {
   private lastHeard = 0;
   private readonly parts: ClientParts;
   private readonly host: Host;
-  private readonly options: { queryTimeoutMs: number; release(client: SimulatedClient, destroy: boolean): void };
+  private readonly options: ClientOptions;
 
-  constructor(
-    parts: ClientParts,
-    host: Host,
-    options: { queryTimeoutMs: number; release(client: SimulatedClient, destroy: boolean): void },
-  ) {
+  constructor(parts: ClientParts, host: Host, options: ClientOptions) {
     super();
     this.parts = parts;
     this.host = host;
@@ -465,14 +489,19 @@ class SimulatedClient extends EventEmitter {
       if (lostBefore || isAway() || !host.connected) return this.break('ECONNRESET', !host.connected);
       this.lastHeard = scheduler.now;
       let outcome: Outcome | null = null;
+      let isTooLong = false;
       const answer = (): void => {
         this.lastHeard = scheduler.now;
+        this.options.step?.();
+        // As PostgreSQL names the end of its own time-out.
+        if (isTooLong && outcome !== null && outcome !== 'deliver' && 'error' in outcome) named(outcome.error, '55P03');
         if (this.broken) return;
         if (lostAfter) return this.break('ECONNRESET', false);
         host.deliver(back, () => {
           if (!this.rejecting.delete(reject)) return;
           timeout.action = null;
           done(outcome as Outcome);
+          this.options.step?.();
         });
         this.watchIdle();
       };
@@ -488,8 +517,10 @@ class SimulatedClient extends EventEmitter {
       );
       if (outcome !== null) return answer();
       isWaiting = true;
-      scheduler.at(lockTimeoutMs, async () => {
-        if (outcome === null && this.session === session) await this.parts.cancel(session);
+      scheduler.at(session.lockTimeoutMs ?? lockTimeoutMs, async () => {
+        if (outcome !== null || this.session !== session) return;
+        isTooLong = true;
+        await this.parts.cancel(session);
       });
     };
     this.queue.push(carry);
@@ -552,8 +583,9 @@ class SimulatedClient extends EventEmitter {
         (session) =>
           new Promise((carried) => {
             // Time-outs are the simulation's own: PostgreSQL's run by another clock.
-            if (/set_config\(name, value/.test(config.text))
-              return carried({ result: { rows: [], command: 'SELECT' } });
+            const [, waitsMs] = /^SET LOCAL lock_timeout = '(\d+)ms'$/.exec(config.text) ?? [];
+            if (waitsMs !== undefined) session.lockTimeoutMs = Number(waitsMs);
+            if (ownTimeOuts.test(config.text)) return carried({ result: { rows: [], command: 'SELECT' } });
             const done = (error: Error | null, result: unknown): void => {
               if (error === null) carried({ result });
               // pg forgets a query with its error; the status of the transaction comes after it.
@@ -585,7 +617,10 @@ class SimulatedClient extends EventEmitter {
   }
 
   private clock(session: Session): string {
-    if (session.status === 'I') session.beganMs = this.parts.nowMs();
+    if (session.status === 'I') {
+      session.beganMs = this.parts.nowMs();
+      session.lockTimeoutMs = null;
+    }
     return `SET sim.time = '${timeOf(session.beganMs, this.parts.nowMs(), this.parts.timeline)}'`;
   }
 }
@@ -625,7 +660,14 @@ function withFirst(connection: Wire, first: string): Wire {
 }
 
 function connectionError(code: string): Error {
-  return Object.assign(new Error(`the connection is gone: ${code}`), { code });
+  return named(new Error(`the connection is gone: ${code}`), code);
+}
+
+/** Whether the test's own connection has met a lock of a transaction that has not ended. */
+export const isLocked = (error: unknown): boolean => (error as { code?: unknown }).code === '55P03';
+
+function named(error: Error, code: string): Error {
+  return Object.assign(error, { code });
 }
 
 /**

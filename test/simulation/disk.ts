@@ -1,4 +1,4 @@
-/** A machine's disk, as far as the spool uses one: files outlive processes, and a write may fail, or be torn by a kill. */
+/** A machine's disk, as far as spools and archives use one: files outlive processes, and a write may fail, or be torn by a kill. */
 export interface Disk {
   openSync(path: string, flags: string): number;
   writeSync(fd: number, bytes: Buffer | string, offset?: number): number;
@@ -10,6 +10,10 @@ export interface Disk {
   existsSync(path: string): boolean;
   readdirSync(path: string): string[];
   mkdirSync(path: string): void;
+  /** With all that is in it. */
+  rmSync(path: string): void;
+  /** A file, or a folder with all that is in it. */
+  renameSync(from: string, to: string): void;
   /** While it is full, nothing can be written. */
   full: boolean;
   /** The next write ends the process after so many of its bytes: this is told. */
@@ -29,8 +33,10 @@ interface File {
 
 export function createDisk(): Disk {
   const files = new Map<string, File>();
+  const folders = new Set<string>();
   const open = new Map<number, File>();
   let fds = 10;
+  const isIn = (folder: string, path: string): boolean => path === folder || path.startsWith(`${folder}/`);
   const failure = (code: string): Error => Object.assign(new Error(code), { code });
   const fileOf = (fd: number): File => {
     const file = open.get(fd);
@@ -84,10 +90,32 @@ export function createDisk(): Disk {
       file.links = 0;
       files.delete(path);
     },
-    existsSync: () => true,
+    existsSync: (path) => folders.has(path) || files.has(path),
     readdirSync: (path) =>
       [...files.keys()].filter((name) => name.startsWith(`${path}/`)).map((name) => name.slice(path.length + 1)),
-    mkdirSync: () => undefined,
+    mkdirSync: (path) => void folders.add(path),
+    rmSync(path) {
+      for (const [name, file] of files)
+        if (isIn(path, name)) {
+          file.links = 0;
+          files.delete(name);
+        }
+      for (const folder of folders) if (isIn(path, folder)) folders.delete(folder);
+    },
+    renameSync(from, to) {
+      if (!disk.existsSync(from)) throw failure('ENOENT');
+      if (disk.existsSync(to)) throw failure('ENOTEMPTY');
+      for (const [name, file] of files)
+        if (isIn(from, name)) {
+          files.delete(name);
+          files.set(`${to}${name.slice(from.length)}`, file);
+        }
+      for (const folder of folders)
+        if (isIn(from, folder)) {
+          folders.delete(folder);
+          folders.add(`${to}${folder.slice(from.length)}`);
+        }
+    },
     quarantined: () =>
       [...files]
         .filter(([name]) => name.endsWith('quarantine.log'))

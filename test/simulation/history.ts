@@ -9,10 +9,22 @@ export interface History {
   orders: OrderRecord[];
   codes: CodeRecord[];
   disturbances: Disturbance[];
+  /** What operators were told of erasures. */
+  erasures: ErasureRecord[];
+  /** Archives and restores that ran alone, when everything was healed: why one failed, or null. */
+  archives: { at: number; problem: string | null }[];
+  /** Earlier bills: what they say stays. */
+  earlier: { at: number; bills: Bill[] }[];
   /** Balances that were asked for and answered. */
   bills: Bill[];
   /** Requests at the end, one at a time, when nothing else runs: none of them is sent. */
   probes: ProbeRecord[];
+}
+
+export interface ErasureRecord {
+  account: number;
+  askedAt: number;
+  confirmedAt: number | null;
 }
 
 export interface ProbeRecord {
@@ -92,7 +104,9 @@ export interface Disturbance {
 /** The books at the end, when everything is healed and idle. */
 export interface Bill {
   account: number;
-  entries: { requestId: string; keyId: string; cost: bigint; charged: bigint; atMs: number }[];
+  entries: { requestId: string; keyId: string; cost: bigint; charged: bigint; atMs: number; isArchived: boolean }[];
+  /** What the books say of the months that were archived. */
+  archived: { requests: bigint; cost: bigint; charged: bigint };
   grants: { amount: bigint; sourceRef: string; kind: string }[];
   balance: { granted: bigint; charged: bigint; held: bigint; expired: bigint; free: bigint };
 }

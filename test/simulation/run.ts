@@ -132,8 +132,11 @@ async function inProcesses(): Promise<number> {
         [
           ...process.execArgv,
           import.meta.filename,
-          ...['--url', own, '--seconds', values.seconds, '--seed', String(firstSeed + index * 1_000_000)],
-          ...['--runs', '1000000', ...(values.twice ? ['--twice'] : [])],
+          `--url=${own}`,
+          `--seconds=${values.seconds}`,
+          `--seed=${firstSeed + index * 1_000_000}`,
+          '--runs=1000000',
+          ...(values.twice ? ['--twice'] : []),
         ],
         { stdio: ['ignore', 'pipe', 'inherit'] },
       );

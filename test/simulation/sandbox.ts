@@ -1,7 +1,9 @@
 import * as crypto from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
+import { Readable, Transform, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { Disk } from './disk.ts';
 import type { Random, Scheduler } from './scheduler.ts';
 
@@ -23,6 +25,8 @@ export interface Surroundings {
   runs(): boolean;
   /** Runs it when the process runs; never once it is dead. */
   deliver(delayMs: number, action: () => void): { cancel(): void };
+  /** Told of each step of work that takes several: something may happen between two of them. */
+  step(): void;
   /** Milliseconds since the process's machine began. */
   monotonicMs(): number;
   /** What its wall clock shows. */
@@ -48,7 +52,14 @@ export function changeSource(wanted: SourceChange | null): void {
   change = wanted;
 }
 
-const replaced = ['node:fs', 'node:timers/promises', 'node:crypto', 'node:os'] as const;
+const replaced = [
+  'node:fs',
+  'node:fs/promises',
+  'node:zlib',
+  'node:timers/promises',
+  'node:crypto',
+  'node:os',
+] as const;
 const globals = [
   'performance',
   'Date',
@@ -232,7 +243,17 @@ function modulesOf(slot: number): Record<string, Members> {
     ]),
   );
   return {
-    'node:fs': fs,
+    'node:fs': {
+      ...fs,
+      createReadStream: (path: string) => readStream(slot, path),
+      createWriteStream: (path: string, { flags }: { flags: string }) => writeStream(slot, path, flags),
+    },
+    'node:fs/promises': promisedFs(slot),
+    // Node's run on threads of their own, which know another time.
+    'node:zlib': {
+      createGzip: () => whole((bytes) => gzipSync(bytes, { level: 1 })),
+      createGunzip: () => whole(gunzipSync),
+    },
     'node:timers/promises': { setTimeout: delay, setImmediate: (value?: unknown) => delay(0, value) },
     'node:os': { hostname: () => around(slot).hostname },
     'node:crypto': {
@@ -247,6 +268,99 @@ function modulesOf(slot: number): Record<string, Members> {
       randomUUID: () => uuidOf(bytes(16)),
     },
   };
+}
+
+/** One step of a process on its disk, some time later. */
+function onDisk<T>(slot: number, work: (disk: Disk) => T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const { deliver, disk, random, step } = around(slot);
+    deliver(random.between(0.05, 1), () => {
+      try {
+        resolve(work(disk));
+      } catch (error) {
+        reject(error);
+      }
+      step();
+    });
+  });
+}
+
+const bytesOf = (disk: Disk, path: string): Buffer => {
+  const fd = disk.openSync(path, 'r');
+  const bytes = Buffer.alloc(disk.fstatSync(fd).size);
+  disk.readSync(fd, bytes, 0, bytes.length, 0);
+  disk.closeSync(fd);
+  return bytes;
+};
+
+function promisedFs(slot: number): Members {
+  return {
+    mkdir: (path: string) => onDisk(slot, (disk) => disk.mkdirSync(path)),
+    rename: (from: string, to: string) => onDisk(slot, (disk) => disk.renameSync(from, to)),
+    rm: (path: string) => onDisk(slot, (disk) => disk.rmSync(path)),
+    readFile: (path: string) => onDisk(slot, (disk) => bytesOf(disk, path)),
+    stat: (path: string) => onDisk(slot, (disk) => ({ size: bytesOf(disk, path).length })),
+    open: async (path: string, flags: string) => {
+      const fd = await onDisk(slot, (disk) => (flags === 'w' ? disk.openSync(path, flags) : null));
+      return {
+        writeFile: (text: string) => onDisk(slot, (disk) => disk.writeSync(fd ?? -1, text)),
+        sync: () => onDisk(slot, () => undefined),
+        close: () => onDisk(slot, (disk) => (fd === null ? undefined : disk.closeSync(fd))),
+      };
+    },
+  };
+}
+
+function readStream(slot: number, path: string): Readable {
+  return new Readable({
+    async read() {
+      try {
+        this.push(await onDisk(slot, (disk) => bytesOf(disk, path)));
+        this.push(null);
+      } catch (error) {
+        this.destroy(error as Error);
+      }
+    },
+  });
+}
+
+function writeStream(slot: number, path: string, flags: string): Writable {
+  let fd: number | null = null;
+  const told = (work: (disk: Disk) => void, done: (error?: Error) => void): void =>
+    void (async () => {
+      const problem = await onDisk(slot, work).then(
+        () => undefined,
+        (error: Error) => error,
+      );
+      done(problem);
+    })();
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      told((disk) => {
+        fd ??= disk.openSync(path, flags);
+        disk.writeSync(fd, chunk);
+      }, done);
+    },
+    final: (done) => told((disk) => disk.closeSync(fd ?? -1), done),
+  });
+}
+
+/** Hands all that was written to it to `work` in the end. */
+function whole(work: (bytes: Buffer) => Buffer): Transform {
+  const chunks: Buffer[] = [];
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+    flush(done) {
+      try {
+        done(null, work(Buffer.concat(chunks)));
+      } catch (error) {
+        done(error as Error);
+      }
+    },
+  });
 }
 
 const diskCalls = [

@@ -2,8 +2,9 @@ import * as fc from 'fast-check';
 import type { Client } from 'pg';
 import type { Admitted, Settlement } from '../../server/billing/lane/ledger.ts';
 import { entryPrice } from '../../server/core/price.ts';
+import { readArchivedEntries } from './archives.ts';
 import { check } from './checker.ts';
-import type { SessionCache } from './database.ts';
+import { isLocked, type SessionCache } from './database.ts';
 import type { Bill, Disturbance, History, OrderRecord, RequestRecord } from './history.ts';
 import { bank, createWorld, leaseMs, type SimulatedProcess, startMs, type World } from './world.ts';
 
@@ -33,11 +34,23 @@ export type Step = { after: number } & (
   | { do: 'crash'; ms: number }
   | { do: 'fail_over'; lostMs: number; ms: number }
   | { do: 'warp'; hours: number }
+  /** When nothing else runs, so that nothing of an earlier month is still open. */
+  | { do: 'months'; days: number }
+  | ({ do: 'archive'; restores: boolean } & Interrupted)
+  | ({ do: 'erase'; account: number } & Interrupted)
   | { do: 'order'; account: number; on: number; parts: number; messages: number; shuffled: boolean; short: boolean }
   | { do: 'redeem'; code: number }
   | { do: 'grant'; account: number; cents: number; endsInMs: number | null }
   | { do: 'price' | 'delete_key' | 'suspend' | 'activate'; account: number; key: number; on: number }
 );
+
+/** Work of several steps, and what happens between two of them. */
+interface Interrupted {
+  on: number;
+  /** Messages, answers and changes of the disk until then; null: nothing happens. */
+  steps: number | null;
+  by: 'kill' | 'cut' | 'crash' | 'fail_over';
+}
 
 export interface Scenario {
   schedule: number;
@@ -142,6 +155,22 @@ const control: fc.Arbitrary<Step> = fc.oneof(
   }),
 );
 
+const interrupted = {
+  on,
+  steps: fc.oneof(fc.constant(null), fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 160 })),
+  by: fc.constantFrom('kill' as const, 'kill' as const, 'cut' as const, 'crash' as const, 'fail_over' as const),
+};
+const calm = { on, steps: fc.constant(null), by: fc.constant('kill' as const) };
+const archiving = (how: typeof interrupted | typeof calm): fc.Arbitrary<Step> =>
+  fc.record({ after, do: fc.constant('archive' as const), restores: fc.boolean(), ...how });
+const erasing = (how: typeof interrupted | typeof calm): fc.Arbitrary<Step> =>
+  fc.record({ after, do: fc.constant('erase' as const), account: fc.constantFrom(1, 2, 3, 4), ...how });
+const months: fc.Arbitrary<Step> = fc.record({
+  after,
+  do: fc.constant('months' as const),
+  days: fc.integer({ min: 53, max: 100 }),
+});
+
 /** Calm runs, in which every refusal needs a reason, and stormy ones. */
 export const scenario: fc.Arbitrary<Scenario> = fc.record({
   schedule: fc.nat(),
@@ -149,17 +178,34 @@ export const scenario: fc.Arbitrary<Scenario> = fc.record({
     steps({ ask: 12, trouble: 0, money: 2, control: 2 }),
     steps({ ask: 12, trouble: 4, money: 2, control: 1 }),
     steps({ ask: 12, trouble: 2, money: 3, control: 1 }),
+    // Months pass in the middle, and are archived beside the requests of later ones.
+    fc
+      .tuple(
+        steps({ ask: 12, trouble: 1, money: 2, control: 1 }, { minLength: 12, maxLength: 25 }),
+        months,
+        fc.oneof(
+          steps({ ask: 12, trouble: 0, money: 1, control: 1, archive: 3 }, { minLength: 12, maxLength: 30 }),
+          steps({ ask: 12, trouble: 3, money: 1, control: 1, archive: 4 }, { minLength: 12, maxLength: 30 }),
+        ),
+      )
+      .map(([before, passing, behind]) => [...before, passing, ...behind]),
   ),
 });
 
-function steps(weights: { ask: number; trouble: number; money: number; control: number }): fc.Arbitrary<Step[]> {
+function steps(
+  weights: { ask: number; trouble: number; money: number; control: number; archive?: number },
+  length = { minLength: 25, maxLength: 60 },
+): fc.Arbitrary<Step[]> {
+  const how = weights.trouble === 0 ? calm : interrupted;
   const step = fc.oneof(
+    { weight: weights.archive ?? 0, arbitrary: archiving(how) },
+    { weight: 1, arbitrary: erasing(how) },
     { weight: weights.ask, arbitrary: ask },
     { weight: weights.trouble, arbitrary: trouble },
     { weight: weights.money, arbitrary: money },
     { weight: weights.control, arbitrary: control },
   );
-  return fc.array(step, { minLength: 25, maxLength: 60, size: 'max' });
+  return fc.array(step, { ...length, size: 'max' });
 }
 
 export interface RunResult {
@@ -201,6 +247,9 @@ export async function runScenario(
     orders: [],
     codes: [],
     disturbances: [],
+    erasures: [],
+    archives: [],
+    earlier: [],
     bills: [],
     probes: [],
   };
@@ -221,6 +270,57 @@ export async function runScenario(
     process.start();
   };
 
+  const down = (process: SimulatedProcess, backAfter: number): void => {
+    if (process.life === 0) return;
+    const one = disturbed('kill', process.slot, Number.POSITIVE_INFINITY);
+    process.kill();
+    scheduler.at(backAfter, () => {
+      one.to = scheduler.now + leaseMs;
+      start(process);
+    });
+  };
+  const crash = async (ms: number): Promise<void> => {
+    disturbed('crash', null, ms);
+    world.database.awayUntil = scheduler.now + ms;
+    await world.database.crash();
+  };
+  /** The standby hears nothing from now on. Returns what makes it the primary. */
+  const failingOver = (ms: number): (() => Promise<void>) => {
+    const one = disturbed('failover', null, Number.POSITIVE_INFINITY);
+    let state: 'followed' | 'parted' | 'over' = 'followed';
+    const part = async (): Promise<void> => {
+      if (state !== 'followed') return;
+      if (await world.database.partStandby()) state = 'parted';
+      else scheduler.at(20, part);
+    };
+    scheduler.at(0, part);
+    return async () => {
+      const isParted = state === 'parted';
+      state = 'over';
+      if (!isParted) return;
+      one.to = scheduler.now;
+      disturbed('crash', null, ms);
+      world.database.awayUntil = scheduler.now + ms;
+      await world.database.failOver();
+    };
+  };
+
+  /** Has something happen between two steps of the work that begins now. */
+  const interrupt = (process: SimulatedProcess, { steps, by }: Interrupted): void => {
+    if (steps === null || process.life === 0) return;
+    switch (by) {
+      case 'kill':
+        return process.atStep(steps, () => down(process, random.between(0, 8_000)));
+      case 'cut':
+        disturbed('loss', process.slot, 20_000);
+        return process.atStep(steps, () => process.workPool?.breakAll(random.chance(0.3)));
+      case 'crash':
+        return process.atStep(steps, () => crash(random.between(0, 2_000)));
+      case 'fail_over':
+        return process.atStep(steps, failingOver(random.between(0, 2_000)));
+    }
+  };
+
   const carryOut = (step: Step): void => {
     const process = 'on' in step ? (processes[step.on] as SimulatedProcess) : null;
     switch (step.do) {
@@ -228,19 +328,12 @@ export async function runScenario(
         for (let i = 0; i < step.times; i += 1) void request(step, process as SimulatedProcess);
         break;
       case 'kill': {
-        const down = (): void => {
-          if (process === null || process.life === 0) return;
-          const one = disturbed('kill', process.slot, Number.POSITIVE_INFINITY);
-          process.kill();
-          scheduler.at(step.backAfter, () => {
-            one.to = scheduler.now + leaseMs;
-            start(process);
-          });
-        };
-        if (step.when === 'now' || process === null) down();
-        else if (step.when === 'torn') process.disk.tear = down;
+        if (process === null) break;
+        const dies = (): void => down(process, step.backAfter);
+        if (step.when === 'now') dies();
+        else if (step.when === 'torn') process.disk.tear = dies;
         // The line is on disk and the client has its last bytes: the ledger has not.
-        else process.disk.wrote = () => void scheduler.at(0, down);
+        else process.disk.wrote = () => void scheduler.at(0, dies);
         break;
       }
       case 'pause':
@@ -270,21 +363,23 @@ export async function runScenario(
         process?.setClock(step.byMs);
         break;
       case 'crash':
-        disturbed('crash', null, step.ms);
-        world.database.awayUntil = scheduler.now + step.ms;
-        void scheduler.at(0, () => world.database.crash());
+        void scheduler.at(0, () => crash(step.ms));
         break;
-      case 'fail_over': {
-        const one = disturbed('failover', null, step.lostMs);
-        void scheduler.at(0, () => world.database.partStandby());
-        scheduler.at(step.lostMs, async () => {
-          one.to = scheduler.now;
-          disturbed('crash', null, step.ms);
-          world.database.awayUntil = scheduler.now + step.ms;
-          await world.database.failOver();
-        });
+      case 'fail_over':
+        scheduler.at(step.lostMs, failingOver(step.ms));
         break;
-      }
+      case 'archive':
+        if (process === null) break;
+        interrupt(process, step);
+        void process.parts?.archive(step).catch(() => undefined);
+        break;
+      case 'erase':
+        if (process === null) break;
+        interrupt(process, step);
+        void erase(step.account, process);
+        break;
+      case 'months':
+        break;
       case 'lose':
         // Its machine has another process, which finds what it leaves behind: a line that nobody else will settle.
         if (process === null || process.life === 0 || lost.size > 0) break;
@@ -485,6 +580,29 @@ export async function runScenario(
     );
   }
 
+  /** An operator asks until there is an answer, each time the next process. */
+  async function erase(account: number, first: SimulatedProcess): Promise<void> {
+    const accountId = history.accounts[account]?.id ?? '';
+    const own: History['erasures'][number] = { account, askedAt: scheduler.now, confirmedAt: null };
+    history.erasures.push(own);
+    for (let tries = 0; tries < 5 && own.confirmedAt === null; tries += 1) {
+      const { erasure } = processes[(first.slot + tries) % processes.length]?.parts ?? {};
+      const outcome = await within(
+        erasure
+          ?.erase({
+            accountId,
+            by: { kind: 'operator', actor: 'operator' },
+            confirmation: `${accountId}@example.com`,
+          })
+          .catch(() => undefined),
+        20_000,
+      );
+      // What was erased is unknown: an answer was lost.
+      if (outcome !== undefined) own.confirmedAt = scheduler.now;
+      else await scheduler.sleep(random.between(200, 2_000));
+    }
+  }
+
   /** Everybody has heard of the code, and uses it at once. */
   async function redeem(index: number, account: number): Promise<void> {
     const code = history.codes[index];
@@ -610,6 +728,44 @@ export async function runScenario(
       }
   }
 
+  /** Bills as they are now, unless an archive is being made. */
+  async function note(): Promise<void> {
+    const now = await bills(world, history).catch((error: unknown) => {
+      if (isLocked(error)) return null;
+      throw error;
+    });
+    if (now !== null) history.earlier.push({ at: scheduler.now, bills: now });
+  }
+
+  async function pass(days: number): Promise<void> {
+    await heal(world, start);
+    const one = disturbed('warp', null, 0);
+    scheduler.warp(days * 86_400_000);
+    one.to = scheduler.now + leaseMs;
+    await scheduler.run(scheduler.now + 3 * leaseMs);
+  }
+
+  /** What is in the ledger leaves it, and comes back: bills stay what they were. */
+  async function archiveAll(): Promise<void> {
+    await pass(100);
+    for (const restores of [false, true]) {
+      history.earlier.push({ at: scheduler.now, bills: history.bills });
+      const { parts } = processes.find((process) => process.parts !== null) ?? {};
+      const own: History['archives'][number] = { at: scheduler.now, problem: 'it does not end' };
+      history.archives.push(own);
+      void (async () => {
+        try {
+          await parts?.archive({ restores });
+          own.problem = null;
+        } catch (error) {
+          own.problem = (error as Error).message;
+        }
+      })();
+      await scheduler.run(scheduler.now + 60_000);
+      history.bills = await bills(world, history);
+    }
+  }
+
   try {
     await prepare(world.database.own, world, history, versions, codes);
     for (const process of processes) start(process);
@@ -618,6 +774,8 @@ export async function runScenario(
     await scheduler.run(1_500);
     for (const step of list) {
       await scheduler.run(scheduler.now + step.after);
+      if (step.do === 'archive') await note();
+      if (step.do === 'months') await pass(step.days);
       carryOut(step);
     }
     await heal(world, start);
@@ -627,6 +785,11 @@ export async function runScenario(
     scheduler.warp(([1, 7, 31][random.below(3)] ?? 1) * 86_400_000);
     await scheduler.run(scheduler.now + 3 * leaseMs);
     await probe();
+    if (list.some((step) => step.do === 'months') || random.chance(0.1)) await archiveAll();
+    // Whose work was over before.
+    history.disturbances = history.disturbances.filter(
+      ({ kind, to }) => kind !== 'failover' || to !== Number.POSITIVE_INFINITY,
+    );
     const broken = check(history, { startMs, leaseMs, mostNeeded });
     return {
       broken,
@@ -680,6 +843,7 @@ async function heal(world: World, start: (process: SimulatedProcess) => void): P
     process.disk.full = false;
     process.disk.tear = null;
     process.disk.wrote = null;
+    process.atStep(Number.POSITIVE_INFINITY, () => undefined);
   }
   await scheduler.run(scheduler.now + 15_000);
   for (const process of processes) if (process.life === 0) start(process);
@@ -696,9 +860,13 @@ async function heal(world: World, start: (process: SimulatedProcess) => void): P
 
 async function bills(world: World, history: History): Promise<Bill[]> {
   const { own } = world.database;
+  const archived = await readArchivedEntries(
+    own,
+    world.processes.map(({ disk }) => disk),
+  );
   return Promise.all(
     history.accounts.map(async ({ id }, account): Promise<Bill> => {
-      const [entries, grants, sums] = await Promise.all([
+      const [entries, grants, sums, months] = await Promise.all([
         own.query(
           `SELECT request_id::text AS "requestId", key_id::text AS "keyId", cost, charged, extract(epoch FROM created_at)::float8 * 1000 AS "atMs" FROM ledger_entry WHERE account_id = $1 ORDER BY request_id`,
           [id],
@@ -712,8 +880,17 @@ async function bills(world: World, history: History): Promise<Bill[]> {
                   coalesce(sum(expired), 0)::bigint AS expired, coalesce(sum(amount - spent - held - expired), 0)::bigint AS free FROM "grant" WHERE account_id = $1`,
           [id],
         ),
+        own.query(
+          `SELECT coalesce(sum(requests), 0)::bigint AS requests, coalesce(sum(cost), 0)::bigint AS cost, coalesce(sum(charged), 0)::bigint AS charged
+           FROM archived_sum WHERE account_id = $1`,
+          [id],
+        ),
       ]);
-      return { account, entries: entries.rows, grants: grants.rows, balance: sums.rows[0] };
+      const listed: Bill['entries'] = [
+        ...archived.filter((entry) => entry.accountId === id),
+        ...entries.rows.map((entry) => ({ ...entry, isArchived: false })),
+      ];
+      return { account, entries: listed, grants: grants.rows, balance: sums.rows[0], archived: months.rows[0] };
     }),
   );
 }

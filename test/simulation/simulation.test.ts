@@ -21,8 +21,8 @@ it('no promise is broken, whatever fails in whatever order', { timeout: 400_000 
       '--disable-warning=ExperimentalWarning',
       '--disable-warning=DeprecationWarning',
       'test/simulation/run.ts',
-      ...databases.flatMap(({ url }) => ['--url', url]),
-      ...['--seconds', '30'],
+      ...databases.map(({ url }) => `--url=${url}`),
+      '--seconds=30',
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] },
   );

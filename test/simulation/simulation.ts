@@ -19,7 +19,13 @@ export async function createSimulation(url: string, changeSql: string | null = n
   await client.connect();
   await ownTime(client);
   await client.query(`SET sim.time = '${startMs / 1_000}|${startMs / 1_000}'`);
-  await client.query('SELECT ensure_ledger_partitions(4)');
+  await client.query('SELECT ensure_ledger_partitions(10)');
+  // Those of the day on which the test runs.
+  const { rows: others } = await client.query(
+    `SELECT relname AS name FROM pg_inherits JOIN pg_class ON oid = inhrelid
+     WHERE inhparent = 'ledger_entry'::regclass AND relname < 'ledger_2031' AND relname <> 'ledger_elsewhere'`,
+  );
+  for (const { name } of others) await client.query(`DROP TABLE ledger_partition.${name}`);
   await createReset(client);
   if (changeSql !== null) await client.query(changeSql);
   await client.end();
@@ -65,6 +71,8 @@ async function createReset(client: Client): Promise<void> {
     `CREATE FUNCTION simulation_reset() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
        SET LOCAL session_replication_role = replica;
        ${filled.map((name) => `DELETE FROM ${name};`).join('\n')}
+       -- Runs take months out, and later ones into being.
+       PERFORM simulation_partitions((SELECT array_agg(name) FROM standby.first_partition), (SELECT array_agg(bound) FROM standby.first_partition));
      END $$`,
   );
   // Filled from the beginning, and moved by what runs do.
@@ -74,6 +82,24 @@ async function createReset(client: Client): Promise<void> {
 /** A standby that follows no further than to a moment: a copy of all that runs fill, which can take the primary's place. */
 async function createStandby(client: Client, tables: readonly string[]): Promise<void> {
   await client.query('CREATE SCHEMA standby');
+  const partitions = `SELECT relname::text AS name, pg_get_expr(relpartbound, oid) AS bound FROM pg_inherits JOIN pg_class ON oid = inhrelid
+    WHERE inhparent = 'ledger_entry'::regclass AND relname ~ '^ledger_[0-9]{4}_[0-9]{2}$'`;
+  await client.query(`CREATE TABLE standby.first_partition AS ${partitions}`);
+  await client.query(`CREATE TABLE standby.partition AS ${partitions}`);
+  await client.query(
+    `CREATE FUNCTION simulation_partitions(names text[], bounds text[]) RETURNS void LANGUAGE plpgsql AS $$
+     DECLARE
+       part record;
+     BEGIN
+       FOR part IN SELECT name FROM (${partitions}) AS own WHERE name <> ALL (names) LOOP
+         EXECUTE format('DROP TABLE ledger_partition.%I', part.name);
+       END LOOP;
+       FOR part IN SELECT * FROM unnest(names, bounds) AS given (name, bound) WHERE to_regclass('ledger_partition.' || name) IS NULL LOOP
+         EXECUTE format('CREATE TABLE ledger_partition.%I (LIKE ledger_entry INCLUDING ALL)', part.name);
+         EXECUTE format('ALTER TABLE ledger_entry ATTACH PARTITION ledger_partition.%I %s', part.name, part.bound);
+       END LOOP;
+     END $$`,
+  );
   const follow: string[] = [];
   const promote: string[] = [];
   for (const [index, table] of tables.entries()) {
@@ -89,11 +115,16 @@ async function createStandby(client: Client, tables: readonly string[]): Promise
                   INSERT INTO ${table} (${columns}) OVERRIDING SYSTEM VALUE SELECT ${columns} FROM ${copy};`);
   }
   await client.query(
-    `CREATE FUNCTION standby_follow() RETURNS void LANGUAGE plpgsql AS $$ BEGIN ${follow.join('\n')} END $$`,
+    `CREATE FUNCTION standby_follow() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+       DELETE FROM standby.partition; INSERT INTO standby.partition ${partitions};
+       ${follow.join('\n')} END $$`,
   );
   await client.query(
     `CREATE FUNCTION standby_promote() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
-       SET LOCAL session_replication_role = replica; ${promote.join('\n')}
+       SET LOCAL session_replication_role = replica;
+       DELETE FROM ledger_entry;
+       PERFORM simulation_partitions((SELECT array_agg(name) FROM standby.partition), (SELECT array_agg(bound) FROM standby.partition));
+       ${promote.join('\n')}
      END $$`,
   );
 }

@@ -1,9 +1,12 @@
+import type * as erasures from '../../server/accounts/erasure.ts';
+import type * as archives from '../../server/billing/archive/archive.ts';
 import type * as grants from '../../server/billing/grants.ts';
 import type * as ledgers from '../../server/billing/lane/ledger.ts';
 import type * as spools from '../../server/billing/spool/spool.ts';
 import type * as sweeps from '../../server/billing/upkeep/sweep.ts';
 import type * as transfersModule from '../../server/plans/bank/transfers.ts';
 import type * as codesModule from '../../server/plans/codes.ts';
+import type * as erasedModule from '../../server/plans/erased.ts';
 import type * as ordersModule from '../../server/plans/orders.ts';
 import {
   createSimulatedDatabase,
@@ -39,6 +42,10 @@ export interface SimulatedProcess {
   readonly life: number;
   readonly parts: Running | null;
   readonly pool: SimulatedPool | null;
+  /** For work of several steps, of which `atStep` knows. */
+  readonly workPool: SimulatedPool | null;
+  /** Does something at one of the next steps of such work: behind a message, its answer, or a change of the disk. */
+  atStep(steps: number, action: () => void | Promise<void>): void;
   readonly disk: Disk;
   start(): void;
   kill(): void;
@@ -59,9 +66,14 @@ export interface Running {
   orders: ReturnType<typeof ordersModule.createOrders>;
   transfers: ReturnType<typeof transfersModule.createTransfers>;
   codes: ReturnType<typeof codesModule.createCodes>;
+  erasure: ReturnType<typeof erasures.createErasure>;
+  /** Takes all months out that may leave, and puts them back where that is wanted. */
+  archive(options: { restores: boolean }): Promise<void>;
 }
 
 export const leaseMs = 10_000;
+/** Where a machine keeps its archives. */
+export const archiveFolder = '/archive';
 /** 2031-03-10 05:00 UTC: after every real start of PostgreSQL. */
 export const startMs = Date.UTC(2031, 2, 10, 5);
 export const bank = { bin: '970436', account: '0011001234567', name: 'STEYG SIMULATION' };
@@ -74,6 +86,12 @@ interface Modules {
   createOrders: typeof ordersModule.createOrders;
   createTransfers: typeof transfersModule.createTransfers;
   createCodes: typeof codesModule.createCodes;
+  createErasure: typeof erasures.createErasure;
+  lockOrders: typeof erasedModule.lockOrders;
+  forgetOrders: typeof erasedModule.forgetOrders;
+  listArchivable: typeof archives.listArchivable;
+  archiveMonth: typeof archives.archiveMonth;
+  restoreMonth: typeof archives.restoreMonth;
 }
 
 const modules = new Map<number, Modules>();
@@ -85,15 +103,28 @@ let operatorGrants: typeof grants | null = null;
 export async function loadModules(): Promise<void> {
   operatorGrants = await load<typeof grants>(operatorSlot, 'billing/grants.ts');
   for (const slot of machines.keys()) {
-    const [ledger, spool, sweep, orders, transfers, codes] = await Promise.all([
+    const [ledger, spool, sweep, orders, transfers, codes, erasure, erased, archive] = await Promise.all([
       load<typeof ledgers>(slot, 'billing/lane/ledger.ts'),
       load<typeof spools>(slot, 'billing/spool/spool.ts'),
       load<typeof sweeps>(slot, 'billing/upkeep/sweep.ts'),
       load<typeof ordersModule>(slot, 'plans/orders.ts'),
       load<typeof transfersModule>(slot, 'plans/bank/transfers.ts'),
       load<typeof codesModule>(slot, 'plans/codes.ts'),
+      load<typeof erasures>(slot, 'accounts/erasure.ts'),
+      load<typeof erasedModule>(slot, 'plans/erased.ts'),
+      load<typeof archives>(slot, 'billing/archive/archive.ts'),
     ]);
-    modules.set(slot, { ...ledger, ...spool, ...sweep, ...orders, ...transfers, ...codes });
+    modules.set(slot, {
+      ...ledger,
+      ...spool,
+      ...sweep,
+      ...orders,
+      ...transfers,
+      ...codes,
+      ...erasure,
+      ...erased,
+      ...archive,
+    });
   }
 }
 
@@ -120,6 +151,8 @@ export async function createWorld(seed: number, url: string, sessions: SessionCa
     let pid = 0;
     let parts: Running | null = null;
     let pool: SimulatedPool | null = null;
+    let workPool: SimulatedPool | null = null;
+    let next: { steps: number; action: () => void | Promise<void> } | null = null;
     let pausedUntil = 0;
     let cutUntil = 0;
     let disturbed = { until: 0, rate: 0 };
@@ -154,6 +187,14 @@ export async function createWorld(seed: number, url: string, sessions: SessionCa
       };
     };
 
+    const step = (): void => {
+      if (next === null) return;
+      next.steps -= 1;
+      if (next.steps > 0) return;
+      scheduler.at(0, next.action);
+      next = null;
+    };
+
     const self: SimulatedProcess = {
       slot,
       disk,
@@ -166,6 +207,12 @@ export async function createWorld(seed: number, url: string, sessions: SessionCa
       get pool() {
         return pool;
       },
+      get workPool() {
+        return workPool;
+      },
+      atStep(steps, action) {
+        next = { steps, action };
+      },
 
       start() {
         if (life !== 0) return;
@@ -175,6 +222,7 @@ export async function createWorld(seed: number, url: string, sessions: SessionCa
         pid = nextPid;
         pids.set(pid, machine);
         pausedUntil = 0;
+        next = null;
         const own = life;
         const began = scheduler.now - random.between(1_000, 100_000);
         surround(slot, {
@@ -186,13 +234,15 @@ export async function createWorld(seed: number, url: string, sessions: SessionCa
           isAlive: (other) => pids.get(other) === machine,
           runs: () => life === own,
           deliver: (delayMs, action) => deliver(own, delayMs, action),
+          step,
           monotonicMs: () => scheduler.now - began,
           wallMs: () => startMs + scheduler.now + clockByMs,
         });
         const host = hostOf(own);
         pool = database.pool(host, { max: 6, queryTimeoutMs: 4_000 });
         const control = database.pool(host, { max: 3, queryTimeoutMs: 15_000 });
-        parts = startParts(slot, pool, control, uuid(), errors);
+        workPool = database.pool(host, { max: 3, queryTimeoutMs: 15_000, step });
+        parts = startParts(slot, { pool, control, work: workPool }, uuid(), errors);
         const { ledger } = parts;
         const ready = async (): Promise<void> => {
           // As the start of the server does: again until it succeeds.
@@ -227,9 +277,12 @@ export async function createWorld(seed: number, url: string, sessions: SessionCa
         life = 0;
         pids.delete(pid);
         // A machine whose power went tells nobody; the kernel of a killed process does.
-        pool?.breakAll(random.chance(0.2));
+        const isSilent = random.chance(0.2);
+        pool?.breakAll(isSilent);
+        workPool?.breakAll(isSilent);
         parts = null;
         pool = null;
+        workPool = null;
       },
 
       pause(ms) {
@@ -257,6 +310,7 @@ export async function createWorld(seed: number, url: string, sessions: SessionCa
     hostname: 'operator',
     isAlive: () => true,
     runs: () => true,
+    step: () => undefined,
     deliver: (delayMs, action) => {
       const event = scheduler.at(delayMs, action);
       return {
@@ -297,8 +351,7 @@ function logOf(errors: string[]) {
 
 function startParts(
   slot: number,
-  pool: SimulatedPool,
-  control: SimulatedPool,
+  { pool, control, work }: Record<'pool' | 'control' | 'work', SimulatedPool>,
   processId: string,
   errors: string[],
 ): Running {
@@ -312,5 +365,23 @@ function startParts(
     orders: own.createOrders({ pool: control as never, bank }),
     transfers: own.createTransfers({ pool: control as never, accountNumbers: [bank.account] }),
     codes: own.createCodes({ pool: control as never, throttle: { take: async () => null } }),
+    erasure: own.createErasure({
+      pool: work as never,
+      orders: { lock: own.lockOrders, forget: own.forgetOrders },
+      forgetMails: async () => undefined,
+      tell: () => undefined,
+    }),
+    async archive({ restores }) {
+      const actor = 'operator';
+      for (const month of await own.listArchivable(work as never, '9999-12')) {
+        const { folder } = await own.archiveMonth(work as never, {
+          month,
+          directory: archiveFolder,
+          actor,
+          unclosed: true,
+        });
+        if (restores) await own.restoreMonth(work as never, { folder, actor });
+      }
+    },
   };
 }
