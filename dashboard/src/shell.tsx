@@ -134,8 +134,8 @@ export function PublicFrame({ children }: { children: ReactNode }) {
         </Link>
         <nav aria-label={t.nav.main}>
           <a href={`/pricing?lang=${locale}`}>{t.nav.pricing}</a>
-          <a href="/status">{t.nav.status}</a>
-          <Link href={pages.guides}>{t.nav.guides}</Link>
+          <a href={`/status?lang=${locale}`}>{t.nav.status}</a>
+          <a href={`/docs?lang=${locale}`}>{t.nav.docs}</a>
           <Link href={pages.signIn}>{t.nav.signIn}</Link>
           {passwords ? (
             <Link href={pages.signUp} className="button primary small">
@@ -179,7 +179,7 @@ function Demonstration() {
 }
 
 export function Shell({ children }: { children: ReactNode }) {
-  const { t } = useLanguage();
+  const { t, locale } = useLanguage();
   const { account, person, twoFactors, viewUntil } = useSession();
   const [path] = useLocation();
   const [open, setOpen] = useState(false);
@@ -268,9 +268,9 @@ export function Shell({ children }: { children: ReactNode }) {
                 </Link>
               </li>
               <li>
-                <a href="/api/docs">
+                <a href={`/docs?lang=${locale}`}>
                   <Icon name="external" />
-                  {t.nav.reference}
+                  {t.nav.docs}
                 </a>
               </li>
             </ul>

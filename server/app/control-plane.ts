@@ -17,6 +17,7 @@ import type { Domains } from '../graphql/domains.ts';
 import { registerGraphql } from '../graphql/edge.ts';
 import { graphiqlPage } from '../graphql/graphiql.ts';
 import { createKeys } from '../keys/keys.ts';
+import { type DocsParts, registerDocs } from '../pages/docs/docs.ts';
 import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '../pages/downloads.ts';
 import { createLinkLimits, type LinkLimits } from '../pages/link-limits.ts';
 import { registerMachineLogin } from '../pages/machine-login.ts';
@@ -36,6 +37,7 @@ import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import type { OperatorSettings } from '../settings/settings.ts';
 import { createSeal } from '../shared/seal.ts';
 import { registerStatus } from '../uptime/status.ts';
+import { createDocumentation } from './docs.ts';
 import { createOutgoing } from './outgoing.ts';
 import { createOwnData } from './own-data.ts';
 import { createSales } from './sales.ts';
@@ -167,7 +169,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   });
   webhooksDue = schedule.webhooksDue;
 
-  await registerGraphql(app, {
+  const schema = await registerGraphql(app, {
     prisma,
     db: pool,
     history,
@@ -204,8 +206,15 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     limits,
     downloads,
     archives: archivedLines,
-    pricing: { pool, catalog, uptime: measuring.domains.uptime, publicUrl },
+    pricing: {
+      pool,
+      catalog,
+      uptime: measuring.domains.uptime,
+      seller: sales.domains.parties.seller,
+      publicUrl,
+    },
     bank: () => settings.config.bank,
+    docs: { ...createDocumentation({ publicUrl, schema }), seller: sales.domains.parties.seller },
   });
   sales.registerPages(app, limits);
   registerSignInWith(app, { people, publicUrl });
@@ -266,12 +275,13 @@ interface PagesParts {
   archives: ArchivedLines;
   pricing: Omit<PricingParts, 'limits'>;
   bank: () => Config['bank'];
+  docs: DocsParts;
 }
 
 /** The pages of the control plane: behind signed links, and public ones. */
 async function registerPages(
   app: FastifyInstance,
-  { limits, downloads, archives, bank, ...parts }: PagesParts,
+  { limits, downloads, archives, bank, docs, ...parts }: PagesParts,
 ): Promise<void> {
   const pricing = {
     ...parts.pricing,
@@ -285,5 +295,6 @@ async function registerPages(
     registerCompression(pages);
     registerStatus(pages, pricing);
     registerPricing(pages, pricing);
+    registerDocs(pages, { ...docs, demonstration: () => pricing.demonstration });
   });
 }

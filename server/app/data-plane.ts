@@ -37,6 +37,7 @@ import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import type { Tracer } from '../runtime/telemetry/tracing.ts';
 import { createDigest } from '../shared/digest.ts';
 import type { RequestEnds } from '../uptime/passive.ts';
+import { refusalPointers } from './docs.ts';
 
 /** The state of a process, as its parts see it. */
 export interface ProcessState {
@@ -85,7 +86,7 @@ export interface DataPlane {
 export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts): DataPlane {
   const { config, pool, ledger, keys, authenticator, catalog, router, mismatches, state, metrics, log } = parts;
   const { publicUrl, timeouts } = config;
-  const refusals = createRefusals({ topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status` });
+  const refusals = createRefusals(refusalPointers(publicUrl));
   const { keepAliveMs, firstEventMs, clientStallMs } = timeouts;
   const pulse = createPulse(Math.max(10, Math.min(250, keepAliveMs / 4, firstEventMs / 4, clientStallMs / 4)));
   const slots = createSlots(config.limits);

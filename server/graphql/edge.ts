@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
 import type { Pool } from 'pg';
 import type { PrismaClient } from '../database/generated/prisma/client.ts';
 import type { History } from '../database/replica.ts';
@@ -81,9 +82,9 @@ export interface GraphqlOptions {
 
 /**
  * `POST /graphql`: the only entrance of the control plane. It takes JSON bodies only, so that another site needs a CORS
- * preflight, and also checks the origin that a browser sends. In production, GET shows nothing.
+ * preflight, and also checks the origin that a browser sends. In production, GET shows nothing. Returns the schema.
  */
-export async function registerGraphql(app: FastifyInstance, options: GraphqlOptions): Promise<void> {
+export async function registerGraphql(app: FastifyInstance, options: GraphqlOptions): Promise<GraphQLSchema> {
   const { prisma, db, domains, production, publicUrl, log, isLate = () => false, rates = defaultRates } = options;
   const { identifyAgainMs = defaultIdentifyAgainMs } = options;
   const schema = buildSchema();
@@ -203,6 +204,9 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
     scope.get('/graphql', async (request, reply) => {
       const wantsPage = request.headers.accept?.includes('text/html') === true;
       if (wantsPage && !production && options.graphiqlPage !== undefined) {
+        // It weighs megabytes, and a visitor without a session can try little out: the reference says as much.
+        const { principal } = await domains.people.identify({ ...callerOf(request), prolong: false }).then(known);
+        if (principal.kind === 'nobody') return reply.redirect('/docs/graphql', 303);
         reply.header('content-security-policy', graphiqlPolicy).header('cache-control', 'no-store');
         return reply.type('text/html; charset=utf-8').send(await options.graphiqlPage());
       }
@@ -210,6 +214,12 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       return refuse(request, reply, 405, 'METHOD_NOT_ALLOWED', 'Send operations with POST.');
     });
   });
+  return schema;
+}
+
+/** Who somebody is of whom only the pages depend. */
+function known(identified: Awaited<ReturnType<Domains['people']['identify']>>): { principal: ControlPrincipal } {
+  return typeof identified === 'string' ? { principal: nobody } : identified;
 }
 
 /** What identifies the sender of a request. */

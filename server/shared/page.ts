@@ -86,8 +86,8 @@ export const logo =
 
 /** The style: colours in light and dark, headings, links, tables and cards. */
 export const pageStyle = `
-:root{color-scheme:light dark;--page:#f7f8f8;--card:#fff;--sunken:#eef1f1;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--up:#178a4c;--up-soft:#e2f4e8;--most:#c27c0e;--most-soft:#fdf1da;--most-text:#85540a;--down:#c9302c;--down-soft:#fbe6e4;--none:#8a9794;--shadow:0 1px 2px rgb(0 0 0/.06),0 4px 16px rgb(0 0 0/.05)}
-@media (prefers-color-scheme:dark){:root{--page:#0e1413;--card:#161d1c;--sunken:#1e2726;--text:#e7eeec;--quiet:#a1b0ac;--line:#2c3735;--accent:#2dd4bf;--up:#3fbf74;--up-soft:#12301f;--most:#e0a63a;--most-soft:#35270d;--most-text:#fbbf5c;--down:#f0645c;--down-soft:#3b1816;--none:#71807c;--shadow:0 1px 2px rgb(0 0 0/.4)}}
+:root{color-scheme:light dark;--page:#f7f8f8;--card:#fff;--sunken:#eef1f1;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--on-accent:#fff;--up:#178a4c;--up-soft:#e2f4e8;--most:#c27c0e;--most-soft:#fdf1da;--most-text:#85540a;--down:#c9302c;--down-soft:#fbe6e4;--none:#8a9794;--shadow:0 1px 2px rgb(0 0 0/.06),0 4px 16px rgb(0 0 0/.05)}
+@media (prefers-color-scheme:dark){:root{--page:#0e1413;--card:#161d1c;--sunken:#1e2726;--text:#e7eeec;--quiet:#a1b0ac;--line:#2c3735;--accent:#2dd4bf;--on-accent:#04211d;--up:#3fbf74;--up-soft:#12301f;--most:#e0a63a;--most-soft:#35270d;--most-text:#fbbf5c;--down:#f0645c;--down-soft:#3b1816;--none:#71807c;--shadow:0 1px 2px rgb(0 0 0/.4)}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:64rem;padding:0 clamp(1rem,3vw,2rem) 2rem;font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;color:var(--text);background:var(--page);overflow-wrap:anywhere}
 header{display:flex;justify-content:space-between;align-items:center;gap:1rem;flex-wrap:wrap;padding:1rem 0}

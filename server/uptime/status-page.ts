@@ -1,4 +1,5 @@
-import { demonstrationLabel, escapeText, type Locale, logo, momentText, pageStyle, policyFor } from '../shared/page.ts';
+import { escapeText, type Locale, momentText } from '../shared/page.ts';
+import { createPublicPages, type PageSeller } from '../shared/public-page.ts';
 import type { Announcement } from './announcements.ts';
 import { requestRatio } from './passive.ts';
 import type { Absence } from './presence.ts';
@@ -30,12 +31,13 @@ import {
  * The public status page: one HTML document without script, font, picture or any other request, accessible by eye,
  * keyboard and screen reader, in light and dark. Every colour is also expressed in words.
  */
-export function statusPage(report: StatusReport, locale: Locale, demonstration = false): string {
+export function statusPage(report: StatusReport, frame: StatusFrame): string {
+  const { locale } = frame;
   const w = words[locale];
   return document(
-    locale,
+    frame,
     w,
-    `${demonstrationLabel(locale, demonstration)}<p class="overall ${report.state}"><span class="dot" aria-hidden="true"></span>${w.overall[report.state]}</p>
+    `<p class="overall ${report.state}"><span class="dot" aria-hidden="true"></span>${w.overall[report.state]}</p>
 <p class="quiet">${w.generated} ${time(report.generatedAt, locale)} · <a href="/status?lang=${locale}">${w.reload}</a></p>
 ${measuring(report, locale, w)}
 ${announcements(report.announcements, report.generatedAt, locale, w)}
@@ -52,34 +54,30 @@ ${absences(report.absences, locale, w)}`,
 export function statusUnavailablePage(locale: Locale): string {
   const w = words[locale];
   return document(
-    locale,
+    { locale, seller: null },
     w,
     `<p class="overall no_data"><span class="dot" aria-hidden="true"></span>${w.unavailable}</p>`,
   );
 }
 
-function document(locale: Locale, w: StatusWords, main: string): string {
-  const other: Locale = locale === 'en' ? 'vi' : 'en';
-  return `<!doctype html>
-<html lang="${locale}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${w.title}</title>
-<link rel="alternate" type="application/atom+xml" title="${w.title}" href="/status/history.atom?lang=${locale}">
-<style>${style}</style>
-</head>
-<body>
-<header><a class="logo" href="/" aria-label="Steyg: ${w.home}">${logo}</a><nav aria-label="${w.language}"><a href="/status?lang=${other}" hreflang="${other}" lang="${other}">${words[other].name}</a></nav></header>
-<main>
-<h1>${w.title}</h1>
-${main}
-</main>
-<footer class="quiet"><p>${w.feed}: <a href="/status/history.atom?lang=${locale}">Atom</a> · <a href="/status/history.rss?lang=${locale}">RSS</a></p><p>${w.programs}: <a href="/status.json">status.json</a></p><p>${w.badge}: <a href="/status/badge.svg?lang=${locale}">badge.svg</a></p></footer>
-</body>
-</html>
-`;
+interface StatusFrame {
+  locale: Locale;
+  seller: PageSeller | null;
+  demonstration?: boolean;
+}
+
+function document({ locale, seller, demonstration = false }: StatusFrame, w: StatusWords, main: string): string {
+  return pages.render({
+    locale,
+    path: '/status',
+    title: w.title,
+    body: `<h1>${w.title}</h1>\n${main}`,
+    here: 'status',
+    seller,
+    demonstration,
+    head: `<link rel="alternate" type="application/atom+xml" title="${w.title}" href="/status/history.atom?lang=${locale}">\n`,
+    foot: `<p>${w.feed}: <a href="/status/history.atom?lang=${locale}">Atom</a> · <a href="/status/history.rss?lang=${locale}">RSS</a> · ${w.programs}: <a href="/status.json">status.json</a> · ${w.badge}: <a href="/status/badge.svg?lang=${locale}">badge.svg</a></p>\n`,
+  });
 }
 
 /** Since when, and from where. */
@@ -258,7 +256,7 @@ function time(moment: Date, locale: Locale): string {
   return `<time datetime="${moment.toISOString()}">${escapeText(momentText(moment, locale))}</time>`;
 }
 
-const style = `${pageStyle}
+const style = `
 .overall{display:flex;align-items:center;gap:.6rem;font-size:1.2rem;font-weight:650;border-radius:.6rem;padding:.9rem 1.15rem;background:var(--sunken)}
 .overall.up{background:var(--up-soft)}.overall.degraded{background:var(--most-soft)}.overall.down{background:var(--down-soft)}
 .dot{flex:none;display:inline-block;width:.7em;height:.7em;border-radius:50%;background:var(--none)}
@@ -288,10 +286,11 @@ details ul{margin:.25rem 0;padding-left:1.25rem}
 .updates{list-style:none;padding:0 0 0 .9rem;border-left:2px solid var(--line);margin:.75rem 0 0}.updates p{margin:.15rem 0}.updates li+li{margin-top:.6rem}
 .measuring{margin-top:-.75rem}
 .absences{padding-left:1.25rem}
-footer{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;border-top:1px solid var(--line);margin-top:2rem;padding-top:1rem}
 @media (max-width:40rem){.protocol{grid-template-columns:minmax(0,1fr)}.protocol p{display:flex;justify-content:space-between}.scale{margin-left:0}}
 @media print{details{display:block}}
 @media (forced-colors:active){.bars i,.dot{forced-color-adjust:none}}
 `;
 
-export const statusPagePolicy: string = policyFor(style);
+const pages = createPublicPages(style);
+
+export const statusPagePolicy: string = pages.policy;

@@ -9,9 +9,7 @@ import type { UpdateState } from './updates.ts';
 
 export interface StatusWords {
   /** The language's own name. */
-  name: string;
   title: string;
-  language: string;
   overall: Record<State, string>;
   states: Record<State, string>;
   modes: Record<ProbeMode, string>;
@@ -65,7 +63,6 @@ export interface StatusWords {
   serviceCause: string;
   absences: string;
   updateStates: Record<UpdateState, string>;
-  home: string;
   feed: string;
   programs: string;
   badge: string;
@@ -75,9 +72,7 @@ export interface StatusWords {
 
 export const words: Record<Locale, StatusWords> = {
   en: {
-    name: 'English',
     title: 'Status of Steyg',
-    language: 'Language',
     overall: {
       up: 'All models answer',
       degraded: 'Some models do not answer as they should',
@@ -139,7 +134,6 @@ export const words: Record<Locale, StatusWords> = {
       verifying: 'Verifying',
       completed: 'Completed',
     },
-    home: 'Home',
     feed: 'Feed',
     programs: 'For programs',
     badge: 'For your own page',
@@ -147,9 +141,7 @@ export const words: Record<Locale, StatusWords> = {
     unavailable: 'The measurements cannot be read at the moment.',
   },
   vi: {
-    name: 'Tiếng Việt',
     title: 'Trạng thái của Steyg',
-    language: 'Ngôn ngữ',
     overall: {
       up: 'Mọi model đều hoạt động',
       degraded: 'Một số model không hoạt động bình thường',
@@ -211,7 +203,6 @@ export const words: Record<Locale, StatusWords> = {
       verifying: 'Đang kiểm tra',
       completed: 'Đã hoàn tất',
     },
-    home: 'Trang chủ',
     feed: 'Nguồn tin',
     programs: 'Cho chương trình',
     badge: 'Cho trang của bạn',

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError, requestLog } from '../runtime/http.ts';
 import { chooseLocale, type Locale } from '../shared/page.ts';
+import type { PageSeller } from '../shared/public-page.ts';
 import { remembered, renderOnce } from '../shared/remembered.ts';
 import { badgeDays, badgeKinds, badgeOf, badgeSvg, shieldsJson } from './status-badge.ts';
 import { atomFeed, rssFeed } from './status-feed.ts';
@@ -21,6 +22,8 @@ export interface StatusDeps {
   uptime: Pick<Uptime, 'report'>;
   /** The address that feeds name, without a slash at its end. */
   publicUrl: string;
+  /** For the foot of the page; absent: nobody is named. */
+  seller?: () => Promise<PageSeller>;
   /** Whether bank account and plans are made up. */
   demonstration?: boolean;
   /** How long a report is cached: a page that many people open at once must not query the database each time. */
@@ -34,24 +37,28 @@ const tolerableMs = 10 * 60_000;
 
 export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
   const { uptime, publicUrl, freshMs = defaultFreshMs, clock } = deps;
-  const current = remembered(() => uptime.report(), {
+  const readNow = async (): Promise<StatusNow> => {
+    const [report, seller] = await Promise.all([uptime.report(), deps.seller?.().catch(() => null) ?? null]);
+    return { ...report, seller };
+  };
+  const current = remembered(readNow, {
     freshMs,
     tolerableMs,
     ...(clock === undefined ? {} : { clock }),
   });
 
-  const pages = renderOnce((report: StatusReport, locale: Locale) =>
-    statusPage(report, locale, deps.demonstration ?? false),
+  const pages = renderOnce((report: StatusNow, locale: Locale) =>
+    statusPage(report, { locale, seller: report.seller, demonstration: deps.demonstration ?? false }),
   );
 
   /** Sends the output of `make` for the report, and 503 while there is none. */
   const answer = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    make: (report: StatusReport) => unknown,
+    make: (report: StatusNow) => unknown,
     otherwise: unknown = unavailable,
   ) => {
-    let report: StatusReport;
+    let report: StatusNow;
     try {
       report = await current();
     } catch (error) {
@@ -132,6 +139,11 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
       .header('content-security-policy', statusPagePolicy);
     return answer(request, reply, (report) => pages(report, locale), statusUnavailablePage(locale));
   });
+}
+
+interface StatusNow extends StatusReport {
+  /** Null: it could not be read. */
+  seller: PageSeller | null;
 }
 
 interface Asked {

@@ -171,8 +171,31 @@ describe('pages for engineers', () => {
     await page.context().close();
   });
 
+  it.each([
+    ['/docs', 'en-US', wide],
+    ['/docs/errors', 'vi-VN', narrow],
+    ['/docs/errors/budget_short', 'en-US', narrow],
+    ['/docs/graphql', 'vi-VN', wide],
+    ['/docs/graphql/createKey', 'en-US', narrow],
+    ['/docs/graphql/Account', 'en-US', narrow],
+    ['/pricing', 'vi-VN', narrow],
+    ['/status', 'en-US', narrow],
+  ] as const)(
+    '%s (%s) has no barriers in either theme, and is no wider than its window',
+    async (path, locale, viewport) => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        const { page, unexpected } = await open('nobody', { colorScheme, viewport, locale });
+        await page.goto(path);
+        expect(await findBarriers(page)).toEqual([]);
+        expect(await overflow(page)).toEqual([]);
+        expect(unexpected()).toEqual([]);
+        await page.context().close();
+      }
+    },
+  );
+
   it('the third-party explorer of the control plane requests no other host and reports no errors', async () => {
-    const { page, unexpected } = await open('nobody', {});
+    const { page, unexpected } = await open('person', {});
     await page.goto('/graphql');
     await page.locator('.graphiql-container').first().waitFor();
     expect((await page.locator('body').innerText()).length).toBeGreaterThan(200);

@@ -338,12 +338,15 @@ describe('production', () => {
     }
   });
 
-  it('has no page for trying things out; development has', async () => {
+  it('has no page for trying things out; development has, for people with a session', async () => {
     const page = { method: 'GET', url: '/graphql', headers: { accept: 'text/html' } } as const;
     const reply = await production.app.inject(page);
     expect(reply.statusCode).toBe(405);
     expect(reply.body).not.toContain('GraphiQL');
-    expect((await plane.app.inject(page)).body).toContain('GraphiQL');
+    expect((await plane.app.inject(page)).headers['location']).toBe('/docs/graphql');
+    const cookie = [...(await owner()).cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const signedIn = { ...page, headers: { ...page.headers, cookie } };
+    expect((await plane.app.inject(signedIn)).body).toContain('GraphiQL');
   });
 });
 

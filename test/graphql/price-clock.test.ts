@@ -96,7 +96,7 @@ describe('prices by the clock', () => {
     const [model] = await createCatalog({ pool: plane.database.pool }).list();
     if (model === undefined) throw new Error('no model');
     const priced = { model, days: [], latency: null };
-    const address = { origin: 'https://example.com', demonstration: false };
+    const address = { origin: 'https://example.com', seller: null, demonstration: false };
     const words = {
       en: [
         'Peak has other prices Mon, Fri 09:00–12:00, 14:00–18:00 (Asia/Shanghai). Not on 2027-01-01.',

@@ -57,7 +57,7 @@ describe('prices by prompt length', () => {
     if (model === undefined) throw new Error('no model');
     const page = pricingPage(
       { models: [{ model, days: [], latency: null }], plans: [] },
-      { origin: 'https://example.com', locale: 'en', demonstration: false },
+      { origin: 'https://example.com', locale: 'en', seller: null, demonstration: false },
     );
     for (const text of ['$3.75', '$7.5', 'prompt above 200,000:', '22 with cache marks']) expect(page).toContain(text);
   });

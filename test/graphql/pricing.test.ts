@@ -135,7 +135,7 @@ describe('search engines', () => {
       ([, address = '']) => new URL(address).pathname,
     );
     expect(addresses).toEqual(expect.arrayContaining(['/pricing', '/status', '/api/docs']));
-    expect(addresses).toHaveLength(5 + (await prices()).length);
+    expect(addresses).toHaveLength(8 + (await prices()).length);
     // The dashboard's own pages are not served here.
     const served = addresses.filter((path) => path !== '/' && path !== '/guides');
     const answers = await Promise.all(served.map(async (path) => [path, (await page(path)).status]));

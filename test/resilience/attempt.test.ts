@@ -99,7 +99,11 @@ function play(
     },
     secret: 'secret-of-the-operator',
     turns: createAnswerTurns(),
-    refusals: createRefusals({ topUpUrl: 'https://steyg.test/top-up', statusUrl: 'https://steyg.test/status' }),
+    refusals: createRefusals({
+      topUpUrl: 'https://steyg.test/top-up',
+      statusUrl: 'https://steyg.test/status',
+      errorsUrl: 'https://steyg.test/docs/errors',
+    }),
     stream,
     eventsOfWhole: () => null,
     client,

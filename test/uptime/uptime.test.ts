@@ -244,7 +244,8 @@ describe('the status page', () => {
     expect(html).toContain(`<code>${model}</code>`);
     // A link to another form of the page is no request; an icon or a stylesheet would be one.
     expect(html).not.toMatch(/<script|<img|<b>Model|<i>,|<link(?! rel="alternate")|@import|url\(/);
-    expect(html.replaceAll(/href="\/(?:status[^"]*)?"/g, '')).not.toMatch(/href=|https?:/);
+    const ways = /href="(?:\/(?:(?:status|pricing|docs)[^"]*|sign-in|sign-up)?|#content)"/g;
+    expect(html.replaceAll(ways, '')).not.toMatch(/href=|https?:/);
     expect(html).toContain('&#60;script&#62;');
     const policy = String(response.headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");

@@ -90,6 +90,7 @@ export const en = {
     operatorSeller: 'Company details',
     operatorTeam: 'Operators',
     guides: 'Quick starts',
+    docs: 'Docs',
     pricing: 'Prices',
     status: 'Status',
     reference: 'API reference',

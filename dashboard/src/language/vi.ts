@@ -93,6 +93,7 @@ export const vi: Texts = {
     operatorSeller: 'Thông tin công ty',
     operatorTeam: 'Người vận hành',
     guides: 'Hướng dẫn nhanh',
+    docs: 'Tài liệu',
     pricing: 'Bảng giá',
     status: 'Trạng thái',
     reference: 'Tài liệu API',

@@ -1,4 +1,5 @@
-import { escapeText, logo, pageStyle, policyFor } from '../../shared/page.ts';
+import { escapeText } from '../../shared/page.ts';
+import { createPublicPages } from '../../shared/public-page.ts';
 import { describeTranslation } from './translation.ts';
 
 /** The subset of OpenAPI 3.1 that this page renders. */
@@ -110,31 +111,23 @@ function pageOf({
   body: string;
 }): string {
   const here = (other: string) => (other === path ? ' aria-current="page"' : '');
-  const name = escapeText(document.info.title);
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escapeText(title)} · ${name}</title>
-<style>${style}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to the content</a>
-<header><a class="logo" href="/" aria-label="${name}: front page">${logo}</a><ul class="ways"><li><a href="/guides">Quick starts</a></li><li><a href="/status">Status</a></li><li><a href="/api/openapi.json">openapi.json</a></li></ul></header>
-<div class="columns">
-<nav aria-label="Contents">
+  return pages.render({
+    locale: 'en',
+    path,
+    title: `${title} · ${document.info.title}`,
+    here: 'docs',
+    seller: null,
+    oneLanguage: true,
+    body: `<div class="columns">
+<nav class="contents" aria-label="Contents">
 <h2><a href="${root}"${here(root)}>API reference</a></h2>
-<ul>${endpoints.map((each) => `<li><a href="${pathOf(each)}"${here(pathOf(each))}><span class="method">${each.method}</span> ${breakable(each.path)}</a></li>`).join('')}<li><a href="${objectsPath}"${here(objectsPath)}>Objects</a></li></ul>
+<ul>${endpoints.map((each) => `<li><a href="${pathOf(each)}"${here(pathOf(each))}><span class="method">${each.method}</span> ${breakable(each.path)}</a></li>`).join('')}<li><a href="${objectsPath}"${here(objectsPath)}>Objects</a></li><li><a href="/docs/errors">Errors</a></li><li><a href="/api/openapi.json">openapi.json</a></li></ul>
 </nav>
-<main id="content" tabindex="-1">
+<div class="content">
 ${body}
-</main>
 </div>
-</body>
-</html>
-`;
+</div>`,
+  });
 }
 
 function overview({ info, components }: Document, endpoints: readonly Endpoint[], base: string): string {
@@ -301,17 +294,15 @@ function inline(text: string): string {
     .join('');
 }
 
-const style = `${pageStyle}
+const style = `
 body{max-width:82rem}
-.skip{position:absolute;left:.5rem;top:-4rem;padding:.5rem 1rem;background:var(--card)}.skip:focus{top:.5rem}
-.ways{display:flex;gap:1.25rem;list-style:none;margin:0;padding:0}
 .columns{display:grid;grid-template-columns:17rem minmax(0,1fr);gap:2.5rem;align-items:start}
-nav{position:sticky;top:0;max-height:100vh;overflow-y:auto;padding:1rem .25rem;font-size:.9rem}
-nav [aria-current]{color:var(--accent);font-weight:650}
-nav h2,nav summary{margin:0 0 .5rem;font-size:.9rem;font-weight:650;color:var(--text)}nav h2 a{padding-left:.25rem}
-nav ul{list-style:none;margin:0;padding:0;display:grid;gap:.15rem}
-nav a{display:block;padding:.2rem .25rem;text-decoration:none;color:var(--text)}nav a:hover{color:var(--accent);text-decoration:underline}
-main:focus,h2:focus,h3:focus{outline:none}
+.contents{position:sticky;top:0;max-height:100vh;overflow-y:auto;padding:1rem .25rem;font-size:.9rem}
+.contents [aria-current]{color:var(--accent);font-weight:650}
+.contents h2{margin:0 0 .5rem;font-size:.9rem;font-weight:650;color:var(--text)}.contents h2 a{padding-left:.25rem}
+.contents ul{list-style:none;margin:0;padding:0;display:grid;gap:.15rem}
+.contents a{display:block;padding:.2rem .25rem;text-decoration:none;color:var(--text)}.contents a:hover{color:var(--accent);text-decoration:underline}
+h2:focus,h3:focus{outline:none}
 section.card{margin:1.5rem 0;scroll-margin-top:1rem}section.card>h2{margin-top:0}section.card>h3:first-child{margin-top:0}
 h2[id],h3[id]{scroll-margin-top:1.5rem}h2:target,h3:target{text-decoration:underline;text-decoration-color:var(--accent);text-underline-offset:.25em}
 h3{font-size:1rem;margin:1.25rem 0 .5rem}
@@ -325,8 +316,10 @@ th,td{white-space:normal;vertical-align:top;overflow-wrap:break-word}th[scope=ro
 .fields{margin:.15rem 0;padding-left:1rem;list-style:none;border-left:2px solid var(--line)}
 main summary{width:auto;padding:.3rem 0;color:var(--text)}.status{font-variant-numeric:tabular-nums;font-weight:650}.status.good{color:var(--accent)}.status.bad{color:var(--most-text)}
 .answer{padding:0 0 .5rem 1.25rem;font-size:.94rem}
-@media (max-width:56rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}nav{position:static;max-height:none}.facts div{grid-template-columns:minmax(0,1fr);gap:0}}
-@media print{nav,.ways{display:none}.columns{display:block}}
+@media (max-width:56rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}.contents{position:static;max-height:none}.facts div{grid-template-columns:minmax(0,1fr);gap:0}}
+@media print{.contents{display:none}.columns{display:block}}
 `;
 
-export const referencePolicy: string = policyFor(style);
+const pages = createPublicPages(style);
+
+export const referencePolicy: string = pages.policy;

@@ -26,6 +26,8 @@ export interface Refusal {
   retryAfterS?: number;
   /** The limit per minute that was reached, for the vendors' rate-limit headers. Without `of`: of requests, none left. */
   rateLimit?: { of?: 'requests' | 'tokens'; limit: number; left?: number; resetS: number };
+  /** The page that says why, and what to do. */
+  docUrl?: string;
   /** Further machine-readable members of the error object. */
   extra?: Record<string, unknown>;
 }
@@ -84,6 +86,8 @@ export interface Pointers {
   topUpUrl: string;
   /** The status page. */
   statusUrl: string;
+  /** Below it each refusal has a page by its name. */
+  errorsUrl: string;
 }
 
 /** Figures of a budget refusal. Decimal USD strings. */
@@ -569,11 +573,9 @@ const upstreamRefusals = (seeStatus: string) => ({
 });
 
 /** Builds the refusals, once per process, because the sentences contain the public addresses. */
-export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
+export function createRefusals({ topUpUrl, statusUrl, errorsUrl }: Pointers) {
   const seeStatus = `See ${statusUrl} for the current state of every model.`;
-  return {
-    /** The status page, for sentences of `wire/`. */
-    statusUrl,
+  const makers = {
     ...keyRefusals,
     ...shapeRefusals,
     ...limitRefusals,
@@ -581,6 +583,20 @@ export function createRefusals({ topUpUrl, statusUrl }: Pointers) {
     ...serviceRefusals(seeStatus),
     ...upstreamRefusals(seeStatus),
   };
+  /** The status page, for sentences of `wire/`. */
+  return { statusUrl, ...withPages(makers, errorsUrl) };
+}
+
+/** Each refusal with the address of its page. */
+function withPages<Makers extends object>(makers: Makers, errorsUrl: string): Makers {
+  const paged = Object.entries(makers).map(([key, make]: [string, (...figures: unknown[]) => Refusal]) => [
+    key,
+    (...figures: unknown[]): Refusal => {
+      const refusal = make(...figures);
+      return { ...refusal, docUrl: `${errorsUrl}/${refusal.name}` };
+    },
+  ]);
+  return Object.fromEntries(paged) as Makers;
 }
 
 export type Refusals = ReturnType<typeof createRefusals>;

@@ -41,8 +41,12 @@ export function renderRefusal(call: Omit<Refusable, 'client'>, refusal: Refusal)
   const { protocol, requestId, numericCodes } = call;
   const status = statusOf(refusal, protocol);
   const { details, ...more } = refusal.extra ?? {};
-  const { retryAfterS } = refusal;
-  const extra = retryAfterS === undefined ? more : { ...more, retry_after_s: retryAfterS };
+  const { retryAfterS, docUrl } = refusal;
+  const extra = {
+    ...more,
+    ...(retryAfterS === undefined ? {} : { retry_after_s: retryAfterS }),
+    ...(docUrl === undefined ? {} : { doc_url: docUrl }),
+  };
   // The outer members are those of the messages protocol. Other clients ignore them, and some paths are shared by the
   // clients of all protocols.
   const body = JSON.stringify({

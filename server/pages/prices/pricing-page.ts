@@ -4,15 +4,8 @@ import { formatPrice, formatUsd } from '../../core/money.ts';
 import { chargedUnits, type PriceWindow, type UnitPrices, type Weekday, weekdays } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { type Plan, planPair, vndPerMillion } from '../../plans/plans.ts';
-import {
-  demonstrationLabel,
-  escapeText,
-  type Locale,
-  logo,
-  momentText,
-  pageStyle,
-  policyFor,
-} from '../../shared/page.ts';
+import { escapeText, type Locale, momentText } from '../../shared/page.ts';
+import { createPublicPages, type PageSeller } from '../../shared/public-page.ts';
 import { latencyDays, type ModelLatency, type Percentiles } from '../../uptime/latency.ts';
 import { percentText } from '../../uptime/status-text.ts';
 import { addTallies, type Tally, uptimeRatio } from '../../uptime/uptime.ts';
@@ -45,6 +38,8 @@ export interface PageAddress {
   locale: Locale;
   /** Whether bank account and plans are made up. */
   demonstration: boolean;
+  /** Null: it could not be read. */
+  seller: PageSeller | null;
 }
 
 /** Days that the uptime of a model page is taken from. */
@@ -475,11 +470,9 @@ interface Content {
 }
 
 function document(
-  { origin, locale, demonstration }: PageAddress,
+  { origin, locale, demonstration, seller }: PageAddress,
   { path, title, description, body, indexed }: Content,
 ): string {
-  const w = pricingWords[locale];
-  const other: Locale = locale === 'en' ? 'vi' : 'en';
   const address = (language: Locale) => escapeText(`${origin}${path}?lang=${language}`);
   const about = indexed
     ? `<link rel="canonical" href="${address(locale)}">
@@ -491,29 +484,20 @@ function document(
 <meta property="og:type" content="website">
 <meta property="og:url" content="${address(locale)}">`
     : '<meta name="robots" content="noindex">';
-  return `<!doctype html>
-<html lang="${locale}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${escapeText(title)} · Steyg</title>
-<meta name="description" content="${escapeText(description)}">
-${about}
-<style>${style}</style>
-</head>
-<body>
-<header><a class="logo" href="/" aria-label="Steyg: ${w.home}">${logo}</a><nav><a href="/pricing?lang=${locale}">${w.pricing}</a> · <a href="/status?lang=${locale}">${w.status}</a> · <a href="/api/docs">${w.reference}</a> · <a href="/sign-up">${w.signUp}</a> · <a href="${escapeText(path)}?lang=${other}" hreflang="${other}" lang="${other}">${pricingWords[other].name}</a></nav></header>
-<main>
-${demonstrationLabel(locale, demonstration)}
-${body}
-</main>
-</body>
-</html>
-`;
+  return pages.render({
+    locale,
+    path,
+    title,
+    description,
+    body,
+    here: 'pricing',
+    seller,
+    demonstration,
+    head: `${about}\n`,
+  });
 }
 
-const style = `${pageStyle}
+const style = `
 h3{margin:1.25rem 0 .25rem;font-size:1rem}
 .figure{text-align:right;font-variant-numeric:tabular-nums}
 table{overflow-wrap:normal}
@@ -540,10 +524,12 @@ input,button{font:inherit;color:inherit;background:var(--card);border:1px solid 
 input[type=checkbox]{min-height:0;width:1.15rem;height:1.15rem;vertical-align:-.2rem}
 button{cursor:pointer}
 .pick{display:inline-block;padding:.35rem}
-.button{display:inline-block;margin-top:1rem;padding:.55rem 1.1rem;border-radius:.4rem;background:#0f766e;color:#fff;text-decoration:none;font-weight:600}
+main .button{margin-top:1rem;padding:.55rem 1.1rem}
 .sr-only{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 .find{margin:1rem 0}
 `;
 
+const pages = createPublicPages(style);
+
 /** No script, no other host; the search is a form of the page itself. */
-export const pricingPolicy: string = policyFor(style).replace("form-action 'none'", "form-action 'self'");
+export const pricingPolicy: string = pages.policy.replace("form-action 'none'", "form-action 'self'");

@@ -12,11 +12,6 @@ export interface PricingWords {
   /** For search engines and link previews. */
   description: string;
   lead: string;
-  home: string;
-  pricing: string;
-  status: string;
-  reference: string;
-  signUp: string;
   simulated: string;
   simulatedHint: string;
   search: string;
@@ -89,11 +84,6 @@ export const pricingWords: Record<Locale, PricingWords> = {
     description:
       'Prices of every model: USD per million tokens for input, cache reads, cache writes and output, in VND by plan, with context windows and measured uptime. Prepaid, no surprise bill.',
     lead: 'USD per 1,000,000 tokens. A request costs its tokens times these prices: nothing is rounded, nothing is added.',
-    home: 'Home',
-    pricing: 'Prices',
-    status: 'Status',
-    reference: 'API reference',
-    signUp: 'Sign up',
     simulated: 'simulated',
     simulatedHint: 'Simulated models answer from a script on this server; nothing comes from a real model.',
     search: 'Search models',
@@ -171,11 +161,6 @@ export const pricingWords: Record<Locale, PricingWords> = {
     description:
       'Giá của mọi model: USD cho một triệu token đầu vào, đọc cache, ghi cache và đầu ra, quy ra VND theo gói, kèm cửa sổ ngữ cảnh và thời gian hoạt động đo được. Trả trước, không phát sinh ngoài dự kiến.',
     lead: 'USD cho 1.000.000 token. Chi phí của một yêu cầu là số token nhân với giá này: không làm tròn, không cộng thêm.',
-    home: 'Trang chủ',
-    pricing: 'Bảng giá',
-    status: 'Trạng thái',
-    reference: 'Tài liệu API',
-    signUp: 'Đăng ký',
     simulated: 'mô phỏng',
     simulatedHint: 'Model mô phỏng trả lời theo kịch bản trên máy chủ này; không có gì đến từ model thật.',
     search: 'Tìm model',

@@ -4,6 +4,7 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import { listPlans } from '../../plans/plans.ts';
 import { describeError, requestLog } from '../../runtime/http.ts';
 import { chooseLocale, type Locale } from '../../shared/page.ts';
+import type { PageSeller } from '../../shared/public-page.ts';
 import { remembered, renderOnce } from '../../shared/remembered.ts';
 import { readLatencies } from '../../uptime/latency.ts';
 import type { Uptime } from '../../uptime/uptime.ts';
@@ -29,6 +30,7 @@ export interface PricingParts {
   pool: Pool;
   catalog: Pick<Catalog, 'list'>;
   uptime: Pick<Uptime, 'report'>;
+  seller: () => Promise<PageSeller>;
   /** The public address, without a trailing slash. */
   publicUrl: string;
   /** Limits of searches and comparisons, which are made for each request. */
@@ -37,6 +39,11 @@ export interface PricingParts {
   demonstration?: boolean;
   /** Milliseconds that a list is shown for: readers must not cost a query each. */
   freshMs?: number;
+}
+
+/** What is sold, and by whom. */
+interface SoldNow extends PriceList {
+  seller: PageSeller;
 }
 
 interface Asked {
@@ -67,11 +74,12 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
   const send = async (
     request: FastifyRequest<{ Querystring: Asked }>,
     reply: FastifyReply,
-    page: (list: PriceList, address: PageAddress) => string | null,
+    page: (list: SoldNow, address: PageAddress) => string | null,
     caching = 'public, max-age=30',
   ) => {
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
-    const address = { origin: publicUrl, locale, demonstration: parts.demonstration ?? false };
+    const demonstration = parts.demonstration ?? false;
+    const address: PageAddress = { origin: publicUrl, locale, demonstration, seller: null };
     void reply.type('text/html; charset=utf-8').headers({
       'content-security-policy': pricingPolicy,
       'referrer-policy': 'no-referrer',
@@ -79,20 +87,25 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
       'content-language': locale,
       vary: 'Accept-Language',
     });
-    let list: PriceList;
+    let list: SoldNow;
     try {
       list = await current();
     } catch (error) {
       requestLog(request).warn(describeError(error), 'the prices could not be read');
       return reply.code(503).header('retry-after', '5').send(pricingProblemPage('unavailable', address));
     }
-    const html = page(list, address);
+    const html = page(list, { ...address, seller: list.seller });
     if (html === null) return reply.code(404).send(pricingProblemPage('notFound', address));
     return reply.header('cache-control', caching).send(html);
   };
 
-  const whole = renderOnce((list: PriceList, locale: Locale) =>
-    pricingPage(list, { origin: publicUrl, locale, demonstration: parts.demonstration ?? false }),
+  const whole = renderOnce((list: SoldNow, locale: Locale) =>
+    pricingPage(list, {
+      origin: publicUrl,
+      locale,
+      demonstration: parts.demonstration ?? false,
+      seller: list.seller,
+    }),
   );
 
   app.get<{ Querystring: Asked }>('/pricing', (request, reply) => {
@@ -127,6 +140,9 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
         '/',
         '/pricing',
         '/guides',
+        '/docs',
+        '/docs/errors',
+        '/docs/graphql',
         ...models.map(({ model }) => modelPath(model.id)),
         '/status',
         '/api/docs',
@@ -145,16 +161,18 @@ function sitemap(publicUrl: string, paths: readonly string[]): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${urls}</urlset>\n`;
 }
 
-async function readPriceList({ pool, catalog, uptime }: PricingParts): Promise<PriceList> {
-  const [models, plans, report, latencies] = await Promise.all([
+async function readPriceList({ pool, catalog, uptime, seller }: PricingParts): Promise<SoldNow> {
+  const [models, plans, report, latencies, soldBy] = await Promise.all([
     catalog.list(),
     listPlans(pool),
     uptime.report({ days: measuredDays }),
     readLatencies(pool),
+    seller(),
   ]);
   const days = new Map(report.models.map(({ id, days }) => [id, days]));
   return {
     plans,
+    seller: soldBy,
     models: models.map((model) => ({
       model,
       days: days.get(model.id) ?? [],

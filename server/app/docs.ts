@@ -1,0 +1,46 @@
+import type { GraphQLSchema } from 'graphql';
+import { openApiDocument } from '../gateway/openapi/document.ts';
+import { describeErrors } from '../gateway/refusals/error-reference.ts';
+import { createRefusals } from '../gateway/refusals/refusals.ts';
+import { codeTexts } from '../graphql/types/error-texts.ts';
+import type { DocumentedError } from '../pages/docs/errors.ts';
+
+/** What the pages of documentation are made of: both APIs as they are built. */
+
+export function createDocumentation({ publicUrl, schema }: { publicUrl: string; schema: GraphQLSchema }) {
+  return { publicUrl, schema, openApi: openApiDocument(`${publicUrl}/api`), errors: documentedErrors(publicUrl) };
+}
+
+/** The errors of both APIs: names of the REST API in lower case, codes of GraphQL in capitals. */
+function documentedErrors(publicUrl: string): DocumentedError[] {
+  const refusals = createRefusals(refusalPointers(publicUrl));
+  return [
+    ...describeErrors(refusals).map(
+      ({ name, refusals: sent, texts }): DocumentedError => ({
+        name,
+        api: 'rest',
+        statuses: [...new Set(sent.flatMap(({ status, messagesStatus }) => [status, messagesStatus ?? status]))],
+        codes: [...new Set(sent.flatMap(({ code }) => code ?? []))],
+        sentences: [...new Set(sent.map(({ message }) => message))],
+        isFinal: sent.every(({ final }) => final === true),
+        texts,
+      }),
+    ),
+    ...Object.entries(codeTexts).map(
+      ([name, { status, isFinal, en, vi }]): DocumentedError => ({
+        name,
+        api: 'graphql',
+        statuses: [status],
+        codes: [name],
+        sentences: [],
+        isFinal,
+        texts: { en, vi },
+      }),
+    ),
+  ];
+}
+
+/** The public addresses in the sentences of refusals. */
+export function refusalPointers(publicUrl: string) {
+  return { topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status`, errorsUrl: `${publicUrl}/docs/errors` };
+}

@@ -1,0 +1,176 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import { describeError, requestLog } from '../../runtime/http.ts';
+import { chooseLocale, type Locale } from '../../shared/page.ts';
+import type { PageSeller } from '../../shared/public-page.ts';
+import { docsPage, docsPolicy, missingPage } from './docs-page.ts';
+import { type DocumentedError, errorList, errorMarkdown, errorOf, errorsMarkdown } from './errors.ts';
+import { createGraphqlReference } from './graphql-reference.ts';
+import { llmsFullText, llmsText, type OpenApi } from './llms.ts';
+
+/**
+ * `/docs`: where everything is; `/docs/errors` and `/docs/errors/NAME` (a name or code; `.md` for programs); `/docs/graphql` and
+ * `/docs/graphql/NAME` (an operation or a type); `/docs/schema.graphql`; `/llms.txt` and `/llms-full.txt`. Made of what is built: the
+ * OpenAPI document, the schema and the table of refusals. `?lang=en|vi`.
+ */
+
+export interface DocsParts {
+  /** The public address, without a trailing slash. */
+  publicUrl: string;
+  openApi: object;
+  schema: GraphQLSchema;
+  /** Of both APIs. */
+  errors: readonly DocumentedError[];
+  seller: () => Promise<PageSeller>;
+  demonstration?: () => boolean;
+}
+
+interface Asked {
+  Querystring: { lang?: unknown };
+  Params: { name: string };
+}
+
+export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
+  const { publicUrl, errors, seller } = parts;
+  const openApi = parts.openApi as OpenApi;
+  const reference = createGraphqlReference(parts.schema);
+  const sdl = `${printSchema(lexicographicSortSchema(parts.schema))}\n`;
+  const texts = { short: llmsText(openApi, errors, publicUrl), full: llmsFullText(openApi, errors, publicUrl) };
+
+  /** Sends the page that `make` returns; null: there is none. */
+  const page = async (
+    request: FastifyRequest<Asked>,
+    reply: FastifyReply,
+    make: (locale: Locale) => { title: string; body: string } | null,
+  ) => {
+    const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
+    const made = make(locale);
+    void reply.code(made === null ? 404 : 200).headers({
+      'content-security-policy': docsPolicy,
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'content-language': locale,
+      vary: 'Accept-Language',
+      'cache-control': 'public, max-age=60',
+    });
+    const known = await seller().catch((error: unknown) => {
+      requestLog(request).warn(describeError(error), 'the seller could not be read');
+      return null;
+    });
+    const [path = '/docs'] = request.url.split('?');
+    const frame = { locale, path, seller: known, demonstration: parts.demonstration?.() ?? false };
+    return reply.type('text/html; charset=utf-8').send(made === null ? missingPage(frame) : docsPage(frame, made));
+  };
+  const text = (reply: FastifyReply, type: string, content: string) =>
+    reply
+      .type(`${type}; charset=utf-8`)
+      .headers({ 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' })
+      .send(content);
+
+  app.get<Asked>('/docs', (request, reply) => page(request, reply, (locale) => overview(locale, publicUrl)));
+  app.get<Asked>('/docs/errors', (request, reply) => page(request, reply, (locale) => errorList(errors, locale)));
+  app.get<Asked>('/docs/errors/:name', (request, reply) => {
+    const { name } = request.params;
+    if (!name.endsWith('.md')) return page(request, reply, (locale) => errorOf(errors, name, locale));
+    const known = errorMarkdown(errors, name.slice(0, -'.md'.length), chooseLocale(request.query.lang, undefined));
+    return known === null ? reply.callNotFound() : text(reply, 'text/markdown', known);
+  });
+  app.get<Asked>('/docs/errors.md', (request, reply) =>
+    text(reply, 'text/markdown', errorsMarkdown(errors, chooseLocale(request.query.lang, undefined))),
+  );
+  app.get<Asked>('/docs/graphql', (request, reply) => page(request, reply, reference.overview));
+  app.get<Asked>('/docs/graphql/:name', (request, reply) =>
+    page(request, reply, (locale) => reference.member(request.params.name, locale)),
+  );
+  app.get('/docs/schema.graphql', (_request, reply) => text(reply, 'text/plain', sdl));
+  app.get('/llms.txt', (_request, reply) => text(reply, 'text/plain', texts.short));
+  app.get('/llms-full.txt', (_request, reply) => text(reply, 'text/plain', texts.full));
+}
+
+interface OverviewWords {
+  title: string;
+  lead: string;
+  base: string;
+  places: readonly (readonly [path: string, name: string, text: string])[];
+  machines: string;
+  files: readonly (readonly [path: string, text: string])[];
+}
+
+const words: Record<Locale, OverviewWords> = {
+  en: {
+    title: 'Documentation',
+    lead: 'One API key, three wire protocols, every model of the catalog. Point your tool at the base address, or begin with a quick start.',
+    base: 'Base address',
+    places: [
+      ['/guides', 'Quick starts', 'From nothing to a first answer, for each language and tool, with blocks to copy.'],
+      ['/api/docs', 'REST reference', 'Messages, chat completions, responses, embeddings, models, usage: every field.'],
+      [
+        '/docs/graphql',
+        'GraphQL reference',
+        'Accounts, keys, budget, orders and usage for programs: every operation and type.',
+      ],
+      ['/docs/errors', 'Errors', 'What each error means and what to do about it.'],
+      ['/pricing', 'Models and prices', 'What can be called, and what it costs.'],
+    ],
+    machines: 'For programs and agents',
+    files: [
+      ['/llms.txt', 'where everything is, in one page of text'],
+      ['/llms-full.txt', 'the whole reference in one file'],
+      ['/api/openapi.json', 'OpenAPI 3.1'],
+      ['/docs/schema.graphql', 'the GraphQL schema'],
+      ['/docs/errors.md', 'all errors in Markdown'],
+      ['/sdk.tgz', 'the TypeScript SDK of the running version, as npm installs it'],
+      ['/status.json', 'the state of every model'],
+    ],
+  },
+  vi: {
+    title: 'Tài liệu',
+    lead: 'Một API key, ba giao thức, mọi model trong danh mục. Trỏ công cụ của bạn đến địa chỉ gốc, hoặc làm theo phần bắt đầu nhanh.',
+    base: 'Địa chỉ gốc',
+    places: [
+      [
+        '/guides',
+        'Bắt đầu nhanh',
+        'Từ đầu đến câu trả lời đầu tiên, cho từng ngôn ngữ và công cụ, có sẵn đoạn mã để sao chép.',
+      ],
+      [
+        '/api/docs',
+        'Tài liệu REST',
+        'Messages, chat completions, responses, embeddings, model, mức sử dụng: mọi trường.',
+      ],
+      [
+        '/docs/graphql',
+        'Tài liệu GraphQL',
+        'Tài khoản, key, số dư, đơn hàng và mức sử dụng cho chương trình: mọi thao tác và kiểu.',
+      ],
+      ['/docs/errors', 'Lỗi', 'Mỗi lỗi nghĩa là gì và cách khắc phục.'],
+      ['/pricing', 'Model và giá', 'Gọi được những gì, giá bao nhiêu.'],
+    ],
+    machines: 'Cho chương trình và agent',
+    files: [
+      ['/llms.txt', 'mọi thứ ở đâu, trong một trang văn bản'],
+      ['/llms-full.txt', 'toàn bộ tài liệu trong một tệp'],
+      ['/api/openapi.json', 'OpenAPI 3.1'],
+      ['/docs/schema.graphql', 'schema GraphQL'],
+      ['/docs/errors.md', 'mọi lỗi dạng Markdown'],
+      ['/sdk.tgz', 'SDK TypeScript của phiên bản đang chạy, cài được bằng npm'],
+      ['/status.json', 'trạng thái của mọi model'],
+    ],
+  },
+};
+
+function overview(locale: Locale, publicUrl: string): { title: string; body: string } {
+  const w = words[locale];
+  const to = (path: string) =>
+    /^\/(docs|pricing)/.test(path) && !path.includes('.') ? `${path}?lang=${locale}` : path;
+  return {
+    title: w.title,
+    body: `<h1>${w.title}</h1>
+<p class="lead">${w.lead}</p>
+<p>${w.base}: <code>${publicUrl}/api/v1</code> · Anthropic: <code>${publicUrl}/api</code></p>
+<ul class="places">${w.places.map(([path, name, text]) => `<li><a href="${to(path)}">${name}</a><p>${text}</p></li>`).join('')}</ul>
+<h2>${w.machines}</h2>
+<ul>${w.files.map(([path, text]) => `<li><a href="${to(path)}"><code>${path}</code></a>: ${text}</li>`).join('')}</ul>`,
+  };
+}
