@@ -57,12 +57,18 @@ export class MigrationFailed extends Error {
 const firstChecksums: ReadonlyMap<string, string> = new Map([
   // The sums of a million entries were made behind the lock that keeps the money path out: 5 to 7 seconds.
   ['20261122152800_margins', '5d27132195bc797154bb68a844854ca999b0811f930c88b28e8a7bf93b3079da'],
+  // Their indexes kept writers waiting for as long as their building took.
+  ['20261122225900_audit_addresses', '3e3fe74c6b40f71f4b162a55960c5cfb149278e6b0cfd22c13c263ad67bbe215'],
+  ['20261122230044_expired_postings', '45af2873b3d4138669af31b9e2fb8bf53082504c26da63dff48b6d8fcc1ff589'],
   // Citus refuses `ALTER FUNCTION … SET … FROM CURRENT`.
   ['20261123021800_restorable_functions', 'c3385f1700137b891ade212ffdee93339362285a55e3857834f3fa8dfaf16ef6'],
 ]);
 
 /** What a script does before this line keeps nobody waiting, however long it takes. */
 const moneyWaits = /^-- From here on, the money path waits\.$/m;
+
+/** An index that a script makes unless it is there: see `buildIndexes`. */
+const indexUnlessThere = /^CREATE (UNIQUE )?INDEX IF NOT EXISTS (\w+) (ON (\w+) [^;]*);/gm;
 
 // The lock of Prisma's own tool, so that the two exclude each other.
 const lockKey = 72_707_369;
@@ -108,7 +114,8 @@ export async function readMigrations(directory: string = migrationsDirectory): P
  * those applied here. Any number of processes may call it at once: one applies, the others wait and find nothing left.
  * The lock lives as long as a transaction, so that it also works through a pooler.
  *
- * A migration cannot contain statements that PostgreSQL refuses inside a transaction (`CREATE INDEX CONCURRENTLY`).
+ * A migration cannot contain statements that PostgreSQL refuses inside a transaction (`CREATE INDEX CONCURRENTLY`). An index on a
+ * table that is large and written to is made with `CREATE INDEX IF NOT EXISTS`: it is built before the transaction, beside writers.
  *
  * Throws `MigrationRefused` when an applied migration was edited or another tool left one unfinished, and `EngineRefused` when the
  * database is none to work with; nothing has been changed then.
@@ -120,7 +127,9 @@ export async function migrate(options: { url: string; directory?: string }): Pro
     const appliedHere: string[] = [];
     for (;;) {
       // Without the lock first: a start without missing migrations does not wait.
-      if (nextPending(migrations, await recorded(client)) === null) return appliedHere;
+      const next = nextPending(migrations, await recorded(client));
+      if (next === null) return appliedHere;
+      await buildIndexes(client, next.script);
       const name = await applyNext(client, migrations);
       if (name === null) return appliedHere;
       appliedHere.push(name);
@@ -173,6 +182,46 @@ async function runScript(client: Client, script: string): Promise<void> {
       await client.query('ROLLBACK TO SAVEPOINT locking');
     }
     await delay(lockPauseMs * (0.5 + Math.random()));
+  }
+}
+
+const buildTries = 20;
+const buildPauseMs = 300;
+
+/**
+ * Builds the indexes of a script beside the writers of their tables, so that the script finds them. What cannot be built so, as on a
+ * column that the script itself adds, is left to the script. Several processes may do this at once.
+ */
+async function buildIndexes(client: Client, script: string): Promise<void> {
+  for (const [, unique = '', name = '', definition = '', table = ''] of script.matchAll(indexUnlessThere)) {
+    const { rows } = await client.query('SELECT FROM pg_class WHERE oid = to_regclass($1)', [table]);
+    if (rows.length > 0)
+      await buildIndex(client, name, `${unique}INDEX CONCURRENTLY IF NOT EXISTS ${name} ${definition}`);
+  }
+}
+
+async function buildIndex(client: Client, name: string, definition: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const { rows } = await client.query<{ whole: boolean; building: boolean }>(
+      `SELECT indisvalid AS whole, EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid) AS building
+       FROM pg_index WHERE indexrelid = to_regclass($1)`,
+      [name],
+    );
+    const [index] = rows;
+    if (index?.whole === true) return;
+    if (index?.building === true) await delay(buildPauseMs);
+    else {
+      try {
+        // Left by a process that ended while it was building.
+        if (index !== undefined) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+        await client.query(`CREATE ${definition}`);
+      } catch (error) {
+        // Two processes that build on one table wait for each other until PostgreSQL ends one of them.
+        if ((error as { code?: unknown }).code === '40P01' && tries < buildTries) continue;
+        await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+        return;
+      }
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   MigrationRefused,
   migrate,
@@ -10,6 +10,7 @@ import {
   migrationsDirectory,
   readMigrations,
 } from '../../server/database/migrate.ts';
+import { until } from '../gateway/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 
@@ -63,6 +64,58 @@ it('applies in the order of names, function bodies and all', async () => {
   );
   expect(await run()).toEqual(['1_tables', '2_rows']);
   expect((await database.pool.query('SELECT n FROM one')).rows).toEqual([{ n: 42 }]);
+});
+
+describe('an index that a migration makes unless it is there', () => {
+  const index = (): Promise<{ rows: { whole: boolean }[] }> =>
+    database.pool.query(`SELECT indisvalid AS whole FROM pg_index WHERE indexrelid = to_regclass('one_n')`);
+
+  beforeEach(async () => {
+    write('1_table', 'CREATE TABLE one (n int);');
+    await run();
+    write('2_index', 'CREATE INDEX IF NOT EXISTS one_n ON one (n) WHERE n > 0;');
+  });
+
+  it('keeps nobody waiting while it is built, however long that takes', async () => {
+    const writer = await database.pool.connect();
+    await writer.query('BEGIN');
+    await writer.query('INSERT INTO one VALUES (1)');
+    const migrating = run();
+    // It waits for that writer.
+    await until(async () => (await database.pool.query('SELECT FROM pg_stat_progress_create_index')).rows.length > 0);
+    await database.pool.query('INSERT INTO one VALUES (2)');
+    expect((await index()).rows).toEqual([{ whole: false }]);
+    await writer.query('COMMIT');
+    writer.release();
+    expect(await migrating).toEqual(['2_index']);
+    expect((await index()).rows).toEqual([{ whole: true }]);
+  });
+
+  it('is built anew where a process has ended while it was building it', async () => {
+    await database.pool.query('CREATE INDEX one_n ON one (n)');
+    await database.pool.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'one_n'::regclass`);
+    expect(await run()).toEqual(['2_index']);
+    expect((await index()).rows).toEqual([{ whole: true }]);
+  });
+
+  it('is there once, whichever of four processes builds it', async () => {
+    await database.pool.query('INSERT INTO one SELECT generate_series(1, 100000)');
+    const starts = await Promise.all(Array.from({ length: 4 }, run));
+    expect(starts.flat()).toEqual(['2_index']);
+    expect((await index()).rows).toEqual([{ whole: true }]);
+  });
+
+  it('is made with what it is made on, where that comes in the same migration', async () => {
+    write(
+      '3_column',
+      'ALTER TABLE one ADD m int; CREATE TABLE two (n int);\nCREATE INDEX IF NOT EXISTS one_m ON one (m);\nCREATE INDEX IF NOT EXISTS two_n ON two (n);',
+    );
+    expect(await run()).toEqual(['2_index', '3_column']);
+    const { rows } = await database.pool.query(
+      `SELECT indexname AS name FROM pg_indexes WHERE indexname ~ '^(one|two)_' ORDER BY 1`,
+    );
+    expect(rows.map(({ name }) => name)).toEqual(['one_m', 'one_n', 'two_n']);
+  });
 });
 
 it('leaves nothing of a migration that fails, and goes on once it is mended', async () => {
