@@ -23,7 +23,8 @@ afterEach(async () => {
   if (broken.length > 0) throw new Error(JSON.stringify(broken));
 });
 
-test('200 at once at two processes: one uncovered, the others covered or told to wait; the loss is that of one', async () => {
+// Both wait half a minute for money that may still come back, on accounts of their own.
+test.concurrent('200 at once at two processes: one uncovered, the others covered or told to wait; the loss is that of one', async () => {
   const customer = await addCustomer(db.pool, { budget: '4' });
   const asks = Array.from({ length: 200 }, () => ask(customer, { maxTokens: 63_000, stream: false }));
   const answers = await Promise.all(
@@ -51,7 +52,7 @@ test('200 at once at two processes: one uncovered, the others covered or told to
   expect((await readBalance(db.pool, customer.accountId)).held).toBe(0n);
 });
 
-test('an account that was overdrawn while money was held is given no credit again, at any process', async () => {
+test.concurrent('an account that was overdrawn while money was held is given no credit again, at any process', async () => {
   const customer = await addCustomer(db.pool, { budget: '1' });
   const [one, other] = processes.map(({ ledger }) => ledger) as [TestLedger['ledger'], TestLedger['ledger']];
   const held = ask(customer, { maxTokens: 50_000, answers: 1, stream: false });
