@@ -176,6 +176,12 @@ describe('the server', () => {
     }
     expect(shown(left)).toEqual([]);
   });
+
+  it('has no folder of more than 24 sources: a reader looks through one at a time', () => {
+    const folders = Map.groupBy(sources.filter(within('server')), (path) => path.slice(0, path.lastIndexOf('/')));
+    const full = [...folders].filter(([, files]) => files.length > 24).map(([folder, files]) => [folder, files.length]);
+    expect(full).toEqual([]);
+  });
 });
 
 describe('a replica', () => {

@@ -36,7 +36,7 @@ import { createMailer } from '../runtime/mail.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import type { OperatorSettings } from '../settings/settings.ts';
 import { createSeal } from '../shared/seal.ts';
-import { registerStatus } from '../uptime/status.ts';
+import { registerStatus } from '../uptime/status/status.ts';
 import { createDocumentation } from './docs.ts';
 import { createOutgoing } from './outgoing.ts';
 import { createOwnData } from './own-data.ts';

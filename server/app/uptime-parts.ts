@@ -7,11 +7,11 @@ import { createSecret, parseAgentToken } from '../keys/secret.ts';
 import { networkOf } from '../people/sign-in/throttle.ts';
 import { describeError } from '../runtime/http.ts';
 import { createRates } from '../shared/rates.ts';
-import { type AgentRefusal, registerAgentRoutes } from '../uptime/agent-routes.ts';
-import { createProbeAgents } from '../uptime/agents.ts';
+import { type AgentRefusal, registerAgentRoutes } from '../uptime/agents/agent-routes.ts';
+import { createProbeAgents } from '../uptime/agents/agents.ts';
 import { createPresence } from '../uptime/presence.ts';
-import { createProbing } from '../uptime/probing.ts';
-import { createProbeAccount, grantedFor, spentBy } from '../uptime/round.ts';
+import { createProbing } from '../uptime/probes/probing.ts';
+import { createProbeAccount, grantedFor, spentBy } from '../uptime/probes/round.ts';
 import { createUptime } from '../uptime/uptime.ts';
 
 /** Requests of one network to the endpoints of agents: a backlog of rounds arrives in a few minutes. */

@@ -35,8 +35,8 @@ import type { TopUps } from '../plans/top-up.ts';
 import type { Config } from '../runtime/config.ts';
 import type { OperatorSettings, SettingsTest } from '../settings/settings.ts';
 import type { SettingGroup } from '../settings/table.ts';
-import type { ProbeAgents } from '../uptime/agents.ts';
-import type { Probing } from '../uptime/probing.ts';
+import type { ProbeAgents } from '../uptime/agents/agents.ts';
+import type { Probing } from '../uptime/probes/probing.ts';
 import type { Uptime } from '../uptime/uptime.ts';
 
 /**

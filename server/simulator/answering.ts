@@ -1,13 +1,14 @@
 /** Answers requests as a model would: reads the script, plays its breaks and pace. */
 
-import { chatCompletions } from './chat-completions.ts';
 import { type Chunking, deliverStream } from './delivery.ts';
-import type { BareEvent, Envelope, StreamEvent, UsageReport, VendorDialect } from './dialect.ts';
+import { chatCompletions } from './dialects/chat-completions.ts';
+import type { BareEvent, Envelope, StreamEvent, UsageReport, VendorDialect } from './dialects/dialect.ts';
+import { readEmbeddingAsk, writeEmbeddings } from './dialects/embeddings.ts';
+import { messages } from './dialects/messages.ts';
+import { responses } from './dialects/responses.ts';
 import { type Directives, type Fault, readDirectives } from './directives.ts';
-import { readEmbeddingAsk, writeEmbeddings } from './embeddings.ts';
 import { imageEvents, readForm, readImages, usageOfImages, writeImages } from './images.ts';
 import { isObject, jsonOrUndefined, type ParsedObject, stringify } from './json.ts';
-import { messages } from './messages.ts';
 import { modelObject, playedModels } from './models.ts';
 import { countPromptTokens, invalidPrompt, type Prompt, type VendorError } from './prompt.ts';
 import type { PromptCache } from './prompt-cache.ts';
@@ -23,7 +24,6 @@ import {
   vendorHeaders,
   wordingOf,
 } from './reply.ts';
-import { responses } from './responses.ts';
 import { cueOf, type PlayedAnswer, writeAnswer } from './script.ts';
 import type { Signatures } from './signatures.ts';
 import { speakAs } from './vendors/vendors.ts';

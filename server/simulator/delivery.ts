@@ -1,7 +1,7 @@
 /** Delivers answers at their pace, in scripted chunks, with scripted breaks. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { BareEvent, StreamEvent } from './dialect.ts';
+import type { BareEvent, StreamEvent } from './dialects/dialect.ts';
 import type { Fault } from './directives.ts';
 import type { HttpExchange } from './exchange.ts';
 import type { Random } from './random.ts';

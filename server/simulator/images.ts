@@ -1,6 +1,6 @@
 /** Images as OpenAI makes them: https://platform.openai.com/docs/api-reference/images */
 
-import type { StreamEvent } from './dialect.ts';
+import type { StreamEvent } from './dialects/dialect.ts';
 import type { Directives } from './directives.ts';
 import { isObject, jsonOrUndefined, type ParsedObject, stringify, wordOf } from './json.ts';
 import { invalidPrompt, type VendorError } from './prompt.ts';

@@ -1,6 +1,6 @@
 /** The lists of models in the vendors' shapes. */
 
-import type { VendorDialect } from './dialect.ts';
+import type { VendorDialect } from './dialects/dialect.ts';
 import type { ParsedObject } from './json.ts';
 
 /** 2026-01-01, so that the list reads the same on every machine. */

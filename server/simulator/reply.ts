@@ -1,7 +1,7 @@
 /** Replies of the simulator: headers, error envelopes, bodies. */
 
 import { deliverWhole } from './delivery.ts';
-import type { VendorDialect } from './dialect.ts';
+import type { VendorDialect } from './dialects/dialect.ts';
 import type { Directives } from './directives.ts';
 import type { HttpExchange } from './exchange.ts';
 import { stringify } from './json.ts';

@@ -3,8 +3,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type AnswerSettings, createAnswering } from './answering.ts';
-import { type BatchPlay, createBatches, ofBatch } from './batches.ts';
-import { createOpenaiBatches } from './batches-openai.ts';
+import { type BatchPlay, createBatches, ofBatch } from './batches/batches.ts';
+import { createOpenaiBatches } from './batches/openai-batches.ts';
 import type { Chunking } from './delivery.ts';
 import { type HttpExchange, openExchange } from './exchange.ts';
 import { createPromptCache } from './prompt-cache.ts';

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { ofBatch } from './batches.ts';
+import { ofBatch } from './batches/batches.ts';
 import { arrayOf, isObject, jsonOrUndefined, type ParsedObject, wordOf } from './json.ts';
 
 export interface SocketPlay {

@@ -1,4 +1,4 @@
-import type { ProbeResult } from './probe.ts';
+import type { ProbeResult } from './probes/probe.ts';
 
 /**
  * The rule that opens and closes incidents, pure, over a model's recent probes. One failed probe is no incident, and

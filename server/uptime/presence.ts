@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
-import type { ProbeMode, ProbeProtocol } from './probe.ts';
+import type { ProbeMode, ProbeProtocol } from './probes/probe.ts';
 import { awayReason, type RecordedProbe, recordProbes } from './recording.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../runtime/http.ts';
 import { decideIncident, type IncidentDecision, type OpenIncident } from './incidents.ts';
-import type { ProbeResult } from './probe.ts';
+import type { ProbeResult } from './probes/probe.ts';
 import { type AccountRequests, severalFail } from './state.ts';
 
 /** Writes probes down, adds them up by hour and day, and opens, widens and ends incidents. */

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
-import { pruneRounds } from './agents.ts';
+import { pruneRounds } from './agents/agents.ts';
 import { type Announcement, announcementWriters, currentAnnouncements, endedAnnouncements } from './announcements.ts';
 import type { Impact, Way } from './incidents.ts';
 import { listRecentRequests, listRequests, pruneRequests, type RequestTally } from './passive.ts';
 import { type Absence, listAbsences, pruneSpans } from './presence.ts';
-import { type ProbeMode, type ProbeProtocol, type ProbeResult, probeModes, probeProtocols } from './probe.ts';
+import { type ProbeMode, type ProbeProtocol, type ProbeResult, probeModes, probeProtocols } from './probes/probe.ts';
 import { awayReason, hourDays, rawDays, recordOwn } from './recording.ts';
 import { type State, stateOf, worstOf } from './state.ts';
 import { type StatusUpdate, withUpdates } from './updates.ts';

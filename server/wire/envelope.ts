@@ -4,7 +4,7 @@ import { splice } from './body.ts';
 import { asBuffer, countValues, type JsonLimits, type JsonNode, leaf, shape, textOf, tryScanJson } from './json.ts';
 import { overflowCode, overflowSentence, saysOverflow } from './overflow.ts';
 import type { Edit, WireContext, WireError } from './protocol.ts';
-import { sseEvent } from './sse.ts';
+import { sseEvent } from './streams/sse.ts';
 
 /**
  * Errors in each protocol's own words: the body of an error answer, the error event of a stream, and what becomes

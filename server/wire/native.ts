@@ -8,10 +8,10 @@ import { nativeError } from './envelope.ts';
 import { countText, type Generated, isNothing } from './generated.ts';
 import { type JsonLimits, type JsonNode, type Shape, textOf, tryScanJson, valueOf } from './json.ts';
 import { type AnswerSkeleton, closeJson, readSkeleton, splicePieces } from './large-reply.ts';
-import { createNativeStream, type StreamProtocol } from './native-stream.ts';
 import type { Edit } from './protocol.ts';
 import { type RequestFacts, UnreadableReply, type Wire, type WireContext, type WireExchange } from './protocol.ts';
 import { addServed, asksForVariant } from './served.ts';
+import { createNativeStream, type StreamProtocol } from './streams/native-stream.ts';
 import { countedAs, piecesIn, reportedAs, type UsageReading } from './usage.ts';
 
 /** The wire of a route whose upstream speaks the client's own protocol: bytes pass, `model` is spliced, usage is read. */

@@ -15,7 +15,7 @@ import {
   typeOf,
 } from './dialogue/json.ts';
 import { UnreadableReply, type WholePiece } from './protocol.ts';
-import { sseEvent } from './sse.ts';
+import { sseEvent } from './streams/sse.ts';
 
 /** Turns an answer that came whole although it was to be streamed into the events in which it would have come. */
 

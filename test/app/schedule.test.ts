@@ -5,8 +5,8 @@ import { createAccounts } from '../../server/accounts/accounts.ts';
 import { createSchedule } from '../../server/app/schedule.ts';
 import { createKeys } from '../../server/keys/keys.ts';
 import { createTransfers } from '../../server/plans/bank/transfers.ts';
-import { createProbing } from '../../server/uptime/probing.ts';
-import { createProbeAccount } from '../../server/uptime/round.ts';
+import { createProbing } from '../../server/uptime/probes/probing.ts';
+import { createProbeAccount } from '../../server/uptime/probes/round.ts';
 import { createUptime } from '../../server/uptime/uptime.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 

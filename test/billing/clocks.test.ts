@@ -11,7 +11,7 @@ import { createKeys } from '../../server/keys/keys.ts';
 import { parseKey } from '../../server/keys/secret.ts';
 import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { createOrders } from '../../server/plans/orders.ts';
-import { createProbeAccount } from '../../server/uptime/round.ts';
+import { createProbeAccount } from '../../server/uptime/probes/round.ts';
 import { bank, createPlans, transfer } from '../plans/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {

@@ -1,9 +1,9 @@
 import { orThrow } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSimulator, type Simulator } from '../../server/simulator/simulator.ts';
-import { createProbeAccount, createProbeRound } from '../../server/uptime/round.ts';
-import { dayText, percentText } from '../../server/uptime/status-text.ts';
-import { words } from '../../server/uptime/status-words.ts';
+import { createProbeAccount, createProbeRound } from '../../server/uptime/probes/round.ts';
+import { dayText, percentText } from '../../server/uptime/status/status-text.ts';
+import { words } from '../../server/uptime/status/status-words.ts';
 import { createUptime, type Uptime } from '../../server/uptime/uptime.ts';
 import { startApp } from '../support/app.ts';
 import { findBarriers, openPage } from './browser.ts';

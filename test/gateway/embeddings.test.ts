@@ -5,7 +5,7 @@ import OpenAI, { BadRequestError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createRouteTester } from '../../server/catalog/test-route.ts';
 import { parseUsd } from '../../server/core/money.ts';
-import { probe, probeModes, probeProtocols } from '../../server/uptime/probe.ts';
+import { probe, probeModes, probeProtocols } from '../../server/uptime/probes/probe.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, get, protocols, send, settled } from './support.ts';
 

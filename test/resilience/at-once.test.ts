@@ -18,7 +18,7 @@ import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { createOrders } from '../../server/plans/orders.ts';
 import { listPlans, savePlan } from '../../server/plans/plans.ts';
 import { createSeal } from '../../server/shared/seal.ts';
-import type { ProbeResult } from '../../server/uptime/probe.ts';
+import type { ProbeResult } from '../../server/uptime/probes/probe.ts';
 import { createUptime } from '../../server/uptime/uptime.ts';
 import { bank, createPlans, sepayFields, sepayMessage, transfer } from '../plans/support.ts';
 import { pause, type ServerProcess } from '../start/server-process.ts';

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import Fastify from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
-import { registerAgentRoutes } from '../../server/uptime/agent-routes.ts';
-import { createProbeAccount } from '../../server/uptime/round.ts';
+import { registerAgentRoutes } from '../../server/uptime/agents/agent-routes.ts';
+import { createProbeAccount } from '../../server/uptime/probes/round.ts';
 import { createUptime, type Uptime, uptimeRatio } from '../../server/uptime/uptime.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createDirectory } from '../support/directory.ts';
@@ -102,7 +102,7 @@ interface AgentProcess {
 function startAgent(token: string, args: string[], baseUrl = service.baseUrl): AgentProcess {
   const child = spawn(
     process.execPath,
-    ['server/uptime/command.ts', '--base-url', baseUrl, '--timeout-ms', '5000', ...args],
+    ['server/uptime/probes/command.ts', '--base-url', baseUrl, '--timeout-ms', '5000', ...args],
     {
       cwd: root,
       env: { PATH: process.env['PATH'], STEYG_AGENT_TOKEN: token },

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import * as fc from 'fast-check';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { monthlyCost, planPaces } from '../../server/uptime/pace.ts';
 import { createRequestEnds } from '../../server/uptime/passive.ts';
 import { noteAlive } from '../../server/uptime/presence.ts';
-import { type ProbeResult, type ProbeTarget, probe } from '../../server/uptime/probe.ts';
-import { createProbing } from '../../server/uptime/probing.ts';
-import { createProbeAccount, createProbeRound, grantedFor } from '../../server/uptime/round.ts';
-import { registerStatus } from '../../server/uptime/status.ts';
+import { monthlyCost, planPaces } from '../../server/uptime/probes/pace.ts';
+import { type ProbeResult, type ProbeTarget, probe } from '../../server/uptime/probes/probe.ts';
+import { createProbing } from '../../server/uptime/probes/probing.ts';
+import { createProbeAccount, createProbeRound, grantedFor } from '../../server/uptime/probes/round.ts';
+import { registerStatus } from '../../server/uptime/status/status.ts';
 import { createUptime, type Uptime, uptimeRatio } from '../../server/uptime/uptime.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 

@@ -3,9 +3,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runProbeCommand } from '../../server/uptime/command.ts';
-import { type ProbeProtocol, type ProbeTarget, probe } from '../../server/uptime/probe.ts';
-import { probeAll } from '../../server/uptime/prober.ts';
+import { runProbeCommand } from '../../server/uptime/probes/command.ts';
+import { type ProbeProtocol, type ProbeTarget, probe } from '../../server/uptime/probes/probe.ts';
+import { probeAll } from '../../server/uptime/probes/prober.ts';
 
 type Seen = { path: string; headers: IncomingMessage['headers']; body: Record<string, unknown> };
 let server: Server;

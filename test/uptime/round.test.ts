@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runProbeCommand } from '../../server/uptime/command.ts';
-import { createProbeAccount, createProbeRound } from '../../server/uptime/round.ts';
+import { runProbeCommand } from '../../server/uptime/probes/command.ts';
+import { createProbeAccount, createProbeRound } from '../../server/uptime/probes/round.ts';
 import { createUptime, type Uptime } from '../../server/uptime/uptime.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 

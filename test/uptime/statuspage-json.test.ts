@@ -2,8 +2,8 @@ import Fastify, { type FastifyInstance } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import type { Announcement } from '../../server/uptime/announcements.ts';
 import type { State } from '../../server/uptime/state.ts';
-import { registerStatus } from '../../server/uptime/status.ts';
-import { statuspageDocuments, statuspageOf } from '../../server/uptime/statuspage-json.ts';
+import { registerStatus } from '../../server/uptime/status/status.ts';
+import { statuspageDocuments, statuspageOf } from '../../server/uptime/status/statuspage-json.ts';
 import type { Incident, ModelStatus, StatusReport } from '../../server/uptime/uptime.ts';
 
 /** The status in the shape of hosted status pages. */

@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecret, parseAgentToken } from '../../server/keys/secret.ts';
-import { createProbeAgents, type ProbeAgents } from '../../server/uptime/agents.ts';
-import type { ProbeResult } from '../../server/uptime/probe.ts';
+import { createProbeAgents, type ProbeAgents } from '../../server/uptime/agents/agents.ts';
+import type { ProbeResult } from '../../server/uptime/probes/probe.ts';
 import { createUptime, type Uptime } from '../../server/uptime/uptime.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 

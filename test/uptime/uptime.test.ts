@@ -3,8 +3,8 @@
 import Fastify from 'fastify';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chooseLocale } from '../../server/shared/page.ts';
-import type { ProbeResult } from '../../server/uptime/probe.ts';
-import { registerStatus } from '../../server/uptime/status.ts';
+import type { ProbeResult } from '../../server/uptime/probes/probe.ts';
+import { registerStatus } from '../../server/uptime/status/status.ts';
 import { createUptime, meanLatencyMs, type Uptime, uptimeRatio } from '../../server/uptime/uptime.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 

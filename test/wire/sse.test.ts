@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSseReader, sseEvent } from '../../server/wire/sse.ts';
+import { createSseReader, sseEvent } from '../../server/wire/streams/sse.ts';
 import { cut } from './fixtures.ts';
 
 /** The reader of server-sent events, however they are cut. */

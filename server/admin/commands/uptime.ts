@@ -1,12 +1,12 @@
 /** The commands for probe agents. */
 
 import { commandLine } from '../../shared/audit.ts';
-import type { ProbeAgent } from '../../uptime/agents.ts';
+import type { ProbeAgent } from '../../uptime/agents/agents.ts';
 import { type Command, CommandError, invalidField, type Surroundings } from './command.ts';
 
 async function agentsOf({ pool }: Surroundings) {
   const [{ createProbeAgents }, { createSecret, parseAgentToken }] = await Promise.all([
-    import('../../uptime/agents.ts'),
+    import('../../uptime/agents/agents.ts'),
     import('../../keys/secret.ts'),
   ]);
   return createProbeAgents({ pool, tokens: { create: () => createSecret('agent'), parse: parseAgentToken } });

@@ -13,7 +13,7 @@ import type { Protocol } from '../../core/protocol.ts';
 import { chargedBytesPerToken } from '../../core/tokens.ts';
 import { describeError } from '../../runtime/http.ts';
 import type { Metrics } from '../../runtime/telemetry/metrics.ts';
-import type { LineEnding } from '../../wire/batch-results.ts';
+import type { LineEnding } from '../../wire/batches/batch-results.ts';
 import { meterWhole, toSettlement, unmetered } from '../settle.ts';
 import { lineRequestId } from './batch-ids.ts';
 import { type ReadLine, readResults } from './result-lines.ts';

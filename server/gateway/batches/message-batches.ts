@@ -7,7 +7,7 @@ import type { Router } from '../../catalog/router.ts';
 import type { Log } from '../../core/log.ts';
 import type { Principal } from '../../keys/keyring.ts';
 import { describeError, requestIdHeaders, uuidv7 } from '../../runtime/http.ts';
-import { BatchFault, batchRequests } from '../../wire/batch-input.ts';
+import { BatchFault, batchRequests } from '../../wire/batches/batch-input.ts';
 import { JsonFault, leaf, scanJson, shape, textOf } from '../../wire/json.ts';
 import type { WireError } from '../../wire/protocol.ts';
 import { bodyOf } from '../entrance/model-routes.ts';

@@ -1,7 +1,7 @@
 import type { BatchLine, VendorBatch, VendorBatches } from '../../billing/vendor-batches.ts';
 import type { UpstreamRecord } from '../../catalog/route.ts';
 import type { ReportedUsage } from '../../core/tokens.ts';
-import { lineForClient, type ResultLine, readLineAnswer, readResultLine } from '../../wire/batch-results.ts';
+import { lineForClient, type ResultLine, readLineAnswer, readResultLine } from '../../wire/batches/batch-results.ts';
 import { lineDigest } from './batch-ids.ts';
 import { linesIn } from './vendor-calls.ts';
 import { vendorForms } from './vendor-forms.ts';

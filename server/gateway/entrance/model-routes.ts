@@ -16,7 +16,7 @@ import { publicSentence } from '../../runtime/http-server.ts';
 import type { Metrics } from '../../runtime/telemetry/metrics.ts';
 import { readTraceContext } from '../../runtime/telemetry/trace-context.ts';
 import type { Tracer } from '../../runtime/telemetry/tracing.ts';
-import { isProbe } from '../../uptime/probe.ts';
+import { isProbe } from '../../uptime/probes/probe.ts';
 import { compactRequest } from '../../wire/responses/compaction.ts';
 import type { RequestRates } from '../limits/request-rate.ts';
 import type { BodyRoom } from '../load/body-room.ts';

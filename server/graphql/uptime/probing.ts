@@ -1,6 +1,6 @@
 import { actorOf } from '../../people/principal.ts';
-import type { ProbeAgent } from '../../uptime/agents.ts';
-import type { ModelProbing, ProbingPlan } from '../../uptime/probing.ts';
+import type { ProbeAgent } from '../../uptime/agents/agents.ts';
+import type { ModelProbing, ProbingPlan } from '../../uptime/probes/probing.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';

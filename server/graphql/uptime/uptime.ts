@@ -3,7 +3,7 @@ import { isOperator } from '../../people/principal.ts';
 import type { Impact } from '../../uptime/incidents.ts';
 import { type RequestTally, requestRatio } from '../../uptime/passive.ts';
 import type { Absence } from '../../uptime/presence.ts';
-import type { ProbeMode, ProbeResult } from '../../uptime/probe.ts';
+import type { ProbeMode, ProbeResult } from '../../uptime/probes/probe.ts';
 import type { State } from '../../uptime/state.ts';
 import {
   addTallies,

@@ -7,7 +7,7 @@ import { type Plan, planPair, vndPerMillion } from '../../plans/plans.ts';
 import { escapeText, type Locale, momentText } from '../../shared/page.ts';
 import { createPublicPages, type PageSeller } from '../../shared/public-page.ts';
 import { latencyDays, type ModelLatency, type Percentiles } from '../../uptime/latency.ts';
-import { percentText } from '../../uptime/status-text.ts';
+import { percentText } from '../../uptime/status/status-text.ts';
 import { addTallies, type Tally, uptimeRatio } from '../../uptime/uptime.ts';
 import { type PricingWords, pricingWords } from './pricing-words.ts';
 

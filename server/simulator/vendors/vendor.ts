@@ -2,7 +2,7 @@
 
 import type { ProfileId } from '../../core/profile.ts';
 import type { Protocol } from '../../core/protocol.ts';
-import type { BareEvent, Envelope, StreamEvent } from '../dialect.ts';
+import type { BareEvent, Envelope, StreamEvent } from '../dialects/dialect.ts';
 import { arrayOf, isObject, type ParsedObject, wordOf } from '../json.ts';
 import { invalidPrompt, type Prompt, type VendorError } from '../prompt.ts';
 import type { PlayedAnswer } from '../script.ts';

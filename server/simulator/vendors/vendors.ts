@@ -1,7 +1,7 @@
 /** The vendors that the simulator can play, each at `/as/NAME` before its protocol's path. */
 
 import { isProfileId, type ProfileId } from '../../core/profile.ts';
-import type { VendorDialect } from '../dialect.ts';
+import type { VendorDialect } from '../dialects/dialect.ts';
 import { isObject, type ParsedObject, stringify } from '../json.ts';
 import { simulatedAnthropic } from './anthropic.ts';
 import { simulatedBedrock } from './bedrock.ts';

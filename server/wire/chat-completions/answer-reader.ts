@@ -1,4 +1,4 @@
-import { type AnswerBlock, type TextKind, type WholeAnswer, withoutEmptyCalls } from '../dialogue/answer.ts';
+import { type AnswerBlock, type TextKind, type WholeAnswer, withoutEmptyCalls } from '../dialogue/answers/answer.ts';
 import { isObject, type Json, type JsonObject, listMember, objectMember, stringMember } from '../dialogue/json.ts';
 import { UnreadableReply } from '../protocol.ts';
 import { isFailureReason, readFinish } from './finish.ts';

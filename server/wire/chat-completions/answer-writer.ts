@@ -1,4 +1,4 @@
-import { type AnswerBlock, shownUsage, type TextKind, type WholeAnswer } from '../dialogue/answer.ts';
+import { type AnswerBlock, shownUsage, type TextKind, type WholeAnswer } from '../dialogue/answers/answer.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { toChatUsage } from '../usage.ts';
 import { FINISH_REASON } from './finish.ts';

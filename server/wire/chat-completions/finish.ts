@@ -1,4 +1,4 @@
-import { type Finish, finishOf } from '../dialogue/answer.ts';
+import { type Finish, finishOf } from '../dialogue/answers/answer.ts';
 import { isObject, type Json } from '../dialogue/json.ts';
 
 /** What each finish reason means; vendors add words of their own. */

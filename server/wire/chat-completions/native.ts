@@ -3,7 +3,6 @@ import type { UpstreamFeatures } from '../../core/features.ts';
 import type { TokenPools } from '../../core/tokens.ts';
 import { insertMember, removeMember, removeMembers, renameMember } from '../body.ts';
 import { errorEvent, errorType, statusOfError } from '../envelope.ts';
-import type { DataEvent, Verdict, Words } from '../event-relay.ts';
 import { countJson, countText, type Generated, isNothing, isSaid, wordsOf } from '../generated.ts';
 import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import {
@@ -15,6 +14,9 @@ import {
   type ReplyProtocol,
   storeEdits,
 } from '../native.ts';
+import type { Edit, RequestFacts, Span, WireContext } from '../protocol.ts';
+import { asksForVariant } from '../served.ts';
+import type { DataEvent, Verdict, Words } from '../streams/event-relay.ts';
 import {
   type Dialect,
   type ErrorVerdict,
@@ -22,10 +24,8 @@ import {
   type Progress,
   type StreamProtocol,
   shownModel,
-} from '../native-stream.ts';
-import type { Edit, RequestFacts, Span, WireContext } from '../protocol.ts';
-import { asksForVariant } from '../served.ts';
-import { isDone, sseEvent } from '../sse.ts';
+} from '../streams/native-stream.ts';
+import { isDone, sseEvent } from '../streams/sse.ts';
 import { readChatUsage, toChatUsage } from '../usage.ts';
 import { isFailureReason } from './finish.ts';
 

@@ -1,8 +1,8 @@
-import type { StreamWriter, TextKind } from '../dialogue/answer.ts';
+import type { StreamWriter, TextKind } from '../dialogue/answers/answer.ts';
 import { stringifyJson } from '../dialogue/json.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { errorEvent } from '../envelope.ts';
-import { sseEvent } from '../sse.ts';
+import { sseEvent } from '../streams/sse.ts';
 import { toChatUsage } from '../usage.ts';
 import { FINISH_REASON } from './finish.ts';
 

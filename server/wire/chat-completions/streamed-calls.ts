@@ -1,4 +1,4 @@
-import type { AnswerSink } from '../dialogue/answer.ts';
+import type { AnswerSink } from '../dialogue/answers/answer.ts';
 import { type Json, type JsonObject, objectMember, stringifyJson, stringMember } from '../dialogue/json.ts';
 
 /** A call as far as its pieces have come. */

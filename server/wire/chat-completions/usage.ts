@@ -1,4 +1,4 @@
-import { type AnswerUsage, NO_USAGE } from '../dialogue/answer.ts';
+import { type AnswerUsage, NO_USAGE } from '../dialogue/answers/answer.ts';
 import { isObject, type Json, type JsonObject, listMember, objectMember, saysNothing } from '../dialogue/json.ts';
 import { readChatUsage } from '../usage.ts';
 

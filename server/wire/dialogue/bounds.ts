@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { countValues, type JsonLimits } from '../json.ts';
 import { type RequestFacts, UnreadableReply } from '../protocol.ts';
-import type { AnswerBlock } from './answer.ts';
+import type { AnswerBlock } from './answers/answer.ts';
 import type { Dialogue } from './dialogue.ts';
 import { Untranslatable } from './refusal.ts';
 

@@ -22,7 +22,8 @@ import {
   type StreamWriter,
   type ToolCall,
   type WholeAnswer,
-} from './answer.ts';
+} from './answers/answer.ts';
+import { TranslatedStream } from './answers/stream.ts';
 import { boundArguments, boundBody, boundReply, boundReplyArguments } from './bounds.ts';
 import type { WriterInput } from './context.ts';
 import type { Dialogue } from './dialogue.ts';
@@ -30,7 +31,6 @@ import { translateError } from './errors.ts';
 import { encodeJson, isObject, type Json, type JsonObject, parseAnswerBytes, parseJsonBytes } from './json.ts';
 import { type AnswerContext, idStem, type Notes } from './notes.ts';
 import { refuse, Untranslatable } from './refusal.ts';
-import { TranslatedStream } from './stream.ts';
 import { createDistinctIds } from './tool-ids.ts';
 import { mapToolNames, NAME_LIMIT } from './tool-names.ts';
 import { fitToVendor } from './vendor-limits.ts';

@@ -6,7 +6,7 @@ import { isNothing } from '../generated.ts';
 import { leaf, listOf, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import { answerLimits, type NativeProtocol, nativeWire } from '../native.ts';
 import type { Wire, WireContext } from '../protocol.ts';
-import { sseEvent } from '../sse.ts';
+import { sseEvent } from '../streams/sse.ts';
 import { readImageUsage, reportedAs } from '../usage.ts';
 import { type PictureForm, writeImageForm } from './form.ts';
 import { createImageStream } from './stream.ts';

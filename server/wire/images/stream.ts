@@ -6,7 +6,7 @@ import { leaf, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import { createSkeletonCutter } from '../large-reply.ts';
 import { eventLimits } from '../native.ts';
 import type { RequestFacts, StreamEnd, StreamError, StreamState, WireContext, WireStream } from '../protocol.ts';
-import { isDone } from '../sse.ts';
+import { isDone } from '../streams/sse.ts';
 import { readImageUsage, reportedAs, type UsageReading } from '../usage.ts';
 
 /**

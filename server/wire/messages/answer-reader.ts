@@ -1,4 +1,4 @@
-import { type AnswerBlock, type WholeAnswer, withoutEmptyCalls } from '../dialogue/answer.ts';
+import { type AnswerBlock, type WholeAnswer, withoutEmptyCalls } from '../dialogue/answers/answer.ts';
 import { isObject, type Json, stringifyJson, stringMember, typeOf } from '../dialogue/json.ts';
 import { decodeToolId } from '../dialogue/tool-ids.ts';
 import { UnreadableReply } from '../protocol.ts';

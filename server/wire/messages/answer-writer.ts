@@ -1,4 +1,4 @@
-import { type AnswerBlock, shownUsage, type WholeAnswer } from '../dialogue/answer.ts';
+import { type AnswerBlock, shownUsage, type WholeAnswer } from '../dialogue/answers/answer.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { mintSignature } from '../dialogue/signature.ts';
 import { encodeToolId } from '../dialogue/tool-ids.ts';

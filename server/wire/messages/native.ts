@@ -2,14 +2,20 @@ import { Buffer } from 'node:buffer';
 import type { TokenPools } from '../../core/tokens.ts';
 import { mintedThinkingEdits } from '../dialogue/minted-thinking.ts';
 import { errorEvent, errorType, statusOfError } from '../envelope.ts';
-import type { DataEvent } from '../event-relay.ts';
 import { countJson, countText, type Generated, isSaid, wordsOf } from '../generated.ts';
 import { type JsonNode, leaf, listOf, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import { answerModelEdits, eventLimits, type NativeProtocol, type ReplyProtocol } from '../native.ts';
-import { type Dialect, type ErrorVerdict, editEvent, type Progress, type StreamProtocol } from '../native-stream.ts';
 import type { RequestFacts, WireContext } from '../protocol.ts';
 import { addServed, asksForVariant } from '../served.ts';
-import { isDone, sseEvent } from '../sse.ts';
+import type { DataEvent } from '../streams/event-relay.ts';
+import {
+  type Dialect,
+  type ErrorVerdict,
+  editEvent,
+  type Progress,
+  type StreamProtocol,
+} from '../streams/native-stream.ts';
+import { isDone, sseEvent } from '../streams/sse.ts';
 import { createMessagesUsage, readMessagesUsage, toMessagesUsage } from '../usage.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type AnswerSink, nonsense, type OpenStreamReader, type StreamReader } from '../dialogue/answer.ts';
+import { type AnswerSink, nonsense, type OpenStreamReader, type StreamReader } from '../dialogue/answers/answer.ts';
 import {
   isObject,
   type Json,

@@ -1,11 +1,11 @@
-import type { Finish, StreamWriter, TextKind, ToolCall } from '../dialogue/answer.ts';
-import { finishOf } from '../dialogue/answer.ts';
+import type { Finish, StreamWriter, TextKind, ToolCall } from '../dialogue/answers/answer.ts';
+import { finishOf } from '../dialogue/answers/answer.ts';
 import { stringifyJson } from '../dialogue/json.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { mintSignature } from '../dialogue/signature.ts';
 import { encodeToolId } from '../dialogue/tool-ids.ts';
 import { errorEvent } from '../envelope.ts';
-import { sseEvent } from '../sse.ts';
+import { sseEvent } from '../streams/sse.ts';
 import { writeStop } from './finish.ts';
 import { writeUsage } from './usage.ts';
 

@@ -1,4 +1,4 @@
-import type { ShownUsage } from '../dialogue/answer.ts';
+import type { ShownUsage } from '../dialogue/answers/answer.ts';
 import { isObject, type Json } from '../dialogue/json.ts';
 import { toMessagesUsage } from '../usage.ts';
 

@@ -1,4 +1,4 @@
-import { type AnswerBlock, type WholeAnswer, withoutEmptyCalls } from '../dialogue/answer.ts';
+import { type AnswerBlock, type WholeAnswer, withoutEmptyCalls } from '../dialogue/answers/answer.ts';
 import {
   isObject,
   type Json,

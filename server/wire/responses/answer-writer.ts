@@ -1,4 +1,4 @@
-import { type AnswerBlock, shownUsage, type WholeAnswer } from '../dialogue/answer.ts';
+import { type AnswerBlock, shownUsage, type WholeAnswer } from '../dialogue/answers/answer.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { writeStatus } from './finish.ts';
 import { callText, type Item, itemId, writeItem } from './items.ts';

@@ -10,7 +10,7 @@ import {
   type WireReply,
   type WireStream,
 } from '../protocol.ts';
-import { sseEvent } from '../sse.ts';
+import { sseEvent } from '../streams/sse.ts';
 import { handOver } from './hand-over.ts';
 
 /**

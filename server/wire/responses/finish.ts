@@ -1,4 +1,4 @@
-import { type Finish, finishOf } from '../dialogue/answer.ts';
+import { type Finish, finishOf } from '../dialogue/answers/answer.ts';
 import { type JsonObject, objectMember, stringMember } from '../dialogue/json.ts';
 
 /** What a response says about its end, given what it contained. */

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { statusOfError } from '../envelope.ts';
 import { type JsonLimits, leaf, listOf, shape, textOf, tryScanJson } from '../json.ts';
-import { createSseReader, isDone, type SseEvent } from '../sse.ts';
+import { createSseReader, isDone, type SseEvent } from '../streams/sse.ts';
 import { joinItems } from './client-event.ts';
 
 /**

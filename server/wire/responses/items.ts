@@ -1,4 +1,4 @@
-import type { AnswerBlock, ToolCall } from '../dialogue/answer.ts';
+import type { AnswerBlock, ToolCall } from '../dialogue/answers/answer.ts';
 import { createFreeText } from '../dialogue/free-text.ts';
 
 /** One item of a response's output, in the form that each protocol event and the whole answer share. */

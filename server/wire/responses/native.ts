@@ -3,7 +3,6 @@ import type { TokenPools } from '../../core/tokens.ts';
 import { removeItems } from '../body.ts';
 import { isDanglingReasoning } from '../content.ts';
 import { type ErrorFacts, errorEvent, errorType, failedCode, statusOfError } from '../envelope.ts';
-import type { DataEvent } from '../event-relay.ts';
 import { countJson, countText, type Generated, isNothing } from '../generated.ts';
 import { type JsonNode, leaf, listOf, scanJson, shape, textOf, tryScanJson, valueOf } from '../json.ts';
 import {
@@ -14,6 +13,9 @@ import {
   type ReplyProtocol,
   storeEdits,
 } from '../native.ts';
+import type { Edit, RequestFacts, StreamError, WireContext } from '../protocol.ts';
+import { asksForVariant } from '../served.ts';
+import type { DataEvent } from '../streams/event-relay.ts';
 import {
   type Dialect,
   type ErrorVerdict,
@@ -21,10 +23,8 @@ import {
   type Progress,
   type StreamProtocol,
   shownModel,
-} from '../native-stream.ts';
-import type { Edit, RequestFacts, StreamError, WireContext } from '../protocol.ts';
-import { asksForVariant } from '../served.ts';
-import { isDone, sseEvent } from '../sse.ts';
+} from '../streams/native-stream.ts';
+import { isDone, sseEvent } from '../streams/sse.ts';
 import { readResponsesUsage, toResponsesUsage } from '../usage.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ShownUsage } from '../dialogue/answer.ts';
+import type { ShownUsage } from '../dialogue/answers/answer.ts';
 import { isObject, type Json, type JsonObject } from '../dialogue/json.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { toResponsesUsage } from '../usage.ts';

@@ -6,7 +6,7 @@ import {
   type OpenStreamReader,
   type StreamReader,
   type TextKind,
-} from '../dialogue/answer.ts';
+} from '../dialogue/answers/answer.ts';
 import {
   isObject,
   type Json,

@@ -1,9 +1,9 @@
-import { type Finish, finishOf, type StreamWriter, type TextKind, type ToolCall } from '../dialogue/answer.ts';
+import { type Finish, finishOf, type StreamWriter, type TextKind, type ToolCall } from '../dialogue/answers/answer.ts';
 import { createFreeText, type FreeText } from '../dialogue/free-text.ts';
 import { stringifyJson } from '../dialogue/json.ts';
 import { type AnswerContext, idStem } from '../dialogue/notes.ts';
 import { failedCode } from '../envelope.ts';
-import { sseEvent } from '../sse.ts';
+import { sseEvent } from '../streams/sse.ts';
 import { writeStatus } from './finish.ts';
 import { type Item, isFreeText, itemId, refusalPart, summaryPart, textPart, writeItem } from './items.ts';
 import { writeResponse } from './response-object.ts';

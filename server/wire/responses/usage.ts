@@ -1,4 +1,4 @@
-import { type AnswerUsage, NO_USAGE } from '../dialogue/answer.ts';
+import { type AnswerUsage, NO_USAGE } from '../dialogue/answers/answer.ts';
 import { isObject, type Json } from '../dialogue/json.ts';
 import { readResponsesUsage } from '../usage.ts';
 

@@ -58,8 +58,8 @@ import { createOperatorSettings } from '../../../server/settings/settings.ts';
 import { checkBaseUrl } from '../../../server/shared/private-addresses.ts';
 import type { Rate } from '../../../server/shared/rates.ts';
 import { createSeal } from '../../../server/shared/seal.ts';
-import { createProbeAgents } from '../../../server/uptime/agents.ts';
-import { createProbing } from '../../../server/uptime/probing.ts';
+import { createProbeAgents } from '../../../server/uptime/agents/agents.ts';
+import { createProbing } from '../../../server/uptime/probes/probing.ts';
 import { createUptime } from '../../../server/uptime/uptime.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 

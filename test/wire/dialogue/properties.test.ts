@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { JsonProgress } from '../../../server/wire/dialogue/answers/json-progress.ts';
 import { createFreeText } from '../../../server/wire/dialogue/free-text.ts';
 import { parseJson, stringifyJson } from '../../../server/wire/dialogue/json.ts';
-import { JsonProgress } from '../../../server/wire/dialogue/json-progress.ts';
 import { decodeToolId, encodeToolId } from '../../../server/wire/dialogue/tool-ids.ts';
 import { bytes, C_TO_M, type Direction, eventsOf, exchange, M_TO_C, R_TO_C, sse, text, translate } from './support.ts';
 

@@ -1,0 +1,170 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { describeError, requestLog } from '../../runtime/http.ts';
+import { chooseLocale, type Locale } from '../../shared/page.ts';
+import type { PageSeller } from '../../shared/public-page.ts';
+import { remembered, renderOnce } from '../../shared/remembered.ts';
+import type { StatusReport, Uptime } from '../uptime.ts';
+import { badgeDays, badgeKinds, badgeOf, badgeSvg, shieldsJson } from './status-badge.ts';
+import { atomFeed, rssFeed } from './status-feed.ts';
+import { statusJson } from './status-json.ts';
+import { statusPage, statusPagePolicy, statusUnavailablePage } from './status-page.ts';
+import { statuspageDocuments, statuspageOf } from './statuspage-json.ts';
+
+/**
+ * The public status: `/status` for people, `/status.json` for programs, `/status/history.atom` and `.rss` for feed
+ * readers, and badges for other people's pages: `/status/badge.svg` of the service, `/status/badges/MODEL.svg` of a
+ * model, `.json` for shields.io; `?kind=status|uptime|latency`, `?days=1|7|30|90`, `?lang=en|vi`. What reads hosted status
+ * pages finds their documents where it looks for them: at `/api/v2/summary.json` and the like, from the service's own
+ * address or from the page's (`/status`).
+ */
+
+export interface StatusDeps {
+  uptime: Pick<Uptime, 'report'>;
+  /** The address that feeds name, without a slash at its end. */
+  publicUrl: string;
+  /** For the foot of the page; absent: nobody is named. */
+  seller?: () => Promise<PageSeller>;
+  /** Whether bank account and plans are made up. */
+  demonstration?: boolean;
+  /** How long a report is cached: a page that many people open at once must not query the database each time. */
+  freshMs?: number;
+  clock?: () => number;
+}
+
+const defaultFreshMs = 15_000;
+/** How long an old report is served while the database is unreachable. It shows its age. */
+const tolerableMs = 10 * 60_000;
+
+export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
+  const { uptime, publicUrl, freshMs = defaultFreshMs, clock } = deps;
+  const readNow = async (): Promise<StatusNow> => {
+    const [report, seller] = await Promise.all([uptime.report(), deps.seller?.().catch(() => null) ?? null]);
+    return { ...report, seller };
+  };
+  const current = remembered(readNow, {
+    freshMs,
+    tolerableMs,
+    ...(clock === undefined ? {} : { clock }),
+  });
+
+  const pages = renderOnce((report: StatusNow, locale: Locale) =>
+    statusPage(report, { locale, seller: report.seller, demonstration: deps.demonstration ?? false }),
+  );
+
+  /** Sends the output of `make` for the report, and 503 while there is none. */
+  const answer = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    make: (report: StatusNow) => unknown,
+    otherwise: unknown = unavailable,
+  ) => {
+    let report: StatusNow;
+    try {
+      report = await current();
+    } catch (error) {
+      requestLog(request).warn(describeError(error), 'the status could not be read');
+      return reply.code(503).send(otherwise);
+    }
+    return cacheable(reply).send(make(report));
+  };
+
+  app.get('/status.json', (request, reply) => {
+    void reply.header('access-control-allow-origin', '*');
+    return answer(request, reply, statusJson);
+  });
+
+  for (const [name, write] of Object.entries(statuspageDocuments))
+    for (const page of ['', '/status'])
+      app.get(`${page}/api/v2/${name}`, (request, reply) => {
+        void reply.header('access-control-allow-origin', '*');
+        return answer(request, reply, (report) => write(statuspageOf(report, `${publicUrl}/status`)));
+      });
+
+  for (const [path, type, render] of [
+    ['/status/history.atom', 'application/atom+xml', atomFeed],
+    ['/status/history.rss', 'application/rss+xml', rssFeed],
+  ] as const) {
+    app.get<{ Querystring: Asked }>(path, (request, reply) => {
+      const locale = localeOf(request, reply);
+      void reply.type(`${type}; charset=utf-8`);
+      return answer(
+        request,
+        reply,
+        (report) => render({ report, origin: publicUrl, locale }),
+        `<?xml version="1.0" encoding="utf-8"?>\n<error>${unavailable.message}</error>\n`,
+      );
+    });
+  }
+
+  /** `model` is null for the whole service. */
+  const sendBadge = (
+    request: FastifyRequest<{ Querystring: Asked }>,
+    reply: FastifyReply,
+    { model, form }: { model: string | null; form: string | undefined },
+  ) => {
+    const kind = badgeKinds.find((each) => each === (request.query.kind ?? 'status'));
+    const days = badgeDays.find((each) => String(each) === (request.query.days ?? '90'));
+    if (kind === undefined || days === undefined) return reply.callNotFound();
+    // Badges stand on pages of any language: they are in English unless their address says otherwise.
+    const locale = chooseLocale(request.query.lang, undefined);
+    void reply.header('access-control-allow-origin', '*').header('x-content-type-options', 'nosniff');
+    return answer(request, reply, (report) => {
+      const badge = badgeOf(report, { model, kind, days, locale });
+      if (badge === null) {
+        void reply.code(404).removeHeader('cache-control');
+        return { object: 'error', message: 'There is no such model.' };
+      }
+      if (form === 'json') return shieldsJson(badge);
+      void reply.type('image/svg+xml; charset=utf-8').header('content-security-policy', "default-src 'none'");
+      return badgeSvg(badge);
+    });
+  };
+
+  for (const form of ['svg', 'json'])
+    app.get<{ Querystring: Asked }>(`/status/badge.${form}`, (request, reply) =>
+      sendBadge(request, reply, { model: null, form }),
+    );
+  app.get<{ Querystring: Asked; Params: { '*': string } }>('/status/badges/*', (request, reply) => {
+    // Catalog ids may contain slashes and dots.
+    const [, model, form] = /^(.+)\.(svg|json)$/.exec(request.params['*']) ?? [];
+    return model === undefined ? reply.callNotFound() : sendBadge(request, reply, { model, form });
+  });
+
+  app.get<{ Querystring: Asked }>('/status', (request, reply) => {
+    const locale = localeOf(request, reply);
+    void reply
+      .type('text/html; charset=utf-8')
+      .header('referrer-policy', 'no-referrer')
+      .header('x-content-type-options', 'nosniff')
+      .header('content-security-policy', statusPagePolicy);
+    return answer(request, reply, (report) => pages(report, locale), statusUnavailablePage(locale));
+  });
+}
+
+interface StatusNow extends StatusReport {
+  /** Null: it could not be read. */
+  seller: PageSeller | null;
+}
+
+interface Asked {
+  lang?: unknown;
+  kind?: unknown;
+  days?: unknown;
+}
+
+const unavailable = {
+  object: 'status',
+  state: 'no_data',
+  message: 'The measurements cannot be read at the moment.',
+} as const;
+
+/** The reader's language, set in the answer's headers. */
+function localeOf(request: FastifyRequest<{ Querystring: Asked }>, reply: FastifyReply): Locale {
+  const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
+  void reply.header('content-language', locale).header('vary', 'Accept-Language');
+  return locale;
+}
+
+function cacheable(reply: FastifyReply): FastifyReply {
+  return reply.header('cache-control', 'public, max-age=30');
+}
