@@ -4,6 +4,7 @@ import { Icon, type IconName } from './components/icon.tsx';
 import { OperatorLanguageProvider, useLanguage } from './language/language.tsx';
 import type { Texts } from './language/texts.ts';
 import { pages } from './pages.ts';
+import { useSession } from './session.tsx';
 import { isHere } from './shell.tsx';
 
 /** The operator's part of the frame: workspaces, navigation and search. Loaded for operators alone. */
@@ -13,9 +14,12 @@ type NavName = keyof Texts['nav'];
 interface Section {
   name: NavName;
   icon: IconName;
-  /** Its pages; the first one is where the entry leads. */
-  pages: readonly (readonly [string, NavName])[];
+  /** Its pages; the first one that the role opens is where the entry leads. */
+  pages: readonly Tab[];
 }
+
+/** A page, its name, and whose it is: of those who handle money, or of owners. Left out: every operator's. */
+type Tab = readonly [string, NavName, ('money' | 'owner')?];
 
 /** The operator's workspace: one entry for each part of the business, with its pages as tabs. */
 const operatorSections: readonly Section[] = [
@@ -36,7 +40,7 @@ const operatorSections: readonly Section[] = [
     icon: 'models',
     pages: [
       [pages.operatorCatalog, 'operatorCatalog'],
-      [pages.operatorVendors, 'operatorVendors'],
+      [pages.operatorVendors, 'operatorVendors', 'owner'],
       [pages.operatorUpstreams, 'operatorUpstreams'],
     ],
   },
@@ -44,9 +48,9 @@ const operatorSections: readonly Section[] = [
     name: 'operatorRevenue',
     icon: 'activity',
     pages: [
-      [pages.operatorRevenue, 'operatorRevenue'],
+      [pages.operatorRevenue, 'operatorRevenue', 'money'],
       [pages.operatorBooks, 'operatorBooks'],
-      [pages.operatorBills, 'operatorBills'],
+      [pages.operatorBills, 'operatorBills', 'money'],
     ],
   },
   { name: 'operatorUptime', icon: 'bell', pages: [[pages.operatorUptime, 'operatorUptime']] },
@@ -55,9 +59,9 @@ const operatorSections: readonly Section[] = [
     name: 'settings',
     icon: 'settings',
     pages: [
-      [pages.operatorService, 'operatorService'],
-      [pages.operatorSeller, 'operatorSeller'],
-      [pages.operatorNotices, 'notices'],
+      [pages.operatorService, 'operatorService', 'owner'],
+      [pages.operatorSeller, 'operatorSeller', 'owner'],
+      [pages.operatorNotices, 'notices', 'owner'],
       [pages.operatorTeam, 'operatorTeam'],
     ],
   },
@@ -78,17 +82,35 @@ export function Workspaces({ atWork }: { atWork: boolean }) {
   );
 }
 
-function sectionOf(path: string): Section | undefined {
-  return operatorSections.find((section) => section.pages.some(([href]) => isHere(path, href)));
+/** The sections with the pages that the operator's role opens. */
+function useSections(): readonly Section[] {
+  const role = useSession().operator?.role;
+  const opens = ([, , whose]: Tab) =>
+    whose === undefined || role === 'OWNER' || (whose === 'money' && role === 'FINANCE');
+  return operatorSections
+    .map((section) => ({ ...section, pages: section.pages.filter(opens) }))
+    .filter(({ pages: tabs }) => tabs.length > 0);
+}
+
+const sectionOf = (sections: readonly Section[], path: string): Section | undefined =>
+  sections.find((section) => section.pages.some(([href]) => isHere(path, href)));
+
+/** What the role of somebody below an owner includes, and who does the rest. */
+function RoleNote() {
+  const { t } = useLanguage();
+  const role = useSession().operator?.role;
+  if (role !== 'FINANCE' && role !== 'SUPPORT') return null;
+  return <p className="hint">{role === 'FINANCE' ? t.nav.financeNote : t.nav.supportNote}</p>;
 }
 
 export function OperatorNav({ path }: { path: string }) {
   const { t } = useLanguage();
-  const here = sectionOf(path);
+  const sections = useSections();
+  const here = sectionOf(sections, path);
   return (
     <div className="nav-group">
       <ul aria-label={t.nav.operator}>
-        {operatorSections.map((section) => (
+        {sections.map((section) => (
           <li key={section.name}>
             <Link href={section.pages[0]?.[0] ?? pages.operator} aria-current={section === here ? 'page' : undefined}>
               <Icon name={section.icon} />
@@ -97,13 +119,14 @@ export function OperatorNav({ path }: { path: string }) {
           </li>
         ))}
       </ul>
+      <RoleNote />
     </div>
   );
 }
 
 export function SectionTabs({ path }: { path: string }) {
   const { t } = useLanguage();
-  const section = sectionOf(path);
+  const section = sectionOf(useSections(), path);
   if (section === undefined || section.pages.length < 2) return null;
   return (
     <nav className="tabs" aria-label={t.nav[section.name]}>

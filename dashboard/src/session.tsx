@@ -60,6 +60,8 @@ interface Session {
   twoFactors: boolean;
   /** When an operator's look at this account ends; null: people who see their own. */
   viewUntil: string | null;
+  /** What the person is trusted with as an operator; null: no operator, or one who looks at a customer. */
+  operator: Viewer['operator'];
   accounts: readonly AccountSummary[];
   /** Null: the person belongs to no account, as an operator may. */
   account: AccountSummary | null;
@@ -76,12 +78,13 @@ export function SessionProvider({ viewer, person, children }: { viewer: Viewer; 
     remember(storageKey, id);
   }, []);
   const session = useMemo<Session>(() => {
-    const { accounts, sessions, viewUntil } = viewer;
+    const { accounts, operator, sessions, viewUntil } = viewer;
     return {
       person,
       sessions,
       twoFactors: person.secondFactor || sessions.some(({ current, passkey }) => current && passkey),
       viewUntil,
+      operator,
       accounts,
       account: accounts.find(({ id }) => id === chosen) ?? accounts[0] ?? null,
       chooseAccount,
@@ -99,6 +102,12 @@ export function useSession(): Session {
 /** The session, or null without one. */
 export function useMaybeSession(): Session | null {
   return use(SessionContext);
+}
+
+/** Whether the operator's role allows a mutation. The server's table decides; this is what to offer. */
+export function useMay(): (mutation: string) => boolean {
+  const operator = use(SessionContext)?.operator ?? null;
+  return (mutation) => operator?.allowedMutations.includes(mutation) === true;
 }
 
 /** The account that the page is about. Pages below the account's guard always have one. */

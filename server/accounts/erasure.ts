@@ -238,7 +238,7 @@ async function forgetPeople(client: ClientBase, accountId: string): Promise<{ id
     [accountId],
   );
   const { rows } = await client.query<{ id: string; email: string }>(
-    `DELETE FROM app_user u WHERE id = ANY ($1::uuid[]) AND NOT operator
+    `DELETE FROM app_user u WHERE id = ANY ($1::uuid[]) AND NOT operator AND operator_role IS NULL
        AND NOT EXISTS (SELECT FROM member m WHERE m.user_id = u.id) RETURNING id, email`,
     [members.map(({ id }) => id)],
   );

@@ -48,7 +48,7 @@ const zone = 'Asia/Ho_Chi_Minh';
 /** The operator's own accounts are those that an operator owns. Probes measure uptime. */
 export const parties = `SELECT a.id, CASE WHEN a.kind = 'probe' THEN 'probe'
     WHEN EXISTS (SELECT FROM member m JOIN app_user u ON u.id = m.user_id
-                 WHERE m.account_id = a.id AND m.role = 'owner' AND u.operator) THEN 'own'
+                 WHERE m.account_id = a.id AND m.role = 'owner' AND (u.operator OR u.operator_role IS NOT NULL)) THEN 'own'
     ELSE 'customer' END AS party FROM account a`;
 
 /** What a grant is in the books; `g` is the grant and `p` its account's party. */

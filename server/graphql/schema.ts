@@ -66,6 +66,7 @@ import './notices/webhooks.ts';
 import { builder } from './builder.ts';
 import { findUnguarded } from './guard/guard.ts';
 import { isCleanText } from './guard/limits.ts';
+import { holdOperatorRoles } from './guard/operator-roles.ts';
 import { sliceLists } from './guard/slices.ts';
 import { readOtherValues } from './types/enums.ts';
 import { readForward } from './types/paging.ts';
@@ -80,6 +81,7 @@ export function buildSchema(): GraphQLSchema {
   const schema = builder.toSchema({ sortSchema: false });
   const unguarded = findUnguarded(schema);
   if (unguarded.length > 0) throw new Error(`No authorisation rule: ${unguarded.join(', ')}`);
+  holdOperatorRoles(schema);
   answerNullForMalformedIds(schema);
   sliceLists(schema);
   readForward(schema);

@@ -130,7 +130,7 @@ export function createTeller(deps: TellerDeps) {
       `SELECT $1 AS "noticeId", r.target, r.channel_id AS "channelId", r.user_id AS "userId",
               s.quiet_from AS "quietFrom", s.quiet_to AS "quietTo", s.time_zone AS "timeZone"
        FROM (SELECT 'user:' || u.id AS target, NULL::uuid AS channel_id, u.id AS user_id FROM app_user u
-             WHERE u.operator AND u.email_verified AND coalesce((SELECT mail FROM business_notice_settings), true)
+             WHERE (u.operator OR u.operator_role = 'finance') AND u.email_verified AND coalesce((SELECT mail FROM business_notice_settings), true)
              UNION ALL SELECT 'channel:' || c.id, c.id, NULL FROM notice_channel c
              WHERE c.account_id IS NULL AND c.enabled AND c.deleted_at IS NULL AND (c.kinds = '{}' OR $2 = ANY (c.kinds))) AS r
        LEFT JOIN business_notice_settings s ON true`,

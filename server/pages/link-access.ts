@@ -14,6 +14,10 @@ interface LinkUse {
   ability: Ability;
 }
 
+/** Who may open the operator's own papers; what belongs to an account is there for every operator. */
+const operatorOpens = (user: string): string =>
+  `(${user}.operator OR ${user}.operator_role = 'finance' OR ($2::uuid IS NOT NULL AND ${user}.operator_role IS NOT NULL))`;
+
 /**
  * A link outlives neither its account nor the access of who made it: a member who was removed or demoted, a token that was
  * deleted, an operator who is none any more. Asked for at each use, whatever the link's time says.
@@ -34,11 +38,11 @@ export async function isStillOpen(
 const accountStays = `($2::uuid IS NULL OR EXISTS (SELECT FROM account a WHERE a.id = $2 AND a.erased_at IS NULL))`;
 const ofPerson = `SELECT ${accountStays} AND EXISTS (
     SELECT FROM app_user u LEFT JOIN member m ON m.user_id = u.id AND m.account_id = $2
-     WHERE u.id = $1 AND (u.operator OR m.role = ANY ($3::text[]))) AS open`;
+     WHERE u.id = $1 AND (${operatorOpens('u')} OR m.role = ANY ($3::text[]))) AS open`;
 const ofToken = `SELECT ${accountStays} AND EXISTS (
     SELECT FROM access_token t LEFT JOIN app_user u ON u.id = t.created_by
      WHERE t.id = $1 AND t.deleted_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())
-       AND (t.account_id = $2 OR ('operator' = ANY (t.scopes) AND (t.created_by IS NULL OR u.operator)))) AS open`;
+       AND (t.account_id = $2 OR ('operator' = ANY (t.scopes) AND (t.created_by IS NULL OR ${operatorOpens('u')})))) AS open`;
 
 /** The answer to a link whose holder or account has gone. */
 export function goneLink(reply: FastifyReply): FastifyReply {

@@ -6,7 +6,15 @@ import { createSecret, parseToken } from '../keys/secret.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { parseInput, shownName } from './input.ts';
 import type { BadInput } from './outcomes.ts';
-import { type Role, scopes, scopesOf, type TokenPrincipal, type TokenScope } from './principal.ts';
+import {
+  type OperatorRole,
+  operatorRoleSql,
+  type Role,
+  scopes,
+  scopesOf,
+  type TokenPrincipal,
+  type TokenScope,
+} from './principal.ts';
 
 /** Access tokens: the credentials of programs for the control plane. Only digests are stored. */
 export interface AccessTokens {
@@ -58,11 +66,12 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
         id: string;
         account_id: string;
         scopes: string[];
+        role: OperatorRole | null;
         stale: boolean;
         suspended: boolean;
       }>(
-        `SELECT t.id, t.account_id, CASE WHEN t.created_by IS NULL OR u.operator THEN t.scopes
-                                         ELSE array_remove(t.scopes, 'operator') END AS scopes,
+        `SELECT t.id, t.account_id, t.scopes,
+                CASE WHEN t.created_by IS NULL THEN 'owner' ELSE ${operatorRoleSql('u')} END AS role,
                 coalesce(t.last_used_at < now() - interval '1 minute', true) AS stale, a.status = 'suspended' AS suspended
            FROM access_token t JOIN account a ON a.id = t.account_id LEFT JOIN app_user u ON u.id = t.created_by
           WHERE t.hash = $1 AND t.deleted_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())`,
@@ -71,11 +80,13 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
       const row = rows[0];
       if (row === undefined) return null;
       if (row.stale) await pool.query('UPDATE access_token SET last_used_at = now() WHERE id = $1', [row.id]);
+      const given = scopes.filter((scope) => row.scopes.includes(scope) && (scope !== 'operator' || row.role !== null));
       return {
         kind: 'token',
         tokenId: row.id,
         accountId: row.account_id,
-        scopes: new Set(scopes.filter((scope) => row.scopes.includes(scope))),
+        scopes: new Set(given),
+        operatorRole: given.includes('operator') ? row.role : null,
         suspended: new Set(row.suspended ? [row.account_id] : []),
       };
     },

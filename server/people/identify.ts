@@ -3,7 +3,7 @@
 import type { AccessTokens } from './access-tokens.ts';
 import { type Caller, cookieValue, headersOf, tokenOf } from './caller.ts';
 import type { IdentityParts } from './identity.ts';
-import { type ControlPrincipal, nobody, type Role, roles } from './principal.ts';
+import { type ControlPrincipal, nobody, type OperatorRole, operatorRoleSql, type Role, roles } from './principal.ts';
 import { absoluteS, cookieNames, idleS, prolongAfterS } from './sign-in/auth.ts';
 import { sessionDigest } from './sign-in/session-tokens.ts';
 import type { Views } from './views.ts';
@@ -45,7 +45,7 @@ export function createIdentify(
     const { rows } = await pool.query<SessionRow>({
       name: 'people_session',
       text: `SELECT s.id AS "sessionId", s.user_id AS "userId", u.email, u.name, u.locale,
-                    u.email_verified AS "emailVerified", u.operator, u.two_factor_enabled AS "secondFactor",
+                    u.email_verified AS "emailVerified", ${operatorRoleSql('u')} AS "operatorRole", u.two_factor_enabled AS "secondFactor",
                     s.passkey_id IS NOT NULL AS passkey,
                     s.expires_at <= now() OR s.created_at <= now() - make_interval(secs => $2) AS over,
                     s.expires_at <= now() + make_interval(secs => $3) AS due,
@@ -105,7 +105,7 @@ interface SessionRow {
   name: string;
   locale: string;
   emailVerified: boolean;
-  operator: boolean;
+  operatorRole: OperatorRole | null;
   secondFactor: boolean;
   passkey: boolean;
   over: boolean;

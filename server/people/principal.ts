@@ -11,6 +11,17 @@ export type Role = (typeof roles)[number];
 export const scopes = ['read', 'keys', 'billing', 'operator'] as const;
 export type TokenScope = (typeof scopes)[number];
 
+/**
+ * What an operator is trusted with, from most to least: everything, money and papers, or to see and explain. What each
+ * may do and see stands in `graphql/guard/operator-roles.ts`.
+ */
+export const operatorRoles = ['owner', 'finance', 'support'] as const;
+export type OperatorRole = (typeof operatorRoles)[number];
+
+/** An operator's role in SQL, of the person with that alias; NULL: no operator. `operator` means an owner. */
+export const operatorRoleSql = (user: string): string =>
+  `CASE WHEN ${user}.operator THEN 'owner' ELSE ${user}.operator_role END`;
+
 /** Abilities on an account: view it, manage its keys, spend its owner's money, manage its members. */
 export type Ability = 'read' | 'keys' | 'billing' | 'members';
 
@@ -22,7 +33,8 @@ export interface UserPrincipal {
   name: string;
   locale: string;
   emailVerified: boolean;
-  operator: boolean;
+  /** Null: no operator. */
+  operatorRole: OperatorRole | null;
   /** Signed in with a one-time code as well, which every sign-in needs once the user has set it up. */
   secondFactor: boolean;
   /** Signed in with a passkey, for which the device verified its user. */
@@ -40,6 +52,8 @@ export interface TokenPrincipal {
   tokenId: string;
   accountId: string;
   scopes: ReadonlySet<TokenScope>;
+  /** That of who made it, if it has the scope `operator`; those of the command line may do everything. */
+  operatorRole: OperatorRole | null;
   /** Its account, if an operator has suspended it. */
   suspended: ReadonlySet<string>;
 }
@@ -112,10 +126,12 @@ export function accountsWith(principal: ControlPrincipal, ability: Ability): str
 
 /** An operator, by session or token. */
 export function isOperator(principal: ControlPrincipal): boolean {
-  return (
-    (principal.kind === 'user' && principal.operator) ||
-    (principal.kind === 'token' && principal.scopes.has('operator'))
-  );
+  return operatorRoleOf(principal) !== null;
+}
+
+/** The role of an operator; null: no operator. */
+export function operatorRoleOf(principal: ControlPrincipal): OperatorRole | null {
+  return principal.kind === 'nobody' ? null : principal.operatorRole;
 }
 
 /** A session with two factors: a one-time code besides, or a passkey, which takes the device and its user's finger or PIN. */

@@ -65,7 +65,7 @@ export function createViews({ pool, secretKey }: { pool: Pool; secretKey: Buffer
       if (data === undefined || data.sessionId !== principal.sessionId || data.until <= Date.now()) return null;
       return {
         ...principal,
-        operator: false,
+        operatorRole: null,
         memberships: new Map([[data.accountId, 'viewer']]),
         suspended: new Set(),
         viewUntil: new Date(data.until),

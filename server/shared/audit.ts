@@ -68,6 +68,7 @@ export type AuditAction =
   | 'notice_channel.create'
   | 'notice_channel.delete'
   | 'notice_settings.change'
+  | 'operator.change'
   | 'operator.create'
   | 'operator.remove'
   | 'plan.change'

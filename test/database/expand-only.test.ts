@@ -81,6 +81,10 @@ const justified: Record<string, Record<string, string>> = {
     'INSERT INTO process':
       'A process whose lease does not end is one that lives: its holds are left alone, and nothing else is read of it.',
   },
+  '20261123220000_operator_roles': {
+    'CREATE TRIGGER end_operator_role':
+      'It writes the new column alone, which the previous version does not read: the role goes that it would leave behind.',
+  },
   '20261123151500_run_lines': {
     'ALTER TABLE ledger_entry DROP CONSTRAINT ledger_cost': 'It is replaced by the next statement.',
     'ALTER TABLE ledger_entry ADD CONSTRAINT ledger_cost':

@@ -16,9 +16,11 @@ import { useSay } from './toasts.tsx';
 
 type AccountLimits = NonNullable<AccountLimitsAnswer>;
 
+/** For the account's own people. */
 export function AccountLimitsCard() {
   const texts = useLimitTexts();
   const { id: accountId } = useAccount();
+  const { billing } = useAbilities();
   const limits = useAsk({
     key: ['account-limits', accountId],
     ask: (steyg, signal) => steyg.console.accounts.accountLimits({ id: accountId }, { signal }),
@@ -27,18 +29,28 @@ export function AccountLimitsCard() {
     <Card title={texts.account}>
       <p>{texts.accountText}</p>
       <Loaded query={limits}>
-        {(found) => (found === null ? null : <LimitsForm key={accountId} limits={found} />)}
+        {(found) =>
+          found === null ? null : (
+            <AccountLimitsForm key={accountId} accountId={accountId} limits={found} mayChange={billing} />
+          )
+        }
       </Loaded>
     </Card>
   );
 }
 
-function LimitsForm({ limits }: { limits: AccountLimits }) {
+export function AccountLimitsForm({
+  accountId,
+  limits,
+  mayChange,
+}: {
+  accountId: string;
+  limits: AccountLimits;
+  mayChange: boolean;
+}) {
   const { t, format } = useLanguage();
   const texts = useLimitTexts();
   const say = useSay();
-  const { id: accountId } = useAccount();
-  const { billing } = useAbilities();
   const [draft, setDraft] = useState(() => ({ ...limitDraft({ ...limits, burnLimit: null }), burn: null }));
   const [timeZone, setTimeZone] = useState(limits.timeZone);
   const save = useChange({
@@ -48,7 +60,10 @@ function LimitsForm({ limits }: { limits: AccountLimits }) {
         input: { accountId, ...rest, addresses: [...addresses], timeZone: timeZone.trim() },
       });
     },
-    refresh: [['account-limits', accountId]],
+    refresh: [
+      ['account-limits', accountId],
+      ['operator', 'account-limits', accountId],
+    ],
     done: () => say(t.common.saved),
   });
   const { fields, rest } = useProblems(save.error, [...LIMIT_INPUTS, 'timeZone']);
@@ -61,7 +76,7 @@ function LimitsForm({ limits }: { limits: AccountLimits }) {
       }}
       error={rest}
       actions={
-        <Button type="submit" look="primary" busy={save.isPending} disabled={!billing}>
+        <Button type="submit" look="primary" busy={save.isPending} disabled={!mayChange}>
           {t.common.save}
         </Button>
       }
@@ -79,12 +94,12 @@ function LimitsForm({ limits }: { limits: AccountLimits }) {
         draft={draft}
         onChange={(next) => setDraft({ ...next, burn: null })}
         fields={fields}
-        disabled={!billing}
+        disabled={!mayChange}
       />
       <TextField
         label={texts.timeZone}
         hint={texts.timeZoneHint}
-        disabled={!billing}
+        disabled={!mayChange}
         value={timeZone}
         onChange={setTimeZone}
         error={fields['timeZone']}

@@ -1,6 +1,7 @@
 /** Buttons, which stay focusable while they are busy. */
 
 import type { ButtonHTMLAttributes } from 'react';
+import { useMay } from '../session.tsx';
 
 type Look = 'primary' | 'plain' | 'quiet' | 'danger';
 
@@ -9,6 +10,8 @@ interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   small?: boolean;
   /** The action is in progress; another press would repeat it. */
   busy?: boolean;
+  /** The operators' mutation that it leads to: not shown to an operator whose role does not allow that. */
+  takes?: string;
 }
 
 /** A busy button keeps the focus: disabling it would move the keyboard back to the top of the page. */
@@ -19,8 +22,11 @@ export function Button({
   type = 'button',
   className,
   onClick,
+  takes,
   ...rest
 }: ButtonProps) {
+  const may = useMay();
+  if (takes !== undefined && !may(takes)) return null;
   const names = ['button', look, small === true ? 'small' : '', className ?? ''].filter((name) => name !== '');
   return (
     <button

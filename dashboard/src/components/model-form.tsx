@@ -85,7 +85,7 @@ export function ModelForm({
       actions={
         <>
           {onCancel === undefined ? null : <Button onClick={onCancel}>{t.common.cancel}</Button>}
-          <Button type="submit" look="primary" busy={save.isPending}>
+          <Button takes="saveModel" type="submit" look="primary" busy={save.isPending}>
             {t.common.save}
           </Button>
         </>

@@ -18,6 +18,7 @@ export function RouteTestButton({ id, name }: { id: string; name: string }) {
   return (
     <div className="row-actions wrap">
       <Button
+        takes="testRoute"
         small
         busy={test.isPending}
         aria-label={fill(t.operator.testWhat, { name })}

@@ -62,7 +62,7 @@ function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer:
         onSubmit={() => save.mutate(draft)}
         error={isShown ? null : save.error}
         actions={
-          <Button type="submit" look="primary" busy={save.isPending}>
+          <Button takes="saveTopUp" type="submit" look="primary" busy={save.isPending}>
             {t.common.save}
           </Button>
         }
@@ -161,7 +161,7 @@ function BonusSteps({ present }: { present: NonNullable<BonusStepsAnswer> }) {
         }}
         error={save.error}
         actions={
-          <Button type="submit" look="primary" busy={save.isPending}>
+          <Button takes="saveTopUp" type="submit" look="primary" busy={save.isPending}>
             {t.common.save}
           </Button>
         }

@@ -89,6 +89,8 @@ export const en = {
     operatorBills: 'Bills and months',
     operatorSeller: 'Company details',
     operatorTeam: 'Operators',
+    financeNote: 'Your role is finance: money and papers. Models, prices and settings are changed by an owner.',
+    supportNote: 'Your role is support: you see and explain. Money is moved by finance, the rest changed by an owner.',
     guides: 'Quick starts',
     docs: 'Docs',
     pricing: 'Prices',
@@ -1107,6 +1109,7 @@ export const en = {
     PROJECT_REQUIRED:
       'A project of this account has a limit: choose a project for the key, or ask an owner for a monthly budget of your own.',
     REQUEST_TOO_LARGE: 'This is too large.',
+    OPERATOR_ROLE: 'Your role as an operator does not include this. Ask an owner of the service.',
     SECOND_FACTOR_REQUIRED: 'Changes to money or prices require 2FA at sign-in. Set it up under Security.',
     SIGN_IN_AGAIN: 'This needs a sign-in less than 10 minutes ago: if yours is older, sign out and in again first.',
     TOO_MANY_ATTEMPTS: 'Too many attempts; try again in {seconds} s.',

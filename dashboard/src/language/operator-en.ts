@@ -20,7 +20,24 @@ export const operatorEn = {
   removeSelfText:
     'You can no longer open the operator’s pages. Another operator can add you again. Your own account stays.',
   secondFactor: '2FA',
-  teamLead: 'The people who can see and change everything here.',
+  teamLead: 'The people who run this service, and what each is trusted with.',
+  changeRole: 'Change role',
+  accountAudit: 'All changes to this account (audit log)',
+  limitsText:
+    'The limits that the customer sets over all keys. Change them when they ask: they see it, and the audit log names you.',
+  changeRoleOf: 'Role of {name}',
+  lastOwner: 'The service needs an owner: make somebody else one first.',
+  operatorRoles: {
+    OWNER: { name: 'Owner', text: 'Everything: models, prices, settings, money, other operators.' },
+    FINANCE: {
+      name: 'Finance',
+      text: 'Money and papers: grants, orders, transfers, refunds, limits, books. No models or settings.',
+    },
+    SUPPORT: {
+      name: 'Support',
+      text: 'Sees accounts, payments and requests, writes notes and status updates, revokes leaked keys. Moves no money, sees no costs.',
+    },
+  },
   openAccount: 'Open an account',
   openAccountHint: 'Notices go here. Whoever signs up with this address owns the account.',
   openAccountName: 'Name',

@@ -22,7 +22,24 @@ export const operatorVi: OperatorTexts = {
   removeSelfText:
     'Bạn không mở được các trang vận hành nữa. Người vận hành khác có thể thêm lại bạn. Tài khoản riêng của bạn vẫn còn.',
   secondFactor: '2FA',
-  teamLead: 'Những người xem và thay đổi được mọi thứ ở đây.',
+  teamLead: 'Những người vận hành dịch vụ, và mỗi người được giao việc gì.',
+  changeRole: 'Đổi vai trò',
+  accountAudit: 'Mọi thay đổi của tài khoản này (nhật ký kiểm tra)',
+  limitsText:
+    'Hạn mức mà khách đặt cho tất cả API key. Hãy thay đổi khi họ yêu cầu: họ thấy điều đó, và nhật ký ghi tên bạn.',
+  changeRoleOf: 'Vai trò của {name}',
+  lastOwner: 'Dịch vụ phải có một chủ: hãy giao vai trò này cho người khác trước.',
+  operatorRoles: {
+    OWNER: { name: 'Chủ dịch vụ', text: 'Mọi thứ: model, giá, cài đặt, tiền, những người vận hành khác.' },
+    FINANCE: {
+      name: 'Tài chính',
+      text: 'Tiền và giấy tờ: cấp số dư, đơn hàng, chuyển khoản, hoàn tiền, hạn mức, sổ sách. Không đổi model hay cài đặt.',
+    },
+    SUPPORT: {
+      name: 'Hỗ trợ',
+      text: 'Xem tài khoản, thanh toán và yêu cầu, viết ghi chú và tin trạng thái, thu hồi API key bị lộ. Không động đến tiền, không thấy chi phí.',
+    },
+  },
   openAccount: 'Mở tài khoản',
   openAccountHint: 'Thông báo được gửi đến đây. Ai đăng ký bằng địa chỉ này sẽ là chủ tài khoản.',
   openAccountName: 'Tên',

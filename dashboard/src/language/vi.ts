@@ -92,6 +92,9 @@ export const vi: Texts = {
     operatorBills: 'Hóa đơn và kỳ sổ',
     operatorSeller: 'Thông tin công ty',
     operatorTeam: 'Người vận hành',
+    financeNote: 'Vai trò của bạn là tài chính: tiền và giấy tờ. Model, giá và cài đặt do chủ dịch vụ thay đổi.',
+    supportNote:
+      'Vai trò của bạn là hỗ trợ: xem và giải thích. Tiền do bộ phận tài chính xử lý, phần còn lại do chủ dịch vụ thay đổi.',
     guides: 'Hướng dẫn nhanh',
     docs: 'Tài liệu',
     pricing: 'Bảng giá',
@@ -1106,6 +1109,7 @@ export const vi: Texts = {
     PROJECT_REQUIRED:
       'Một dự án của tài khoản này có hạn mức: hãy chọn dự án cho key, hoặc nhờ chủ tài khoản đặt hạn mức tháng riêng cho bạn.',
     REQUEST_TOO_LARGE: 'Nội dung quá lớn.',
+    OPERATOR_ROLE: 'Vai trò vận hành của bạn không bao gồm việc này. Hãy hỏi chủ dịch vụ.',
     SECOND_FACTOR_REQUIRED: 'Thao tác với tiền hoặc giá cần 2FA khi đăng nhập. Hãy thiết lập trong mục Bảo mật.',
     SIGN_IN_AGAIN:
       'Thao tác này cần lần đăng nhập chưa quá 10 phút: nếu đã lâu hơn, hãy đăng xuất rồi đăng nhập lại trước.',

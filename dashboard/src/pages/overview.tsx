@@ -2,10 +2,11 @@
 
 import { useMemo } from 'react';
 import { Link } from 'wouter';
-import { Chart, ChartSkeleton, seriesColors } from '../components/chart.tsx';
+import { ChartSkeleton } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
+import { SpendChart, spendDays } from '../components/spend-chart.tsx';
 import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { AboutVnd, Usd, usePlans } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
@@ -15,14 +16,13 @@ import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
 import { burnOf, columnSum, daysAgo, seriesOf, startsBetween, timeZone, type UsageRow } from '../usage.ts';
 
-const chartDays = 30;
 /** Long enough to even out a weekend, short enough to follow a change of habits. */
 const burnDays = 7;
 
 export default function Overview() {
   const { t } = useLanguage();
   const { id: accountId } = useAccount();
-  const from = useMemo(() => daysAgo(chartDays - 1), []);
+  const from = useMemo(() => daysAgo(spendDays - 1), []);
   const budget = useAsk({
     key: ['budget', accountId],
     ask: (steyg, signal) => steyg.console.ledger.budget({ accountId }, { signal }),
@@ -80,9 +80,9 @@ export default function Overview() {
             )}
           </Loaded>
         </Card>
-        <Card title={fill(t.overview.spendByDay, { days: chartDays })}>
+        <Card title={fill(t.overview.spendByDay, { days: spendDays })}>
           <Loaded query={usage} skeleton={<ChartSkeleton tall />}>
-            {({ nodes }) => <Spend rows={nodes} from={from} />}
+            {({ nodes }) => <SpendChart rows={nodes} from={from} />}
           </Loaded>
         </Card>
       </div>
@@ -223,35 +223,6 @@ function Spent({ free, rows }: { free: string; rows: Rows }) {
         {...(daysLeft !== null && daysLeft < 3 ? { tone: 'warn' as const } : {})}
       />
     </>
-  );
-}
-
-function Spend({ rows, from }: { rows: Rows; from: Date }) {
-  const { t, format } = useLanguage();
-  const starts = useMemo(() => startsBetween(from, new Date(), 'DAY'), [from]);
-  const series = useMemo(
-    () =>
-      seriesOf({
-        rows,
-        starts,
-        nameOf: ({ model }) => model ?? '',
-        valueOf: ({ charged }) => Number(charged),
-        most: seriesColors,
-        rest: t.common.others,
-      }),
-    [rows, starts, t],
-  );
-  const formatValue = useMemo(() => (value: number) => format.usd(String(value)), [format]);
-  if (series.length === 0) return <Empty title={t.overview.noSpend} />;
-  return (
-    <Chart
-      label={fill(t.overview.spendByDay, { days: chartDays })}
-      starts={starts}
-      series={series}
-      period="DAY"
-      formatValue={formatValue}
-      tall
-    />
   );
 }
 

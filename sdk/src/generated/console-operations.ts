@@ -151,6 +151,8 @@ export const consoleOperations = {
     'announce',
     'endAnnouncement',
     'accountMembers',
+    'accountLimitsForOperator',
+    'accountUsage',
     'accountKeys*',
     'accountOrders*',
     'accountEntries*',

@@ -278,6 +278,8 @@ export type AuditAction =
   | 'NOTICE_CHANNEL_DELETE'
   /** The settings of notices were changed. */
   | 'NOTICE_SETTINGS_CHANGE'
+  /** An operator got another role. */
+  | 'OPERATOR_CHANGE'
   /** Somebody was made an operator. */
   | 'OPERATOR_CREATE'
   /** Somebody is no operator any more. */
@@ -1174,6 +1176,26 @@ export type OpenAccountInput = {
   /** What the account is called; left out: the part of the address before the @. */
   name?: string | null | undefined;
 };
+
+/** What an operator is trusted with. */
+export type OperatorRole =
+  /** Money and papers: grants, orders, transfers, refunds, books. */
+  | 'FINANCE'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** Everything: models, prices, settings, other operators. */
+  | 'OWNER'
+  /** Sees what customers see and explains it; moves no money. */
+  | 'SUPPORT';
+
+/** `OperatorRole` as it is sent. */
+export type OperatorRoleInput =
+  /** Money and papers: grants, orders, transfers, refunds, books. */
+  | 'FINANCE'
+  /** Everything: models, prices, settings, other operators. */
+  | 'OWNER'
+  /** Sees what customers see and explains it; moves no money. */
+  | 'SUPPORT';
 
 /** Which end of a list comes first. */
 export type OrderDirection =
@@ -3107,7 +3129,7 @@ export type UsageRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: 
 
 export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean };
 
-export type ViewerFragment = { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null };
+export type ViewerFragment = { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, operator: { allowedMutations: Array<string>, role: OperatorRole } | null, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null };
 
 export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> };
 
@@ -3703,11 +3725,12 @@ export type TestSettingsMutation = { testSettings:
 export type ListOperatorsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListOperatorsQuery = { operator: { operators: Array<{ email: string, id: string, name: string, secondFactor: boolean }> } };
+export type ListOperatorsQuery = { operator: { operators: Array<{ email: string, id: string, name: string, operatorRole: OperatorRole | null, secondFactor: boolean }> } };
 
 export type SetOperatorMutationVariables = Exact<{
   email: string;
   operator: boolean;
+  role?: OperatorRoleInput | null | undefined;
 }>;
 
 
@@ -4071,6 +4094,22 @@ export type AccountMembersQueryVariables = Exact<{
 
 export type AccountMembersQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }> } | null } };
 
+export type AccountLimitsForOperatorQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type AccountLimitsForOperatorQuery = { operator: { account: { limits: { addresses: Array<string>, maxConcurrent: number | null, requestsPerMinute: number | null, tokensPerMinute: number | null, timeZone: string, spend: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, spent: { held: UsdAmount, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } | null } } | null } };
+
+export type AccountUsageQueryVariables = Exact<{
+  from?: string | null | undefined;
+  id: string;
+  timeZone?: string | null | undefined;
+}>;
+
+
+export type AccountUsageQuery = { operator: { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null } };
+
 export type AccountKeysQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
@@ -4432,7 +4471,7 @@ export type RedeemCodeMutation = { redeemCode:
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type MeQuery = { me: { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null } | null };
+export type MeQuery = { me: { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, operator: { allowedMutations: Array<string>, role: OperatorRole } | null, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null } | null };
 
 export type SignInMethodsQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -14,6 +14,8 @@ import type {
   AccountForOperatorQueryVariables,
   AccountKeysQuery,
   AccountKeysQueryVariables,
+  AccountLimitsForOperatorQuery,
+  AccountLimitsForOperatorQueryVariables,
   AccountLimitsQuery,
   AccountLimitsQueryVariables,
   AccountMembersQuery,
@@ -22,6 +24,8 @@ import type {
   AccountOrdersQueryVariables,
   AccountQuery,
   AccountQueryVariables,
+  AccountUsageQuery,
+  AccountUsageQueryVariables,
   AddAccountNoteMutation,
   AddAccountNoteMutationVariables,
   AddPasskeyMutation,
@@ -850,6 +854,12 @@ export type EndAnnouncementAnswer = EndAnnouncementMutation['endAnnouncement'];
 /** What `accountMembers` answers. */
 export type AccountMembersAnswer = Below<AccountMembersQuery['operator']['account'], 'members'>;
 
+/** What `accountLimitsForOperator` answers. */
+export type AccountLimitsForOperatorAnswer = Below<AccountLimitsForOperatorQuery['operator']['account'], 'limits'>;
+
+/** What `accountUsage` answers. */
+export type AccountUsageAnswer = Below<AccountUsageQuery['operator']['account'], 'usage'>['nodes'];
+
 /** What `accountKeys` answers. */
 export type AccountKeysAnswer = Below<AccountKeysQuery['operator']['account'], 'keys'>;
 
@@ -1117,7 +1127,7 @@ export interface ConsoleAccounts {
    */
   accountLimits(variables?: AccountLimitsQueryVariables, options?: RequestOptions): Pending<AccountLimitsAnswer>;
   /**
-   * Sets the limits of an account over all its keys. They count from the very next request on.
+   * Sets the limits of an account over all its keys, one’s own or, for operators who handle money, any. They count from the very next request on.
    *
    * @example
    * ```ts
@@ -1324,7 +1334,7 @@ export interface ConsoleAccounts {
    */
   createAccountExport(variables?: CreateAccountExportMutationVariables, options?: RequestOptions): Pending<CreateAccountExportAnswer>;
   /**
-   * Forgets an account and its people for good; only an owner may, and an operator. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.
+   * Forgets an account and its people for good; only an owner may, and an operator who is one of the service. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.
    *
    * @example
    * ```ts
@@ -2050,7 +2060,7 @@ export interface ConsoleOperator {
    */
   listOperators(variables?: ListOperatorsQueryVariables, options?: RequestOptions): Pending<ListOperatorsAnswer>;
   /**
-   * Makes a person who has signed up an operator, or takes that away. Only a person does, who signed in with two factors in the last 10 minutes; no token.
+   * Makes a person who has signed up an operator, changes their role, or takes that away. Only a person does, who signed in with two factors in the last 10 minutes; no token. There is always an owner.
    *
    * @example
    * ```ts
@@ -2346,6 +2356,24 @@ export interface ConsoleOperator {
    * ```
    */
   accountMembers(variables: AccountMembersQueryVariables, options?: RequestOptions): Pending<AccountMembersAnswer>;
+  /**
+   * The limits that it sets itself.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.accountLimitsForOperator({ id: id });
+   * ```
+   */
+  accountLimitsForOperator(variables: AccountLimitsForOperatorQueryVariables, options?: RequestOptions): Pending<AccountLimitsForOperatorAnswer>;
+  /**
+   * The rows of the page. Newest period first, then by model, key and outcome.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.accountUsage({ id: id });
+   * ```
+   */
+  accountUsage(variables: AccountUsageQueryVariables, options?: RequestOptions): Pending<AccountUsageAnswer>;
   /**
    * Keys of the account, newest first.
    *

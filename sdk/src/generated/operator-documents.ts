@@ -1,7 +1,9 @@
 // Generated from schema.graphql and operations/ by `npm run generate:sdk`. Do not edit.
 
 const account = 'fragment Account on Account{budget{...Budget}createdAt email id name status}';
+const accountLimits = 'fragment AccountLimits on AccountLimits{addresses maxConcurrent requestsPerMinute tokensPerMinute spend{...SpendLimits}spent{...AccountSpend}timeZone}';
 const accountNote = 'fragment AccountNote on AccountNote{text}';
+const accountSpend = 'fragment AccountSpend on AccountSpend{held lifetime thisMonth thisWeek today}';
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
 const anomaly = 'fragment Anomaly on Anomaly{account{email id name}cost createdAt model outcome requestId upstream usageSource}';
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}maker{isMember name}models name owner prefix project{...Project}replaces requestsPerMinute spend{...KeySpend}status}';
@@ -71,6 +73,7 @@ const upstream = 'fragment Upstream on Upstream{baseUrl enabled features{...Upst
 const upstreamFeatures = 'fragment UpstreamFeatures on UpstreamFeatures{cachedTokens callSignatures effort endUser files webSocket hostedTools imageUrls jsonObject jsonSchema maxTokensField minOutputTokens parallelCalls reasoningHistory sampling shortCallIds stop store systemRole thinkingSwitch toolChoice traceContext usageOption}';
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
 const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id last4}';
+const usageRow = 'fragment UsageRow on UsageRow{charged cost failures isRest key{deletedAt id last4 name}model outcome project{...Project}requests start tokens{...Tokens}}';
 const vendor = 'fragment Vendor on Vendor{keys models{...VendorModel}name source sourceDate vendorId}';
 const vendorModel = 'fragment VendorModel on VendorModel{contextWindow costs{...RouteCosts}displayName maxOutputTokens modelId routeId}';
 const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl features{...UpstreamFeatures}protocol}keyVariable profile quirks{source what}}';
@@ -100,8 +103,8 @@ export const operatorDocuments = {
   operatorSettings: { kind: 'query', path: 'operator.settings', text: 'query operatorSettings{operator{settings{...SettingsOfGroup}}}' + settingsOfGroup },
   saveSettings: { kind: 'mutation', path: 'saveSettings', text: 'mutation saveSettings($input:SaveSettingsInput!){saveSettings(input:$input){__typename ...SettingsOfGroup ...Problem}}' + problem + settingsOfGroup },
   testSettings: { kind: 'mutation', path: 'testSettings', text: 'mutation testSettings($input:TestSettingsInput!){testSettings(input:$input){__typename ...on SettingsTest{ok problem}...Problem}}' + problem },
-  listOperators: { kind: 'query', path: 'operator.operators', text: 'query listOperators{operator{operators{email id name secondFactor}}}' },
-  setOperator: { kind: 'mutation', path: 'setOperator', text: 'mutation setOperator($email:String!$operator:Boolean!){setOperator(input:{email:$email operator:$operator}){__typename ...on User{id email name}...Problem}}' + problem },
+  listOperators: { kind: 'query', path: 'operator.operators', text: 'query listOperators{operator{operators{email id name operatorRole secondFactor}}}' },
+  setOperator: { kind: 'mutation', path: 'setOperator', text: 'mutation setOperator($email:String!$operator:Boolean!$role:OperatorRoleInput){setOperator(input:{email:$email operator:$operator role:$role}){__typename ...on User{id email name}...Problem}}' + problem },
   timeline: { kind: 'query', path: 'operator.timeline', text: 'query timeline($accountId:ID!$after:String$first:Int){operator{timeline(accountId:$accountId after:$after first:$first){nodes{...TimelineEvent}pageInfo{...PageInfo}}}}' + pageInfo + timelineEvent },
   addAccountNote: { kind: 'mutation', path: 'addAccountNote', text: 'mutation addAccountNote($accountId:ID!$text:String!){addAccountNote(input:{accountId:$accountId text:$text}){__typename ...AccountNote ...Problem}}' + accountNote + problem },
   revokeKey: { kind: 'mutation', path: 'revokeKey', text: 'mutation revokeKey($id:ID!$reason:String!){revokeKey(input:{id:$id reason:$reason}){__typename ...ApiKey ...Problem}}' + apiKey + burnLimit + keySpend + problem + project + spendLimits },
@@ -134,6 +137,8 @@ export const operatorDocuments = {
   announce: { kind: 'mutation', path: 'announce', text: 'mutation announce($input:AnnounceInput!){announce(input:$input){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate },
   endAnnouncement: { kind: 'mutation', path: 'endAnnouncement', text: 'mutation endAnnouncement($id:ID!$endsAt:DateTime){endAnnouncement(input:{id:$id endsAt:$endsAt}){__typename ...Announcement ...Problem}}' + announcement + problem + statusUpdate },
   accountMembers: { kind: 'query', path: 'operator.account.members', text: 'query accountMembers($id:ID!){operator{account(id:$id){members{...Member}}}}' + member },
+  accountLimitsForOperator: { kind: 'query', path: 'operator.account.limits', text: 'query accountLimitsForOperator($id:ID!){operator{account(id:$id){limits{...AccountLimits}}}}' + accountLimits + accountSpend + spendLimits },
+  accountUsage: { kind: 'query', path: 'operator.account.usage.nodes', text: 'query accountUsage($from:DateTime$id:ID!$timeZone:String){operator{account(id:$id){usage(by:[MODEL]first:1000 from:$from most:20 period:DAY timeZone:$timeZone){nodes{...UsageRow}}}}}' + project + tokens + usageRow },
   accountKeys: { kind: 'query', path: 'operator.account.keys', text: 'query accountKeys($after:String$first:Int$id:ID!$search:String){operator{account(id:$id){keys(after:$after deleted:true first:$first search:$search){edges{cursor node{...ApiKey}}pageInfo{...PageInfo}}}}}' + apiKey + burnLimit + keySpend + pageInfo + project + spendLimits },
   accountOrders: { kind: 'query', path: 'operator.account.orders', text: 'query accountOrders($after:String$first:Int$id:ID!){operator{account(id:$id){orders(after:$after first:$first){edges{cursor node{budget createdAt id memo planName priceVnd status}}pageInfo{...PageInfo}}}}}' + pageInfo },
   accountEntries: { kind: 'query', path: 'operator.account.ledger', text: 'query accountEntries($after:String$filter:LedgerFilter$first:Int$id:ID!){operator{account(id:$id){ledger(after:$after filter:$filter first:$first){edges{cursor node{...LedgerEntry}}pageInfo{...PageInfo}}}}}' + apiKey + burnLimit + keySpend + ledgerEntry + pageInfo + priceHours + priceMoment + priceVariantChoice + project + promptTier + receiptLine + requestAttribution + runLine + spendLimits + tokens + unitLine },

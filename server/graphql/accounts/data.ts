@@ -1,6 +1,7 @@
 import { abilitiesOn, actorOf, isTrustedOperator } from '../../people/principal.ts';
 import { accountFor, decodeUuid, suspendedSentence } from '../access.ts';
 import { builder } from '../builder.ts';
+import { mayOperate } from '../guard/operator-roles.ts';
 import { guarded, staleSignIn, throwRefusal } from '../people/outcomes.ts';
 import { me } from '../people/people.ts';
 import {
@@ -72,7 +73,7 @@ builder.mutationFields((t) => ({
   eraseAccount: t.field({
     type: ErasedType,
     description:
-      'Forgets an account and its people for good; only an owner may, and an operator. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.',
+      'Forgets an account and its people for good; only an owner may, and an operator who is one of the service. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.',
     authScopes: { user: true },
     errors: { types: [...guarded, NotFoundError, NotAllowedError, InvalidCredentialsError, ConflictError] },
     args: { input: t.arg({ type: EraseAccountInput, required: true, description: 'Everything that it is given.' }) },
@@ -80,7 +81,7 @@ builder.mutationFields((t) => ({
       const id = decodeUuid('Account', accountId);
       const person = me(context);
       const { userId } = person;
-      const isOperator = isTrustedOperator(person);
+      const isOperator = isTrustedOperator(person) && mayOperate(person, 'eraseAccount');
       if (id === null || !(isOperator || abilitiesOn(person, id).has('read'))) throw new NotFoundError('account');
       const wait = await context.domains.throttle.take(`erase:${userId}`, erasures);
       if (wait !== null) throw new TooManyAttemptsError(wait);

@@ -1,8 +1,10 @@
 import type { AccountLimits } from '../../accounts/account-limits.ts';
 import { readAccountSpend, type SpendRecord } from '../../billing/reads/usage.ts';
-import { actorOf } from '../../people/principal.ts';
-import { accountFor } from '../access.ts';
+import { actorOf, isTrustedOperator } from '../../people/principal.ts';
+import { accountFor, decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
+import type { GraphqlContext } from '../context.ts';
+import { mayOperate } from '../guard/operator-roles.ts';
 import { limitsOf, SpendLimitsInput, SpendLimitsType } from '../keys/keys.ts';
 import { paceFields, paceInputs, paceOf } from '../keys/pace.ts';
 import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../types/errors.ts';
@@ -67,12 +69,13 @@ const AccountLimitsInput = builder.inputType('AccountLimitsInput', {
 builder.mutationField('setAccountLimits', (t) =>
   t.prismaField({
     type: AccountType,
-    description: 'Sets the limits of an account over all its keys. They count from the very next request on.',
-    authScopes: { billing: true },
+    description:
+      'Sets the limits of an account over all its keys, one’s own or, for operators who handle money, any. They count from the very next request on.',
+    authScopes: { $any: { billing: true, trustedOperator: true } },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
     args: { input: t.arg({ type: AccountLimitsInput, required: true, description: 'What is to change.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const accountId = accountFor(context, input.accountId, 'billing');
+      const accountId = accountToLimit(context, input.accountId);
       const { spend, timeZone, requestsPerMinute } = input;
       const { accounts } = context.domains;
       // Clients that do not know the weekly limit leave it out.
@@ -91,3 +94,12 @@ builder.mutationField('setAccountLimits', (t) =>
     },
   }),
 );
+
+/** Operators name the account; everybody else, and operators without that role, reach their own. */
+function accountToLimit(context: GraphqlContext, id: string | null | undefined): string {
+  const { principal } = context;
+  const named = id === null || id === undefined ? null : decodeUuid('Account', id);
+  if (named === null || !isTrustedOperator(principal) || !mayOperate(principal, 'setAccountLimits'))
+    return accountFor(context, id, 'billing');
+  return named;
+}

@@ -29,7 +29,7 @@ const BusinessType = builder.objectRef<Takings>('Business').implement({
           where: {
             kind: 'customer',
             createdAt: { gt: new Date(Date.now() - recentDays * 86_400_000) },
-            members: { none: { user: { operator: true } } },
+            members: { none: { user: { OR: [{ operator: true }, { operatorRole: { not: null } }] } } },
           },
         }),
     }),

@@ -1,5 +1,6 @@
 import type { AuditAction } from '../../shared/audit.ts';
 import { isUuid } from '../../shared/uuid.ts';
+import { decodeUuid } from '../access.ts';
 import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { orOther, wordValues } from '../types/enums.ts';
@@ -63,6 +64,7 @@ const AuditActionType = builder.enumType('AuditAction', {
       'notice_channel.create': 'A channel of notices was added.',
       'notice_channel.delete': 'A channel of notices was removed.',
       'notice_settings.change': 'The settings of notices were changed.',
+      'operator.change': 'An operator got another role.',
       'operator.create': 'Somebody was made an operator.',
       'operator.remove': 'Somebody is no operator any more.',
       'plan.change': 'A plan was changed.',
@@ -104,6 +106,12 @@ const AuditActionType = builder.enumType('AuditAction', {
 function accountIdOf(subject: string): string | null {
   const id = /^account:(.+)$/.exec(subject)?.[1] ?? '';
   return isUuid(id) ? id : null;
+}
+
+/** Subjects hold the ids of rows; clients know an account by its global id. */
+function storedSubject(subject: string): string {
+  const id = decodeUuid('Account', /^account:(.+)$/.exec(subject)?.[1] ?? '');
+  return id === null ? subject : `account:${id}`;
 }
 
 const AuditEntryType = builder.prismaObject('AuditEntry', {
@@ -152,7 +160,7 @@ builder.objectFields(OperatorType, (t) => ({
       cursor: 'id',
       description: 'What was changed, newest first.',
       args: {
-        subject: t.arg.string({ description: 'Only changes of this, e.g. `model:big-1`.' }),
+        subject: t.arg.string({ description: 'Only changes of this, e.g. `model:big-1`, or `account:` and its id.' }),
         actor: t.arg.string({ description: 'Only changes by this actor.' }),
         actionNames: t.arg.stringList({ description: 'Only these, e.g. `price.add`; left out: all.' }),
         from: t.arg({ type: 'DateTime', description: 'From this moment on.' }),
@@ -161,7 +169,7 @@ builder.objectFields(OperatorType, (t) => ({
       resolve: (query, _operator, { subject, actor, actionNames, from, to, ...page }, { prisma }) => {
         checkRange({ from, to }, 'to');
         const where = {
-          ...(typeof subject === 'string' ? { subject } : {}),
+          ...(typeof subject === 'string' ? { subject: storedSubject(subject) } : {}),
           ...(typeof actor === 'string' ? { actor } : {}),
           ...(actionNames == null ? {} : { action: { in: actionNames } }),
           createdAt: { ...(from ? { gte: from } : {}), ...(to ? { lt: to } : {}) },

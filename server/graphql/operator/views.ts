@@ -1,3 +1,4 @@
+import { isOperator } from '../../people/principal.ts';
 import type { AccountView } from '../../people/views.ts';
 import { decodeUuid, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
@@ -72,7 +73,8 @@ const LookPageType = builder.objectRef<Report<AccountView>>('AccountViewConnecti
 
 /** The looks at an account are for those who manage its members, and for operators. */
 function requireLooks(context: GraphqlContext, accountId: string): void {
-  if (context.principal.kind !== 'user' || !context.principal.operator) requireAbility(context, accountId, 'members');
+  if (context.principal.kind !== 'user' || !isOperator(context.principal))
+    requireAbility(context, accountId, 'members');
 }
 
 builder.prismaObjectFields(AccountType, (t) => ({

@@ -1,5 +1,5 @@
 import { localeOf } from '../../people/mails.ts';
-import { accountsWith, type UserPrincipal } from '../../people/principal.ts';
+import { accountsWith, isOperator, type UserPrincipal } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
@@ -19,7 +19,7 @@ export const UserType = builder.prismaNode('User', {
   description: 'A person who signs in.',
   // A person is found by id by themselves and by operators only; others see them as members of an account.
   findUnique: (id, { principal }) =>
-    principal.kind === 'user' && (principal.operator || principal.userId === id) ? { id } : { id: noSuchId },
+    principal.kind === 'user' && (isOperator(principal) || principal.userId === id) ? { id } : { id: noSuchId },
   authScopes: (user) => ({ self: user.id }),
   fields: (t) => ({
     email: t.exposeString('email', { description: 'What the person signs in with.' }),
@@ -39,7 +39,6 @@ export const UserType = builder.prismaNode('User', {
       select: { credentials: { where: { password: { not: null } }, select: { id: true }, take: 1 } },
       resolve: ({ credentials }) => credentials.length > 0,
     }),
-    operator: t.exposeBoolean('operator', { description: 'Whether the person operates this service.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the person signed up.' }),
   }),
 });

@@ -1,19 +1,23 @@
 /** The operator's page of one account. */
 
 import type { AccountForOperatorAnswer } from '@steyg/sdk';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { AccountLimitsForm } from '../../components/account-limits-card.tsx';
 import { Button } from '../../components/button.tsx';
+import { ChartSkeleton } from '../../components/chart.tsx';
 import { Code, CopyValue } from '../../components/copy.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
 import { EntryTable } from '../../components/entries.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
 import { SelectField, TextArea, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
+import { useLimitTexts } from '../../components/limit-fields.tsx';
 import { type Grant, Lots } from '../../components/lots.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Figure, Page } from '../../components/page.tsx';
 import { SearchField, useSearch } from '../../components/search-field.tsx';
+import { SpendChart, spendDays } from '../../components/spend-chart.tsx';
 import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
@@ -26,8 +30,10 @@ import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { beginLook } from '../../looking.ts';
 import { isUsd } from '../../money.ts';
 import { pages } from '../../pages.ts';
-import { dayMs } from '../../usage.ts';
+import { useMay } from '../../session.tsx';
+import { dayMs, daysAgo, timeZone } from '../../usage.ts';
 import { OrderBadge } from '../top-up.tsx';
+import { RefundOrderDialog } from './refunds.tsx';
 
 type Account = NonNullable<AccountForOperatorAnswer>;
 
@@ -67,9 +73,17 @@ function Details({ account }: { account: Account }) {
           </span>
         </p>
         <div className="actions">
-          <Button onClick={() => setOpen('look')}>{t.operator.seeAs}</Button>
-          <Button onClick={() => setOpen('grant')}>{t.operator.give}</Button>
-          <Button look={account.status === 'ACTIVE' ? 'danger' : 'primary'} onClick={() => setOpen('status')}>
+          <Button takes="beginAccountView" onClick={() => setOpen('look')}>
+            {t.operator.seeAs}
+          </Button>
+          <Button takes="giveGrant" onClick={() => setOpen('grant')}>
+            {t.operator.give}
+          </Button>
+          <Button
+            takes="setAccountStatus"
+            look={account.status === 'ACTIVE' ? 'danger' : 'primary'}
+            onClick={() => setOpen('status')}
+          >
             {account.status === 'ACTIVE' ? t.operator.suspend : t.operator.resume}
           </Button>
         </div>
@@ -81,6 +95,11 @@ function Details({ account }: { account: Account }) {
         <Figure label={t.operator.expired} value={<Usd amount={budget.expired} />} />
         <Figure label={t.operator.granted} value={<Usd amount={budget.granted} />} />
       </dl>
+      <p>
+        <Link href={`${pages.operatorAudit}?subject=${encodeURIComponent(`account:${account.id}`)}`}>
+          {t.operator.accountAudit}
+        </Link>
+      </p>
       <CopyValue label={t.operator.accountId} text={account.id} />
       <div className="columns">
         <Card title={t.operator.budget}>
@@ -88,7 +107,7 @@ function Details({ account }: { account: Account }) {
             grants={budget.grants}
             actionOf={(grant) =>
               Number(grant.free) > 0 ? (
-                <Button small onClick={() => setOpen(grant)}>
+                <Button takes="endGrant" small onClick={() => setOpen(grant)}>
                   {fill(t.operator.takeBack, { amount: format.usd(grant.free) })}
                 </Button>
               ) : null
@@ -98,6 +117,10 @@ function Details({ account }: { account: Account }) {
         <Invariants id={account.id} />
       </div>
       <FoundRequest id={account.id} />
+      <div className="columns">
+        <Spend id={account.id} />
+        <Limits id={account.id} />
+      </div>
       <Timeline id={account.id} />
       <div className="columns even">
         <Members id={account.id} email={account.email} />
@@ -112,6 +135,44 @@ function Details({ account }: { account: Account }) {
       {open === 'look' ? <LookDialog account={account} onClose={close} /> : null}
       {open === 'status' ? <StatusDialog account={account} onClose={close} /> : null}
     </>
+  );
+}
+
+/** What the customer spent by day, as they see it. */
+function Spend({ id }: { id: string }) {
+  const { t } = useOperatorLanguage();
+  const from = useMemo(() => daysAgo(spendDays - 1), []);
+  const usage = useAsk({
+    key: ['operator', 'usage', id, from],
+    ask: (steyg, signal) =>
+      steyg.console.operator.accountUsage({ id, from: from.toISOString(), timeZone: timeZone() }, { signal }),
+    every: 60_000,
+  });
+  return (
+    <Card title={fill(t.overview.spendByDay, { days: spendDays })}>
+      <Loaded query={usage} skeleton={<ChartSkeleton tall />}>
+        {({ nodes }) => <SpendChart rows={nodes} from={from} />}
+      </Loaded>
+    </Card>
+  );
+}
+
+/** The customer's own limits, which an operator changes when they ask for it. */
+function Limits({ id }: { id: string }) {
+  const { t } = useOperatorLanguage();
+  const texts = useLimitTexts();
+  const may = useMay();
+  const limits = useAsk({
+    key: ['operator', 'account-limits', id],
+    ask: (steyg, signal) => steyg.console.operator.accountLimitsForOperator({ id }, { signal }),
+  });
+  return (
+    <Card title={texts.account}>
+      <p className="hint">{t.operator.limitsText}</p>
+      <Loaded query={limits}>
+        {(found) => <AccountLimitsForm key={id} accountId={id} limits={found} mayChange={may('setAccountLimits')} />}
+      </Loaded>
+    </Card>
   );
 }
 
@@ -456,6 +517,7 @@ function Members({ id, email: ownEmail }: { id: string; email: string }) {
 
 function Orders({ id }: { id: string }) {
   const { t, format } = useOperatorLanguage();
+  const [refunding, setRefunding] = useState<{ id: string; memo: string } | null>(null);
   const orders = usePages({
     key: ['operator', 'orders', id],
     ask: (steyg, after, signal) => steyg.console.operator.accountOrders({ id, after, first: 20 }, { signal }),
@@ -486,12 +548,28 @@ function Orders({ id }: { id: string }) {
                 },
                 { head: t.order.price, figure: true, cell: ({ priceVnd }) => format.vnd(priceVnd) },
                 { head: t.order.status, cell: ({ status }) => <OrderBadge status={status} /> },
+                {
+                  head: t.common.actions,
+                  silentHead: true,
+                  cell: (order) =>
+                    order.status === 'PAID' ? (
+                      <Button
+                        takes="refundOrder"
+                        small
+                        aria-label={fill(t.operator.refunds.ofOrder, { memo: order.memo })}
+                        onClick={() => setRefunding(order)}
+                      >
+                        {t.operator.refunds.refund}
+                      </Button>
+                    ) : null,
+                },
               ]}
             />
           )
         }
       </Loaded>
       <More query={orders} />
+      {refunding === null ? null : <RefundOrderDialog order={refunding} onClose={() => setRefunding(null)} />}
     </Card>
   );
 }
@@ -530,7 +608,7 @@ function Keys({ id }: { id: string }) {
                   silentHead: true,
                   cell: ({ id: keyId, name, status }) =>
                     status === 'DELETED' ? null : (
-                      <Button small look="danger" onClick={() => setRevoking({ id: keyId, name })}>
+                      <Button takes="revokeKey" small look="danger" onClick={() => setRevoking({ id: keyId, name })}>
                         {t.operator.revoke}
                       </Button>
                     ),

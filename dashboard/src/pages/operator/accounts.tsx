@@ -36,7 +36,11 @@ export default function Accounts() {
     <Page
       title={t.nav.operatorAccounts}
       lead={t.operator.accountsLead}
-      actions={<Button onClick={() => setOpening(true)}>{t.operator.openAccount}</Button>}
+      actions={
+        <Button takes="openAccount" onClick={() => setOpening(true)}>
+          {t.operator.openAccount}
+        </Button>
+      }
     >
       <div className="filters">
         <TextField label={t.common.search} hint={t.operator.searchHint} type="search" value={text} onChange={setText} />

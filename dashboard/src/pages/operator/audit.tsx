@@ -1,6 +1,6 @@
 import type { AuditLogAnswer, ElementOf } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { changesOf } from '../../changes.ts';
 import { Button } from '../../components/button.tsx';
 import { Code } from '../../components/copy.tsx';
@@ -45,7 +45,8 @@ const shortened = (text: string): string =>
 /** The audit log, with old and new values. */
 export default function Audit() {
   const { t, format, locale } = useOperatorLanguage();
-  const [subject, setSubject] = useState('');
+  const [search] = useSearchParams();
+  const [subject, setSubject] = useState(search.get('subject') ?? '');
   const [actor, setActor] = useState('');
   const [shown, setShown] = useState<Entry | null>(null);
   const about = useDeferredValue(subject.trim());

@@ -154,7 +154,7 @@ function Import({ names }: { names: readonly string[] }) {
             <p>
               {t.operator.bills.wouldRemove} {removal}
             </p>
-            <Button small onClick={() => take.mutate({ ...refused, confirmed: true })}>
+            <Button takes="importVendorUsage" small onClick={() => take.mutate({ ...refused, confirmed: true })}>
               {t.operator.bills.importAnyway}
             </Button>
           </Banner>
@@ -205,6 +205,7 @@ function ImportedFiles() {
               undoneAt === null ? (
                 <div className="row-actions">
                   <Button
+                    takes="undoVendorImport"
                     small
                     aria-label={`${words.undoFile}: ${fill(words.version, { upstream, n: format.number(version) })}`}
                     onClick={() => setAsking(fileId)}

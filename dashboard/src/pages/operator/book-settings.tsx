@@ -216,7 +216,7 @@ function AccountsForm({ accounts }: { accounts: Settings['journalAccounts'] }) {
 function SaveButton({ busy }: { busy: boolean }) {
   const { t } = useOperatorLanguage();
   return (
-    <Button type="submit" look="primary" busy={busy}>
+    <Button takes="setBookTaxes" type="submit" look="primary" busy={busy}>
       {t.common.save}
     </Button>
   );

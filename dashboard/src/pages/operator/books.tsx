@@ -208,6 +208,7 @@ function Mismatches() {
                   cell: ({ id, model, reported, closedAt }) =>
                     closedAt === null ? (
                       <Button
+                        takes="closeModelMismatch"
                         small
                         busy={close.isPending && close.variables === id}
                         aria-label={fill(t.operator.closeMismatch, { model, reported: remarks[reported] ?? reported })}

@@ -33,7 +33,7 @@ export default function Catalog() {
       title={t.nav.operatorCatalog}
       lead={t.operator.catalogLead}
       actions={
-        <Button look="primary" onClick={() => setAdding(true)}>
+        <Button takes="saveModel" look="primary" onClick={() => setAdding(true)}>
           {t.operator.addModel}
         </Button>
       }

@@ -47,7 +47,7 @@ export default function Codes() {
       title={t.nav.operatorCodes}
       lead={t.operator.codesLead}
       actions={
-        <Button look="primary" onClick={() => setOpen({ what: 'make' })}>
+        <Button takes="createCodes" look="primary" onClick={() => setOpen({ what: 'make' })}>
           {t.operator.makeCodes}
         </Button>
       }
@@ -102,6 +102,7 @@ export default function Codes() {
                       </Button>
                       {stateOf(batch) === 'codesOpen' ? (
                         <Button
+                          takes="revokeCodes"
                           small
                           look="danger"
                           aria-label={fill(t.operator.disableCodesWhat, { name: batch.name })}

@@ -12,6 +12,7 @@ import { useAsk } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { addUsd } from '../../money.ts';
 import { pages } from '../../pages.ts';
+import { useMay } from '../../session.tsx';
 import { timeZone } from '../../usage.ts';
 
 type Business = NonNullable<BusinessAnswer>;
@@ -24,7 +25,9 @@ export default function OperatorHome() {
     every: 30_000,
   });
   const setup = useSetup();
-  const steps = <Setup items={setup.data ?? []} />;
+  const may = useMay();
+  // The steps are an owner's to take.
+  const steps = may('saveSettings') ? <Setup items={setup.data ?? []} /> : null;
   return (
     <Page title={t.operator.homeTitle} lead={t.operator.homeLead}>
       <Loaded query={business} skeleton={<LoadingSkeleton height="6rem" />}>
@@ -36,7 +39,7 @@ export default function OperatorHome() {
             <>
               {figures.vndThisMonth === '0' ? steps : null}
               <Waiting business={figures} />
-              <Money business={figures} />
+              {may('giveGrant') ? <Money business={figures} /> : null}
               {figures.vndThisMonth === '0' ? null : steps}
             </>
           )

@@ -40,7 +40,7 @@ export function InvoiceProblems() {
             head: t.operator.invoiceRetry,
             cell: ({ state, order }) =>
               state === 'FAILED' ? (
-                <Button busy={retry.isPending} onClick={() => retry.mutate(order.id)}>
+                <Button takes="retryInvoice" busy={retry.isPending} onClick={() => retry.mutate(order.id)}>
                   {t.operator.invoiceRetry}
                 </Button>
               ) : null,

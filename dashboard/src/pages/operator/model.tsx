@@ -125,6 +125,7 @@ function Switch({ entry }: { entry: CatalogRow }) {
   return (
     <>
       <Button
+        takes="setModelEnabled"
         look={entry.enabled ? 'danger' : 'primary'}
         busy={change.isPending}
         onClick={() => (entry.enabled ? setAsking(true) : change.mutate(true, failure))}
@@ -182,7 +183,7 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
         }}
         error={rest}
         actions={
-          <Button type="submit" look="primary" busy={set.isPending} disabled={!changed}>
+          <Button takes="savePrices" type="submit" look="primary" busy={set.isPending} disabled={!changed}>
             {t.operator.setPrices}
           </Button>
         }
@@ -493,7 +494,7 @@ function RoutesCard({ entry, upstreams }: { entry: CatalogRow; upstreams: NonNul
         onSubmit={() => save.mutate(drafts)}
         error={save.error}
         actions={
-          <Button type="submit" look="primary" busy={save.isPending}>
+          <Button takes="setRoutes" type="submit" look="primary" busy={save.isPending}>
             {t.operator.saveRoutes}
           </Button>
         }

@@ -201,7 +201,7 @@ function CloseMonth({ preview }: { preview: Preview }) {
       {isEmpty ? <Empty title={fill(t.operator.bills.nothingIn, { month })} /> : figures}
       {isOver && preview.imbalances.length === 0 ? (
         <div className="actions">
-          <Button look={isEmpty ? 'plain' : 'primary'} onClick={() => setAsking(true)}>
+          <Button takes="closeMonth" look={isEmpty ? 'plain' : 'primary'} onClick={() => setAsking(true)}>
             {fill(t.operator.bills.close, { month })}
           </Button>
         </div>

@@ -129,6 +129,7 @@ export default function Orders() {
                     order.status === 'PAID' ? (
                       <div className="row-actions">
                         <Button
+                          takes="refundOrder"
                           small
                           aria-label={fill(t.operator.refunds.ofOrder, { memo: order.memo })}
                           onClick={() => setRefunding(order)}

@@ -30,7 +30,7 @@ export default function Plans() {
       title={t.nav.operatorPlans}
       lead={t.operator.plansLead}
       actions={
-        <Button look="primary" onClick={() => setEditing('new')}>
+        <Button takes="savePlan" look="primary" onClick={() => setEditing('new')}>
           {t.operator.addPlan}
         </Button>
       }
@@ -76,6 +76,7 @@ export default function Plans() {
                   cell: (plan) => (
                     <div className="row-actions">
                       <Button
+                        takes="savePlan"
                         small
                         aria-label={fill(t.operator.editWhat, { name: plan.name })}
                         onClick={() => setEditing(plan)}

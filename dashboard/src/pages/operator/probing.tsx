@@ -59,7 +59,7 @@ function PaceCard({ probing }: { probing: Probing }) {
     <Card
       title={t.operator.pace}
       actions={
-        <Button small onClick={() => setChosen({ model: null })}>
+        <Button takes="saveProbing" small onClick={() => setChosen({ model: null })}>
           {t.operator.changePace}
         </Button>
       }
@@ -108,6 +108,7 @@ function PaceCard({ probing }: { probing: Probing }) {
             silentHead: true,
             cell: (model) => (
               <Button
+                takes="saveProbing"
                 small
                 aria-label={`${t.operator.changePace}: ${model.modelId}`}
                 onClick={() => setChosen({ model })}
@@ -210,7 +211,7 @@ function AgentsCard({ agents }: { agents: readonly Agent[] }) {
     <Card
       title={t.operator.agents}
       actions={
-        <Button small onClick={() => setAdding(true)}>
+        <Button takes="createProbeAgent" small onClick={() => setAdding(true)}>
           {t.operator.addAgent}
         </Button>
       }
@@ -236,6 +237,7 @@ function AgentsCard({ agents }: { agents: readonly Agent[] }) {
               cell: (agent) =>
                 agent.revokedAt === null ? (
                   <Button
+                    takes="revokeProbeAgent"
                     small
                     aria-label={`${t.operator.revokeAgent}: ${agent.name}`}
                     onClick={() => {

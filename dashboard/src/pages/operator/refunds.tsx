@@ -1,4 +1,4 @@
-import type { ElementOf, ListBankTransfersAnswer, ListRefundsAnswer, SearchOrdersAnswer } from '@steyg/sdk';
+import type { ElementOf, ListBankTransfersAnswer, ListRefundsAnswer } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../components/button.tsx';
@@ -18,7 +18,6 @@ import { pages } from '../../pages.ts';
 
 /** Money that goes back: of purchases, of transfers, and the list of what the bank has not sent yet. */
 
-type PaidOrder = ElementOf<SearchOrdersAnswer>;
 type Transfer = ElementOf<ListBankTransfersAnswer>;
 type Refund = NonNullable<ListRefundsAnswer>['nodes'][number];
 
@@ -26,7 +25,7 @@ const usd = /^\d{1,9}(\.\d{1,12})?$/;
 const vnd = /^\d{1,15}$/;
 
 /** What goes back of a purchase: first how much, with what it is in VND, then the confirmation. */
-export function RefundOrderDialog({ order, onClose }: { order: PaidOrder; onClose: () => void }) {
+export function RefundOrderDialog({ order, onClose }: { order: { id: string; memo: string }; onClose: () => void }) {
   const { t, format } = useOperatorLanguage();
   const words = t.operator.refunds;
   const say = useSay();
@@ -279,7 +278,12 @@ function RefundActions({
     <div className="row-actions">
       <Files url={url} what={`${words.creditNote} ${creditNote}`} />
       {undoneAt === null ? (
-        <Button small aria-label={fill(words.undoWhat, { number: creditNote })} onClick={() => onUndo(refund)}>
+        <Button
+          takes="undoRefund"
+          small
+          aria-label={fill(words.undoWhat, { number: creditNote })}
+          onClick={() => onUndo(refund)}
+        >
           {words.undo}
         </Button>
       ) : null}

@@ -5,10 +5,10 @@ import { useState } from 'react';
 import { viewerKey } from '../../answers.ts';
 import { Button } from '../../components/button.tsx';
 import { Confirm, Dialog } from '../../components/dialog.tsx';
-import { TextField } from '../../components/field.tsx';
+import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Badge, Page } from '../../components/page.tsx';
-import { FailureNotice, Loaded } from '../../components/states.tsx';
+import { Banner, FailureNotice, Loaded } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
@@ -23,6 +23,7 @@ export default function Team() {
   const { t } = useOperatorLanguage();
   const { person } = useSession();
   const [adding, setAdding] = useState(false);
+  const [changing, setChanging] = useState<Operator | null>(null);
   const [removing, setRemoving] = useState<Operator | null>(null);
   const operators = useAsk({
     key: operatorsKey,
@@ -33,7 +34,7 @@ export default function Team() {
       title={t.nav.operatorTeam}
       lead={t.operator.teamLead}
       actions={
-        <Button look="primary" onClick={() => setAdding(true)}>
+        <Button takes="setOperator" look="primary" onClick={() => setAdding(true)}>
           {t.operator.addOperator}
         </Button>
       }
@@ -55,6 +56,7 @@ export default function Team() {
                   </>
                 ),
               },
+              { head: t.members.role, cell: ({ operatorRole }) => roleName(t, operatorRole) },
               {
                 head: t.operator.secondFactor,
                 cell: ({ secondFactor }) => (
@@ -66,8 +68,17 @@ export default function Team() {
                 silentHead: true,
                 cell: (operator) => (
                   <div className="row-actions">
-                    {list.length === 1 ? null : (
+                    <Button
+                      takes="setOperator"
+                      small
+                      aria-label={fill(t.operator.changeRoleOf, { name: operator.name })}
+                      onClick={() => setChanging(operator)}
+                    >
+                      {t.operator.changeRole}
+                    </Button>
+                    {isLastOwner(operator, list) ? null : (
                       <Button
+                        takes="setOperator"
                         small
                         look="danger"
                         aria-label={fill(t.operator.removeOperatorWhat, { name: operator.name })}
@@ -84,6 +95,9 @@ export default function Team() {
         )}
       </Loaded>
       {adding ? <AddDialog onClose={() => setAdding(false)} /> : null}
+      {changing === null ? null : (
+        <RoleDialog operator={changing} isSelf={changing.id === person.id} onClose={() => setChanging(null)} />
+      )}
       {removing === null ? null : (
         <RemoveDialog operator={removing} isSelf={removing.id === person.id} onClose={() => setRemoving(null)} />
       )}
@@ -91,12 +105,76 @@ export default function Team() {
   );
 }
 
+type Role = 'OWNER' | 'FINANCE' | 'SUPPORT';
+
+const roles: readonly Role[] = ['SUPPORT', 'FINANCE', 'OWNER'];
+
+const isRole = (text: string | null): text is Role => roles.some((role) => role === text);
+
+function roleName(t: ReturnType<typeof useOperatorLanguage>['t'], role: string | null): string {
+  return isRole(role) ? t.operator.operatorRoles[role].name : t.operator.unknown;
+}
+
+/** The service is never without an owner. */
+const isLastOwner = (operator: Operator, all: readonly Operator[]): boolean =>
+  operator.operatorRole === 'OWNER' && all.filter(({ operatorRole }) => operatorRole === 'OWNER').length === 1;
+
+function RoleField({ role, onChange }: { role: Role; onChange: (role: Role) => void }) {
+  const { t } = useOperatorLanguage();
+  return (
+    <SelectField
+      label={t.members.role}
+      hint={t.operator.operatorRoles[role].text}
+      value={role}
+      onChange={(next) => onChange(isRole(next) ? next : role)}
+      options={roles.map((value) => ({ value, label: t.operator.operatorRoles[value].name }))}
+    />
+  );
+}
+
+function RoleDialog({ operator, isSelf, onClose }: { operator: Operator; isSelf: boolean; onClose: () => void }) {
+  const { t } = useOperatorLanguage();
+  const say = useSay();
+  const [role, setRole] = useState<Role>(isRole(operator.operatorRole) ? operator.operatorRole : 'SUPPORT');
+  const change = useChange({
+    change: (steyg, chosen: Role) =>
+      steyg.console.operator.setOperator({ email: operator.email, operator: true, role: chosen }),
+    refresh: isSelf ? [viewerKey, operatorsKey] : [operatorsKey],
+    done: () => {
+      say(t.common.saved);
+      onClose();
+    },
+  });
+  const isLast = change.error instanceof ResultError && change.error.code === 'LAST_OPERATOR';
+  return (
+    <Dialog title={fill(t.operator.changeRoleOf, { name: operator.name })} onClose={onClose}>
+      <Form
+        onSubmit={() => change.mutate(role)}
+        error={isLast ? null : change.error}
+        actions={
+          <>
+            <Button onClick={onClose}>{t.common.cancel}</Button>
+            <Button type="submit" look="primary" busy={change.isPending}>
+              {t.common.save}
+            </Button>
+          </>
+        }
+      >
+        <RoleField role={role} onChange={setRole} />
+        {isLast ? <Banner tone="warn">{t.operator.lastOwner}</Banner> : null}
+      </Form>
+    </Dialog>
+  );
+}
+
 function AddDialog({ onClose }: { onClose: () => void }) {
   const { t } = useOperatorLanguage();
   const say = useSay();
   const [email, setEmail] = useState('');
+  const [role, setRole] = useState<Role>('SUPPORT');
   const add = useChange({
-    change: (steyg, address: string) => steyg.console.operator.setOperator({ email: address, operator: true }),
+    change: (steyg, input: { email: string; role: Role }) =>
+      steyg.console.operator.setOperator({ ...input, operator: true }),
     refresh: [operatorsKey],
     done: () => {
       say(t.common.saved);
@@ -107,7 +185,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={t.operator.addOperator} onClose={onClose}>
       <Form
-        onSubmit={() => add.mutate(email.trim())}
+        onSubmit={() => add.mutate({ email: email.trim(), role })}
         error={isUnknown ? null : add.error}
         actions={
           <>
@@ -127,6 +205,7 @@ function AddDialog({ onClose }: { onClose: () => void }) {
           onChange={setEmail}
           error={isUnknown ? t.operator.noSuchPerson : undefined}
         />
+        <RoleField role={role} onChange={setRole} />
       </Form>
     </Dialog>
   );

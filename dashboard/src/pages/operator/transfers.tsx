@@ -52,7 +52,9 @@ export default function Transfers() {
       actions={
         <>
           <Button onClick={() => setOpen({ what: 'refunds' })}>{t.operator.refunds.all}</Button>
-          <Button onClick={() => setOpen({ what: 'record' })}>{t.operator.record}</Button>
+          <Button takes="recordTransfer" onClick={() => setOpen({ what: 'record' })}>
+            {t.operator.record}
+          </Button>
         </>
       }
     >
@@ -113,24 +115,30 @@ export default function Transfers() {
                   cell: (transfer) =>
                     transfer.matchedBy !== null && transfer.matchedBy !== 'matcher' ? (
                       <div className="row-actions wrap">
-                        <Button small onClick={() => setOpen({ what: 'undo', transfer })}>
+                        <Button takes="undoTransferMatch" small onClick={() => setOpen({ what: 'undo', transfer })}>
                           {t.operator.undoMatch}
                         </Button>
                       </div>
                     ) : transfer.review === null || transfer.review.closedAt !== null ? null : (
                       <div className="row-actions wrap">
                         {transfer.order === null && transfer.direction === 'IN' ? (
-                          <Button small look="primary" onClick={() => setOpen({ what: 'match', transfer })}>
+                          <Button
+                            takes="matchTransfer"
+                            small
+                            look="primary"
+                            onClick={() => setOpen({ what: 'match', transfer })}
+                          >
                             {t.operator.match}
                           </Button>
                         ) : null}
                         <Button
+                          takes="refundTransfer"
                           small
                           onClick={() => setOpen({ what: transfer.direction === 'OUT' ? 'pay' : 'refund', transfer })}
                         >
                           {transfer.direction === 'OUT' ? t.operator.refunds.pays : t.operator.refunds.refund}
                         </Button>
-                        <Button small onClick={() => setOpen({ what: 'close', transfer })}>
+                        <Button takes="closeTransferReview" small onClick={() => setOpen({ what: 'close', transfer })}>
                           {t.operator.settleReview}
                         </Button>
                       </div>

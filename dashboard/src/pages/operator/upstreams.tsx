@@ -40,7 +40,9 @@ export default function Upstreams() {
           <Link href={pages.operatorVendors} className="button primary">
             {t.operator.anotherVendor}
           </Link>
-          <Button onClick={() => setEditing('new')}>{t.operator.addUpstream}</Button>
+          <Button takes="saveUpstream" onClick={() => setEditing('new')}>
+            {t.operator.addUpstream}
+          </Button>
         </>
       }
     >
@@ -93,10 +95,16 @@ function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => 
       title={upstream.upstreamId}
       actions={
         <div className="row-actions">
-          <Button small onClick={onEdit} aria-label={fill(t.operator.editWhat, { name: upstream.upstreamId })}>
+          <Button
+            takes="saveUpstream"
+            small
+            onClick={onEdit}
+            aria-label={fill(t.operator.editWhat, { name: upstream.upstreamId })}
+          >
             {t.common.edit}
           </Button>
           <Button
+            takes="setUpstreamEnabled"
             small
             look={upstream.enabled ? 'danger' : 'primary'}
             busy={change.isPending}
@@ -191,6 +199,7 @@ function Keys({ upstream }: { upstream: Upstream }) {
           <li key={key.id}>
             <code>…{key.last4}</code> <span className="hint">{format.date(key.createdAt)}</span>{' '}
             <Button
+              takes="deleteUpstreamKey"
               small
               look="danger"
               aria-label={fill(t.operator.deleteKey, { last4: key.last4 })}
@@ -202,7 +211,7 @@ function Keys({ upstream }: { upstream: Upstream }) {
         ))}
         {upstream.keys.length === 0 ? <li>{t.operator.noUpstreamKeys}</li> : null}
       </ul>
-      <Button small onClick={() => setAdding(true)}>
+      <Button takes="addUpstreamKey" small onClick={() => setAdding(true)}>
         {t.operator.addKey}
       </Button>
       {adding ? <KeyDialog upstream={upstream} onClose={() => setAdding(false)} /> : null}

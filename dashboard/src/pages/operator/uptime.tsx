@@ -38,7 +38,7 @@ export default function Uptime() {
       title={t.nav.operatorUptime}
       lead={<a href="/status">{t.operator.publicStatus}</a>}
       actions={
-        <Button look="primary" onClick={() => setAnnouncing(true)}>
+        <Button takes="announce" look="primary" onClick={() => setAnnouncing(true)}>
           {t.operator.announce}
         </Button>
       }
