@@ -33,7 +33,7 @@ export const operatorVi: OperatorTexts = {
     OWNER: { name: 'Chủ dịch vụ', text: 'Mọi thứ: model, giá, cài đặt, tiền, những người vận hành khác.' },
     FINANCE: {
       name: 'Tài chính',
-      text: 'Tiền và giấy tờ: cấp số dư, đơn hàng, chuyển khoản, hoàn tiền, hạn mức, sổ sách. Không đổi model hay cài đặt.',
+      text: 'Tiền và giấy tờ: cấp số dư, đơn hàng, chuyển khoản, hoàn tiền, giới hạn, sổ sách. Không đổi model hay cài đặt.',
     },
     SUPPORT: {
       name: 'Hỗ trợ',

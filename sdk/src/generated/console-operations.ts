@@ -152,7 +152,7 @@ export const consoleOperations = {
     'endAnnouncement',
     'accountMembers',
     'accountLimitsForOperator',
-    'accountUsage',
+    'accountUsage*',
     'accountKeys*',
     'accountOrders*',
     'accountEntries*',

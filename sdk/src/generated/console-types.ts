@@ -4102,13 +4102,15 @@ export type AccountLimitsForOperatorQueryVariables = Exact<{
 export type AccountLimitsForOperatorQuery = { operator: { account: { limits: { addresses: Array<string>, maxConcurrent: number | null, requestsPerMinute: number | null, tokensPerMinute: number | null, timeZone: string, spend: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, spent: { held: UsdAmount, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } | null } } | null } };
 
 export type AccountUsageQueryVariables = Exact<{
+  after?: string | null | undefined;
+  first?: number | null | undefined;
   from?: string | null | undefined;
   id: string;
   timeZone?: string | null | undefined;
 }>;
 
 
-export type AccountUsageQuery = { operator: { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }> } } | null } };
+export type AccountUsageQuery = { operator: { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type AccountKeysQueryVariables = Exact<{
   after?: string | null | undefined;

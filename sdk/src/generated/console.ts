@@ -858,7 +858,7 @@ export type AccountMembersAnswer = Below<AccountMembersQuery['operator']['accoun
 export type AccountLimitsForOperatorAnswer = Below<AccountLimitsForOperatorQuery['operator']['account'], 'limits'>;
 
 /** What `accountUsage` answers. */
-export type AccountUsageAnswer = Below<AccountUsageQuery['operator']['account'], 'usage'>['nodes'];
+export type AccountUsageAnswer = Below<AccountUsageQuery['operator']['account'], 'usage'>;
 
 /** What `accountKeys` answers. */
 export type AccountKeysAnswer = Below<AccountKeysQuery['operator']['account'], 'keys'>;
@@ -2366,14 +2366,14 @@ export interface ConsoleOperator {
    */
   accountLimitsForOperator(variables: AccountLimitsForOperatorQueryVariables, options?: RequestOptions): Pending<AccountLimitsForOperatorAnswer>;
   /**
-   * The rows of the page. Newest period first, then by model, key and outcome.
+   * Usage added up for a chart.
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.accountUsage({ id: id });
+   * for await (const each of steyg.console.operator.accountUsage({ id: id })) console.log(each);
    * ```
    */
-  accountUsage(variables: AccountUsageQueryVariables, options?: RequestOptions): Pending<AccountUsageAnswer>;
+  accountUsage(variables: AccountUsageQueryVariables, options?: RequestOptions): Paged<AccountUsageAnswer>;
   /**
    * Keys of the account, newest first.
    *

@@ -145,7 +145,10 @@ function Spend({ id }: { id: string }) {
   const usage = useAsk({
     key: ['operator', 'usage', id, from],
     ask: (steyg, signal) =>
-      steyg.console.operator.accountUsage({ id, from: from.toISOString(), timeZone: timeZone() }, { signal }),
+      steyg.console.operator.accountUsage(
+        { id, from: from.toISOString(), timeZone: timeZone(), first: 1_000 },
+        { signal },
+      ),
     every: 60_000,
   });
   return (
