@@ -100,8 +100,11 @@ function RoleNote() {
   const { t } = useLanguage();
   const role = useSession().operator?.role;
   if (role !== 'FINANCE' && role !== 'SUPPORT') return null;
-  return <p className="hint">{role === 'FINANCE' ? t.nav.financeNote : t.nav.supportNote}</p>;
+  return <p className="nav-note hint">{role === 'FINANCE' ? t.nav.financeNote : t.nav.supportNote}</p>;
 }
+
+/** A section of one page is called what the page is. */
+const nameOf = ({ name, pages: tabs }: Section): NavName => (tabs.length === 1 ? (tabs[0]?.[1] ?? name) : name);
 
 export function OperatorNav({ path }: { path: string }) {
   const { t } = useLanguage();
@@ -114,7 +117,7 @@ export function OperatorNav({ path }: { path: string }) {
           <li key={section.name}>
             <Link href={section.pages[0]?.[0] ?? pages.operator} aria-current={section === here ? 'page' : undefined}>
               <Icon name={section.icon} />
-              {t.nav[section.name]}
+              {t.nav[nameOf(section)]}
             </Link>
           </li>
         ))}

@@ -28,6 +28,7 @@ it.each([
   const account = `/operator/accounts/${Buffer.from(`Account:${customer.accountId}`).toString('base64')}`;
   const button = (en: string, vi: string) => page.getByRole('button', { name: name(en, vi), exact: true });
   await open(account);
+  await page.getByText(name('See and change the limits', 'Xem và thay đổi giới hạn')).click();
   await page.getByRole('heading', { name: name('Limits of the account', 'Giới hạn của tài khoản') }).waitFor();
   expect(await button('Add budget', 'Thêm số dư').count()).toBe(1);
   const role = (value: string | null) =>

@@ -23,6 +23,7 @@ export const operatorEn = {
   teamLead: 'The people who run this service, and what each is trusted with.',
   changeRole: 'Change role',
   accountAudit: 'All changes to this account (audit log)',
+  showLimits: 'See and change the limits',
   limitsText:
     'The limits that the customer sets over all keys. Change them when they ask: they see it, and the audit log names you.',
   changeRoleOf: 'Role of {name}',

@@ -24,7 +24,8 @@ export const operatorVi: OperatorTexts = {
   secondFactor: '2FA',
   teamLead: 'Những người vận hành dịch vụ, và mỗi người được giao việc gì.',
   changeRole: 'Đổi vai trò',
-  accountAudit: 'Mọi thay đổi của tài khoản này (nhật ký kiểm tra)',
+  accountAudit: 'Mọi thay đổi của tài khoản này (nhật ký thay đổi)',
+  showLimits: 'Xem và thay đổi giới hạn',
   limitsText:
     'Hạn mức mà khách đặt cho tất cả API key. Hãy thay đổi khi họ yêu cầu: họ thấy điều đó, và nhật ký ghi tên bạn.',
   changeRoleOf: 'Vai trò của {name}',

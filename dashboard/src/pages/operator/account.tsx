@@ -114,12 +114,12 @@ function Details({ account }: { account: Account }) {
             }
           />
         </Card>
-        <Invariants id={account.id} />
+        <Spend id={account.id} />
       </div>
       <FoundRequest id={account.id} />
-      <div className="columns">
-        <Spend id={account.id} />
+      <div className="columns even">
         <Limits id={account.id} />
+        <Invariants id={account.id} />
       </div>
       <Timeline id={account.id} />
       <div className="columns even">
@@ -172,9 +172,12 @@ function Limits({ id }: { id: string }) {
   return (
     <Card title={texts.account}>
       <p className="hint">{t.operator.limitsText}</p>
-      <Loaded query={limits}>
-        {(found) => <AccountLimitsForm key={id} accountId={id} limits={found} mayChange={may('setAccountLimits')} />}
-      </Loaded>
+      <details>
+        <summary>{t.operator.showLimits}</summary>
+        <Loaded query={limits}>
+          {(found) => <AccountLimitsForm key={id} accountId={id} limits={found} mayChange={may('setAccountLimits')} />}
+        </Loaded>
+      </details>
     </Card>
   );
 }
