@@ -59,7 +59,7 @@ describe('the script of a first visit', () => {
       });
       await page.goto(path);
       await settled(page);
-      if (who === 'person' && path === '/') await page.locator('.bars canvas').waitFor();
+      if (who === 'person' && path === '/') await page.locator('.bars svg').waitFor();
       await idle(page);
       expect(scripts.size).toBeGreaterThan(0);
       for (const url of scripts) if (!sizes.has(url)) sizes.set(url, await weigh(url));

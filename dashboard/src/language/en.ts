@@ -5,6 +5,7 @@ export const en = {
     actions: 'Actions',
     add: 'Add',
     asTable: 'As a table',
+    noData: 'no data',
     back: 'Back',
     broken: 'This part of the page failed to load. It may be out of date: reload the page.',
     cancel: 'Cancel',

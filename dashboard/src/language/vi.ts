@@ -7,6 +7,7 @@ export const vi: Texts = {
     actions: 'Thao tác',
     add: 'Thêm',
     asTable: 'Xem dạng bảng',
+    noData: 'không có dữ liệu',
     back: 'Quay lại',
     broken: 'Phần này của trang hiện không hoạt động. Có thể trang đã cũ hơn dịch vụ: hãy tải lại.',
     cancel: 'Hủy',

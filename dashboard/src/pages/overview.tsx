@@ -14,7 +14,7 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { addUsd, agentStep, stepsFor } from '../money.ts';
 import { pages } from '../pages.ts';
 import { useAccount } from '../session.tsx';
-import { burnOf, columnSum, daysAgo, seriesOf, startsBetween, timeZone, type UsageRow } from '../usage.ts';
+import { burnOf, columnSum, daysAgo, timeZone, type UsageRow } from '../usage.ts';
 
 /** Long enough to even out a weekend, short enough to follow a change of habits. */
 const burnDays = 7;
