@@ -103,6 +103,21 @@ export const codeTexts: Readonly<Record<DescribedCode, CodeFacts>> = {
       cure: 'Bật ở trang Bảo mật.',
     },
   },
+  OPERATOR_ROLE: {
+    status: 200,
+    isFinal: true,
+    en: {
+      title: 'The role does not include this',
+      cause: 'You operate the service as `finance` or `support`, and this takes another role: the answer names which.',
+      cure: 'Ask an owner of the service to do it, or to change your role on the page Operators.',
+    },
+    vi: {
+      title: 'Vai trò không bao gồm việc này',
+      cause:
+        'Bạn vận hành dịch vụ với vai trò `finance` hoặc `support`, còn việc này cần vai trò khác, được nêu trong câu trả lời.',
+      cure: 'Nhờ chủ dịch vụ làm việc đó, hoặc đổi vai trò của bạn ở trang Người vận hành.',
+    },
+  },
   BAD_USER_INPUT: {
     status: 200,
     isFinal: true,
