@@ -35,7 +35,7 @@ const perLabel = 90;
 /** What a bar takes of its place. */
 const filled = 0.72;
 
-export function draw({ starts, series, kind, width, height, formatValue, formatStart }: Asked): Drawing {
+export function drawingOf({ starts, series, kind, width, height, formatValue, formatStart }: Asked): Drawing {
   const bottom = height - below;
   const [least, most] = kind === 'bars' ? stackedRange(starts.length, series) : plainRange(series);
   const values = ticks(least, most);

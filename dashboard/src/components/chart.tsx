@@ -3,7 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import { useLanguage } from '../language/language.tsx';
 import type { Period } from '../usage.ts';
-import { type Drawing, draw } from './chart-drawing.ts';
+import { type Drawing, drawingOf } from './chart-drawing.ts';
 import { saveCsv } from './csv.ts';
 import { LoadingSkeleton } from './states.tsx';
 import { Table } from './table.tsx';
@@ -134,7 +134,7 @@ function Drawn({ label, starts, series, period, formatValue, kind = 'bars' }: Ch
   };
   const move = (place: number) => setAt(Math.min(last, Math.max(0, place)));
   const isTall = (box.current?.clientHeight ?? 0) || 220;
-  const drawing = draw({
+  const drawing = drawingOf({
     starts,
     series,
     kind,
