@@ -298,7 +298,8 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
         translation: (value) => Array.isArray(value) && !value.includes('message.output_text.logprobs'),
       },
       top_logprobs: { effect: 'form', page: memberPages.responses, translation: isZero },
-      truncation: { effect: 'words', page: memberPages.responses, translation: oneOf('disabled') },
+      // `auto` says what is to be done with a prompt that is too long, which is refused here in words that agents compact for.
+      truncation: { effect: 'words', page: memberPages.responses, translation: oneOf('disabled', 'auto') },
       modalities,
       deferred: gated('form', memberPages.deferred, deferred),
       previous_response_id: gated('tenant', memberPages.responses, tenant),

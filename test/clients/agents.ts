@@ -197,6 +197,49 @@ export const agents: readonly Agent[] = [
     bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 2 },
   },
   {
+    id: 'cline-openai',
+    name: 'Cline (OpenAI)',
+    showsRefusals: true,
+    package: 'cline',
+    version: '3.0.65',
+    command: 'cline',
+    protocol: 'responses',
+    offersSearch: true,
+    // As above.
+    recipe: {
+      shell: '',
+      files: new Map([
+        [
+          '.cline/data/settings/providers.json',
+          JSON.stringify({
+            version: 1,
+            lastUsedProvider: 'openai-native',
+            modes: {},
+            providers: {
+              'openai-native': {
+                settings: {
+                  provider: 'openai-native',
+                  apiKey: 'YOUR_KEY',
+                  model: 'sim-large',
+                  baseUrl: 'http://127.0.0.1:8787/api/v1',
+                },
+                updatedAt: '2026-01-01T00:00:00.000Z',
+                tokenSource: 'manual',
+              },
+            },
+          }),
+        ],
+      ]),
+    },
+    shell: 'settings',
+    ask: (prompt, { model, key }) => ['-P', 'openai-native', '-m', model, '-k', key, prompt],
+    goOn: null,
+    write: (path, content) =>
+      `[[tool apply_patch ${JSON.stringify({ input: `*** Begin Patch\n*** Add File: ${path}\n+${content}\n*** End Patch` })}]]`,
+    silence: {},
+    bounds: { runsDry: 4, usedUp: 1, wrongKey: 1, unknownModel: 1, cut: 2 },
+  },
+  {
     id: 'continue',
     name: 'Continue',
     showsRefusals: true,

@@ -33,6 +33,7 @@ export function casesOf(lane: Lane): Case[] {
     'Claude Code': [ownCompaction, apiKeyHeader, tokenCounts, longContextSuffix, modelDiscovery, toolSearch],
     Codex: [vendorSearch, overWebSocket, compaction],
     'Cline (Anthropic)': [withoutSearchPrice],
+    'Cline (OpenAI)': [withoutSearchPrice],
     opencode: [ownCompaction],
     "OpenRouter's SDK": [otherCalls],
   };
@@ -46,7 +47,8 @@ function nativeModel({ agent }: Lane): string {
 
 /** The model on an upstream that the agent can be used with as it is. */
 function modelOn({ offersSearch, protocol }: Agent, upstream: Protocol): string {
-  return offersSearch === true && upstream === protocol ? searchingModels.messages : models[upstream];
+  const searching: Partial<Record<Protocol, string>> = searchingModels;
+  return (offersSearch === true && upstream === protocol ? searching[upstream] : undefined) ?? models[upstream];
 }
 
 /** The agent's tool writes a file, its result goes back, and the conversation goes on in a new process. */
@@ -414,10 +416,10 @@ async function* ownCompaction(lane: Lane): AsyncGenerator<Finding> {
   }
 }
 
-/** Cline's provider for Anthropic offers the vendor's search with every request, for which this model has no price. */
+/** Cline's providers for the two vendors offer the vendor's search with every request, for which these models have no price. */
 async function* withoutSearchPrice(lane: Lane): AsyncGenerator<Finding> {
   const { key } = await lane.gateway.customer('1');
-  const asked = await lane.ask({ prompt: '[[say went well]]', key, model: models.messages });
+  const asked = await lane.ask({ prompt: '[[say went well]]', key, model: models[lane.agent.protocol] });
   const check = checking('a search without a price', asked);
   check.exitsWell();
   check.prints('went well');

@@ -21,6 +21,8 @@ it.each([
   ['chat', 'only-messages', { type: 'web_search' }],
   ['chat', 'only-messages', { type: 'openrouter:tool_search' }],
   ['responses', 'only-chat', { type: 'web_search' }],
+  ['responses', 'only-chat', { type: 'image_generation', output_format: 'png' }],
+  ['responses', 'only-responses', { type: 'image_generation', output_format: 'png' }],
   ['responses', 'only-chat', { type: 'tool_search' }],
   ['responses', 'only-chat', { type: 'tool_search', execution: 'client', parameters: { type: 'object' } }],
 ] as const)('%s: an answer of %s names the tool that was left out, streamed or whole', async (name, model, tool) => {

@@ -499,7 +499,7 @@ describe('gates', () => {
     ['responses', { tools: [{ type: 'web_search_preview_2025_03_11' }] }, 'price web_search tools[0].type dropped'],
     ['responses', { tools: [{ type: 'code_interpreter' }] }, 'price code_interpreter tools[0].type dropped'],
     ['responses', { tools: [{ type: 'file_search', vector_store_ids: ['v'] }] }, 'price file_search tools[0].type'],
-    ['responses', { tools: [{ type: 'image_generation' }] }, 'price image_generation tools[0].type'],
+    ['responses', { tools: [{ type: 'image_generation' }] }, 'price image_generation tools[0].type dropped'],
     ['responses', { tools: [{ type: 'mcp' }] }, 'price mcp tools[0].type'],
     ['responses', { tools: [{ type: 'shell' }] }, 'price shell tools[0].type'],
     ['responses', { tools: [{ type: 'shell', environment: { type: 'local' } }] }, null],

@@ -16,13 +16,14 @@ import { refuse } from './refusal.ts';
  */
 
 /**
- * Tools that search, fetch pages, run programs or look for the client's tools at the vendor, under the names that the vendors
+ * Tools that search, fetch pages, run programs, draw or look for the client's tools at the vendor, under the names that the vendors
  * and other gateways give them. Clients offer them with every request and a model answers without them: where a model of another vendor answers
  * they are left out, and the answer says so. Other tools of vendors hold what a request is about (files, servers) and are
  * refused.
+ * Cline 3.0.65 offers `web_search` and `image_generation` to every model of its provider for OpenAI (`@cline/llms`).
  */
 const optionalTool =
-  /^(?:[a-z]{1,32}:)?(?:web_search|web_fetch|x_search|code_execution|code_interpreter|tool_search(?:_tool(?:_regex|_bm25)?)?)(?:_preview)?(?:_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
+  /^(?:[a-z]{1,32}:)?(?:web_search|web_fetch|web_extractor|x_search|live_search|browser_search|google_search|url_context|image_generation|code_execution|code_interpreter|tool_search(?:_tool(?:_regex|_bm25)?)?)(?:_preview)?(?:_\d{8}|_\d{4}_\d{2}_\d{2})?$/;
 
 export function isOptionalTool(type: Json | undefined): boolean {
   return typeof type === 'string' && optionalTool.test(type);

@@ -115,7 +115,7 @@ async function callAll(): Promise<void> {
       streamed: await respondInStream(),
       callModel: await client.callModel({ model: MODEL, input: '[[say called]]' }).getText(),
       refused: await sentenceOf(() => client.chat.send({ chatRequest: { model: 'nope', messages: [] } })),
-      unoffered: await sentenceOf(() => client.files.list()),
+      unoffered: await sentenceOf(() => client.providers.list()),
     })}\n`,
   );
 }

@@ -138,6 +138,10 @@ describe('responses to chat completions', () => {
     expect(translate(R_TO_C, minimal)).toBe('{"model":"up-1","messages":[{"role":"user","content":"Hi"}]}');
   });
 
+  test.each(['auto', 'disabled'])('what is to be done with a prompt that is too long is left out: %s', (truncation) => {
+    for (const to of [R_TO_C, R_TO_M]) expect(translate(to, { ...minimal, truncation })).toBe(translate(to, minimal));
+  });
+
   test('separate messages stay separate, but never come between calls and results', () => {
     const roles = (...input: unknown[]) =>
       translated(R_TO_C, withInput(hi, ...input)).messages.map((entry: { role: string }) => entry.role);
@@ -152,7 +156,7 @@ describe('responses to chat completions', () => {
     ['previous_response_id', 'resp_1'],
     ['conversation', 'conv_1'],
     ['prompt', { id: 'p' }],
-    ['truncation', 'auto'],
+    ['truncation', 'last'],
     ['top_logprobs', 2],
     ['include', ['message.output_text.logprobs']],
     ['service_tier', 'priority'],

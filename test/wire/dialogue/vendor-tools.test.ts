@@ -175,7 +175,8 @@ describe('a search at the vendor', () => {
     [M_TO_C, ['tool_search_tool_regex_20251119', 'tool_search_tool_bm25']],
     [C_TO_M, ['web_search', 'openrouter:web_search', 'openrouter:web_fetch', 'code_interpreter', 'x_search']],
     [C_TO_M, ['openrouter:tool_search']],
-    [R_TO_C, ['web_search_preview_2025_03_11', 'code_interpreter', 'x_search', 'tool_search']],
+    [R_TO_C, ['web_search_preview_2025_03_11', 'code_interpreter', 'x_search', 'tool_search', 'image_generation']],
+    [C_TO_R, ['openrouter:image_generation', 'browser_search', 'url_context', 'live_search']],
   ];
   const offering = types.flatMap(([direction, list]) => list.map((type): [Direction, string] => [direction, type]));
   const offer = ({ client }: Direction, type: string): Record<string, unknown> => {
@@ -196,7 +197,7 @@ describe('a search at the vendor', () => {
   test.each([
     [M_TO_C, 'mcp_toolset'],
     [R_TO_C, 'file_search'],
-    [R_TO_C, 'image_generation'],
+    [R_TO_C, 'mcp'],
     [C_TO_M, 'file_search'],
   ])('$client: a tool that holds what the request is about is refused by its type: %s', (direction, type) => {
     expect(refusal(direction, offer(direction, type)).param).toBe(
