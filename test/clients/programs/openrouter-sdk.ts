@@ -39,7 +39,7 @@ interface Client {
     };
   };
   callModel(request: Record<string, unknown>): { getText(): Promise<string> };
-  files: { list(): Promise<unknown> };
+  providers: { list(): Promise<unknown> };
   credits: { getCredits(): Promise<{ data: { totalCredits: number; totalUsage: number } }> };
   apiKeys: { getCurrentKeyMetadata(): Promise<{ data: { usage: number } }> };
 }
