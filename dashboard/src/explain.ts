@@ -92,13 +92,18 @@ function ofModelCall(error: ApiError, t: Texts): string | null {
   if (error instanceof StreamError) return t.calls.cut;
   if (error instanceof AuthenticationError) return t.calls.key;
   if (error instanceof BudgetError) return ofBudget(error, t);
-  if (error instanceof RateLimitError) return error.code === 'budget_reserved' ? t.calls.reserved : t.calls.many;
+  if (error instanceof RateLimitError) return ofLimit(error, t);
   if (error.code === 'model_not_found') return t.calls.noModel;
   if (error.code === 'model_not_allowed') return t.calls.notAllowed;
   if (error.code === 'account_suspended') return t.errors.ACCOUNT_SUSPENDED;
   if (error.status === 413) return t.errors.REQUEST_TOO_LARGE;
   if (error.code.startsWith('upstream_')) return t.calls.upstream;
   return error.status >= 500 ? t.errors.INTERNAL : null;
+}
+
+function ofLimit({ code }: RateLimitError, t: Texts): string {
+  if (code === 'budget_held_by_batches') return t.calls.batches;
+  return code === 'budget_reserved' ? t.calls.reserved : t.calls.many;
 }
 
 function ofBudget({ keyLimit, balanceUsd, requiredUsd, affordableMaxTokens }: BudgetError, t: Texts): string {

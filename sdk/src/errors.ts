@@ -337,7 +337,8 @@ export class UnprocessableError extends ApiError {
 
 /**
  * 429: too many requests at once, or the rest of the budget is reserved by requests that still run (`code` is
- * `budget_reserved`, and the figures are set). Retried before it is thrown.
+ * `budget_reserved`, and the figures are set). Retried before it is thrown. With the code `budget_held_by_batches` a batch
+ * holds the money: its message names it, and no retry is made.
  *
  * @example
  * ```ts

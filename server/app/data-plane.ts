@@ -9,6 +9,8 @@ import type { Log } from '../core/log.ts';
 import { withDeadline } from '../database/deadline.ts';
 import { createBatchAcceptance } from '../gateway/batches/accept-batch.ts';
 import { type BatchKeeper, createBatchKeeper } from '../gateway/batches/batch-keeper.ts';
+import { type ConsoleBatches, createConsoleBatches } from '../gateway/batches/console-batches.ts';
+import { createHeldBudget } from '../gateway/batches/held-budget.ts';
 import { createVendorCalls } from '../gateway/batches/vendor-calls.ts';
 import type { Authenticator } from '../gateway/entrance/authenticate.ts';
 import { createStanding } from '../gateway/entrance/standing.ts';
@@ -78,6 +80,8 @@ export interface DataPlane {
   slots: Slots;
   /** Settles batches; to be closed before the ledger. */
   batches: Pick<BatchKeeper, 'close'>;
+  /** Batches for the control plane. */
+  consoleBatches: ConsoleBatches;
   /** Estimates for the control plane. */
   estimate: ReturnType<typeof createKeyEstimates>;
   close(): Promise<void>;
@@ -99,8 +103,11 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const concurrency = createConcurrency({ pool: asked, processId: parts.processId });
   const digest = createDigest(parts.secretKey);
   const earlierDigests = config.previousSecretKeys.map(createDigest);
+  const store = createVendorBatches({ pool });
+  const heldBudget = createHeldBudget({ store });
   const relay = createRelay({
     ledger,
+    heldBudget,
     pace: createPace({ concurrency, tokenRates, refusals }),
     standing,
     rates,
@@ -138,14 +145,13 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     },
   };
   const baseUrl = `${publicUrl}/api`;
-  const estimates = { ledger, standing, catalog, router, refusals, metrics, digest, earlierDigests };
+  const estimates = { ledger, heldBudget, standing, catalog, router, refusals, metrics, digest, earlierDigests };
   const estimate = createEstimator({ ...estimates, slots, trialSlots });
   const read = createReader({ catalog, router, refusals, standing, digest, earlierDigests, metrics });
-  const store = createVendorBatches({ pool });
   const calls = createVendorCalls(timeouts);
   const { batchPollMs: pollMs } = config;
   const keeper = createBatchKeeper({ store, calls, ledger, catalog, router, metrics, log, pollMs });
-  const accept = createBatchAcceptance({ store, ledger, keeper, refusals, metrics, log, pollMs });
+  const accept = createBatchAcceptance({ store, ledger, heldBudget, keeper, refusals, metrics, log, pollMs });
   registerGateway(fastify, {
     batches: { store, calls, keeper, accept, read, standing, slots, refusals, catalog, router, baseUrl, log },
     relay,
@@ -176,6 +182,7 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   });
   return {
     batches: keeper,
+    consoleBatches: createConsoleBatches({ store, keeper }),
     slots,
     estimate: createKeyEstimates({ ...estimates, keyring: parts.keyring, rates }),
     async close() {

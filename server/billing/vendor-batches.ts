@@ -8,6 +8,7 @@ import {
   toStoredTiers,
   toStoredUnits,
 } from '../core/price.ts';
+import { transaction } from '../database/lane.ts';
 import type { Part } from './rules/budget.ts';
 
 /**
@@ -67,8 +68,16 @@ export interface VendorBatch extends BatchCounts {
   errorId: string | null;
   /** Seconds since 1970 by the vendor's state. */
   times: Readonly<Record<string, number>> | null;
+  /** What its lines came to; null: it is not settled, or was settled by a version that did not count. */
+  charged: PicoUsd | null;
   /** Its account has been erased since. */
   erased: boolean;
+}
+
+/** A batch as its account's holder sees it. */
+export interface HeldBatch extends VendorBatch {
+  /** What is held for it now. */
+  held: PicoUsd;
 }
 
 /** What decides the most that a line can come to. */
@@ -115,6 +124,11 @@ export interface BatchFile extends NewBatchFile {
   createdAt: Date;
 }
 
+/** A batch that holds money. */
+export interface BatchHolding extends Pick<VendorBatch, 'id' | 'form' | 'createdAt' | 'expiresAt'> {
+  held: PicoUsd;
+}
+
 /** What a vendor says of a batch. */
 export interface BatchReport {
   vendorId: string;
@@ -156,10 +170,8 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
 
   return {
     /** A batch before anything is held for it or sent. */
-    async insert(batch: NewBatch, lines: readonly BatchLine[]): Promise<void> {
-      const client = await pool.connect();
-      try {
-        await client.query('BEGIN');
+    insert(batch: NewBatch, lines: readonly BatchLine[]): Promise<void> {
+      return transaction(pool, async (client) => {
         await client.query(
           `INSERT INTO vendor_batch (account_id, id, key_id, form, endpoint, upstream, upstream_key, lines, bound, models, input_file, poll_at)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now() + interval '${sendingMinutes} minutes')`,
@@ -178,18 +190,11 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
           ],
         );
         await insertLines(client, batch.accountId, batch.inputFile ?? batch.id, lines);
-        await client.query('COMMIT');
-        client.release();
-      } catch (error) {
-        client.release(true);
-        throw error;
-      }
+      });
     },
 
-    async insertFile(file: NewBatchFile, lines: readonly BatchLine[]): Promise<BatchFile> {
-      const client = await pool.connect();
-      try {
-        await client.query('BEGIN');
+    insertFile(file: NewBatchFile, lines: readonly BatchLine[]): Promise<BatchFile> {
+      return transaction(pool, async (client) => {
         const { rows } = await client.query<{ createdAt: Date }>(
           `INSERT INTO vendor_batch_file (account_id, id, key_id, endpoint, upstream, upstream_key, vendor_id, bytes, lines, bound, models)
            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING created_at AS "createdAt"`,
@@ -208,13 +213,8 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
           ],
         );
         await insertLines(client, file.accountId, file.id, lines);
-        await client.query('COMMIT');
-        client.release();
         return { ...file, createdAt: rows[0]?.createdAt ?? new Date() };
-      } catch (error) {
-        client.release(true);
-        throw error;
-      }
+      });
     },
 
     async findFile({ accountId, projectId }: BatchScope, id: string): Promise<BatchFile | null> {
@@ -311,6 +311,24 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
       return rows.map(toBatch);
     },
 
+    /** Batches of both forms as their account's holder sees them, also those that no vendor has confirmed; newest first, before an id. */
+    async listHeld(accountId: string, { limit, before }: { limit: number; before?: string }): Promise<HeldBatch[]> {
+      const { rows } = await pool.query<HeldRow>(
+        `SELECT ${columns}, ${heldColumn} FROM vendor_batch b
+         WHERE account_id = $1 AND deleted_at IS NULL AND ($2::uuid IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
+        [accountId, before ?? null, limit],
+      );
+      return rows.map(toHeld);
+    },
+
+    async findHeld(accountId: string, id: string): Promise<HeldBatch | null> {
+      const { rows } = await pool.query<HeldRow>(
+        `SELECT ${columns}, ${heldColumn} FROM vendor_batch b WHERE account_id = $1 AND id = $2 AND deleted_at IS NULL`,
+        [accountId, id],
+      );
+      return rows[0] === undefined ? null : toHeld(rows[0]);
+    },
+
     /** Hides a batch that is settled. */
     async remove({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>): Promise<void> {
       await pool.query(
@@ -331,12 +349,12 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
       return rows.map(toBatch);
     },
 
-    /** When the vendor is asked again; `failed`: its results could not be read to the end. */
-    async putOff({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>, ms: number, failed: boolean): Promise<void> {
+    /** When the vendor is asked again; `unanswered`: its results were read to the end, and lines were missing. */
+    async putOff({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>, ms: number, unanswered: boolean): Promise<void> {
       await pool.query(
         `UPDATE vendor_batch SET poll_at = now() + $3 * interval '1 millisecond', attempts = attempts + $4
          WHERE account_id = $1 AND id = $2`,
-        [accountId, id, ms, failed ? 1 : 0],
+        [accountId, id, ms, unanswered ? 1 : 0],
       );
     },
 
@@ -376,6 +394,17 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
       return rows.map(({ grantId, amount }) => ({ grantId, amount: BigInt(amount) }));
     },
 
+    /** What batches hold of an account, the largest hold first; empty: nothing. */
+    async holding(accountId: string): Promise<BatchHolding[]> {
+      const { rows } = await pool.query<Omit<BatchHolding, 'held'> & { held: string }>(
+        `SELECT b.id, b.form, b.created_at AS "createdAt", b.expires_at AS "expiresAt", h.amount::text AS held
+         FROM hold h JOIN vendor_batch b ON b.account_id = h.account_id AND b.id = h.request_id
+         WHERE h.account_id = $1 AND h.amount > 0 ORDER BY h.amount DESC, b.id`,
+        [accountId],
+      );
+      return rows.map(({ held, ...row }) => ({ ...row, held: BigInt(held) }));
+    },
+
     /** Which of these requests have an entry. */
     async entered(accountId: string, requestIds: readonly string[]): Promise<Set<string>> {
       const { rows } = await pool.query<{ id: string }>(
@@ -385,12 +414,25 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
       return new Set(rows.map(({ id }) => id));
     },
 
+    /** What these requests came to, together. */
+    async chargedOf(accountId: string, requestIds: readonly string[]): Promise<PicoUsd> {
+      const { rows } = await pool.query<{ charged: string }>(
+        'SELECT coalesce(sum(charged), 0)::text AS charged FROM ledger_entry WHERE account_id = $1 AND request_id = ANY ($2::uuid[])',
+        [accountId, requestIds],
+      );
+      return BigInt(rows[0]?.charged ?? 0);
+    },
+
     /** Every line has its entry, and nothing is held. `failed`: the vendor never ran it. */
-    async close({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>, failed: boolean): Promise<void> {
+    async close(
+      { accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>,
+      { charged, failed }: { charged: PicoUsd; failed: boolean },
+    ): Promise<void> {
       await pool.query(
-        `UPDATE vendor_batch SET settled_at = coalesce(settled_at, now()), state = CASE WHEN $3 THEN 'failed' ELSE state END
+        `UPDATE vendor_batch SET settled_at = coalesce(settled_at, now()), charged = coalesce(charged, $4),
+                state = CASE WHEN $3 THEN 'failed' ELSE state END
          WHERE account_id = $1 AND id = $2`,
-        [accountId, id, failed],
+        [accountId, id, failed, charged],
       );
     },
   };
@@ -486,16 +528,33 @@ const columns = `b.account_id AS "accountId", b.id, b.key_id AS "keyId", b.form,
   b.vendor_id AS "vendorId", b.state, b.lines, b.bound::text, b.models, b.succeeded, b.errored, b.canceled, b.expired,
   b.created_at AS "createdAt", b.expires_at AS "expiresAt", b.cancel_at AS "cancelAt", b.ended_at AS "endedAt", b.seen_at AS "seenAt",
   b.settled_at AS "settledAt", b.attempts, b.input_file AS "inputFile", b.output_id AS "outputId", b.error_id AS "errorId", b.times,
+  b.charged::text,
   (SELECT f.vendor_id FROM vendor_batch_file f WHERE f.account_id = b.account_id AND f.id = b.input_file) AS "inputId",
   (SELECT a.erased_at IS NOT NULL FROM account a WHERE a.id = b.account_id) AS erased`;
 
 const inProject = (parameter: string): string =>
   `(${parameter}::uuid IS NULL OR EXISTS (SELECT FROM api_key k WHERE k.id = b.key_id AND k.project_id = ${parameter}))`;
 
-type BatchRow = Omit<VendorBatch, 'bound' | 'models'> & { bound: string; models: StoredModel[] };
+const heldColumn = `coalesce((SELECT h.amount FROM hold h WHERE h.account_id = b.account_id AND h.request_id = b.id), 0)::text AS held`;
 
-function toBatch({ bound, models, ...row }: BatchRow): VendorBatch {
-  return { ...row, bound: BigInt(bound), models: models.map(fromStoredModel) };
+type BatchRow = Omit<VendorBatch, 'bound' | 'charged' | 'models'> & {
+  bound: string;
+  charged: string | null;
+  models: StoredModel[];
+};
+type HeldRow = BatchRow & { held: string };
+
+function toBatch({ bound, charged, models, ...row }: BatchRow): VendorBatch {
+  return {
+    ...row,
+    bound: BigInt(bound),
+    charged: charged === null ? null : BigInt(charged),
+    models: models.map(fromStoredModel),
+  };
+}
+
+function toHeld({ held, ...row }: HeldRow): HeldBatch {
+  return { ...toBatch(row), held: BigInt(held) };
 }
 
 const fileColumns = `b.account_id AS "accountId", b.id, b.key_id AS "keyId", b.endpoint, b.upstream, b.upstream_key AS "upstreamKey",

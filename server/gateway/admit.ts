@@ -1,9 +1,10 @@
 import type { AdmitAsk, Admitted, Ledger, Refused } from '../billing/lane/ledger.ts';
 import { formatUsd } from '../core/money.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
+import type { HeldBudget } from './batches/held-budget.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
 import type { Slots } from './limits/slots.ts';
-import type { Refusal, Refusals, SpendLimitFigures } from './refusals/refusals.ts';
+import type { HeldByBatches, Refusal, Refusals, SpendLimitFigures } from './refusals/refusals.ts';
 
 /** Step two of a request: admits it with a hold on the budget, or refuses it with the figures of the budget. */
 
@@ -28,6 +29,7 @@ function figuresOf({ spendLimit }: Refused): SpendLimitFigures {
 
 export interface AdmitterParts {
   ledger: Pick<Ledger, 'admit' | 'release'>;
+  heldBudget: HeldBudget;
   refusals: Refusals;
   slots: Slots;
   /** Requests a trial account may run at once. */
@@ -65,8 +67,13 @@ export interface RefusedRequest {
   bound: Pick<ModelRequest['bound'], 'parts'>;
 }
 
-/** The refusal of a request that the ledger refused, with the figures of the budget. */
-export function refusalOf(refusals: Refusals, refused: Refused, request: RefusedRequest): Refusal {
+/** The refusal of a request that the ledger refused, with the figures of the budget. `held`: what batches hold of it. */
+export function refusalOf(
+  refusals: Refusals,
+  refused: Refused,
+  request: RefusedRequest,
+  held: HeldByBatches | null,
+): Refusal {
   const figures = {
     balanceUsd: formatUsd(refused.balance.free),
     heldUsd: formatUsd(refused.balance.held),
@@ -107,7 +114,7 @@ export function refusalOf(refusals: Refusals, refused: Refused, request: Refused
     case 'budget_below_minimum':
       return refusals.budgetShort(figures);
     case 'reserved':
-      return refusals.budgetReserved(figures);
+      return held === null ? refusals.budgetReserved(figures) : refusals.budgetHeldByBatches(figures, held);
     case 'unavailable':
       return refusals.unavailable();
   }
@@ -130,13 +137,13 @@ export function askOf(
   };
 }
 
-export function createAdmitter({ ledger, refusals, slots, trialSlots, metrics }: AdmitterParts) {
+export function createAdmitter({ ledger, heldBudget, refusals, slots, trialSlots, metrics }: AdmitterParts) {
   return async function admit(call: ClientCall, request: ModelRequest): Promise<Admitted | Refusal> {
     const { facts } = request;
     const admission = await ledger.admit(askOf(call, request));
     if (admission.kind === 'refused') {
       metrics.budgetRefusal(metricLabels[admission.reason] ?? admission.reason);
-      return refusalOf(refusals, admission, request);
+      return refusalOf(refusals, admission, request, await heldBudget(call.principal.accountId, admission));
     }
     if (admission.trialOnly && slots.running(call.principal.accountId) > trialSlots) {
       // Not awaited: a release is retried until it succeeds, so it would wait for the whole outage of the database.

@@ -50,6 +50,10 @@ const justified: Record<string, Record<string, string>> = {
   '20261122175532_price_clock': {
     'ALTER TABLE route ADD CONSTRAINT route_cost_clock': 'The column is NULL in what the previous version writes.',
   },
+  '20261123203000_batch_charges': {
+    'ALTER TABLE vendor_batch ADD CONSTRAINT vendor_batch_charged':
+      'The column is NULL in what the previous version writes.',
+  },
   '20261123184000_price_variants': {
     'ALTER TABLE route ADD CONSTRAINT route_cost_variants': 'The column is NULL in what the previous version writes.',
   },

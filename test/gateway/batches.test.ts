@@ -325,6 +325,73 @@ it('money stays held, and is shown as held, while no process lives that accepted
   await settledRow(customer);
 });
 
+describe('a request that only the end of a batch could make room for', () => {
+  it('is told which batch holds the money and what to do, and not to come back in a second', async () => {
+    const batch = { requests: [ask('a', used(1_000, 10))] };
+    const rich = await app.customer();
+    await post(rich, batch);
+    const heldUsd = String(Number(await held(rich)) / 1e12);
+    const customer = await app.customer({ usd: String(Number(heldUsd) + 0.0003) });
+    const made = await clientOf(customer).messages.batches.create(batch);
+    const chat = (path: string, content: string) =>
+      fetch(`${app.baseUrl}/v1/chat/completions${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${customer.secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'big', max_tokens: 600, messages: [{ role: 'user', content }] }),
+      });
+    const answers = [
+      await post(customer, batch),
+      await chat('', 'a'.repeat(1_000)),
+      await chat('/estimate', 'a'.repeat(1_000)),
+    ];
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([429, 'false']);
+      const { error } = (await answer.json()) as { error: Record<string, string> };
+      expect(error).toMatchObject({ held_by_batches_usd: heldUsd, batches: [made.id] });
+      expect(error['message']).toContain(made.id);
+      expect(error['message']).toMatch(/[Cc]ancel a batch or wait for its end, or top up at http/);
+      expect(Number(answer.headers.get('retry-after'))).toBe(59);
+      const hours = (Date.parse(String(error['batches_end_at'])) - Date.now()) / 3_600_000;
+      expect(hours).toBeGreaterThan(23);
+      expect(hours).toBeLessThanOrEqual(24);
+    }
+    // What is free still works, and so does everything once the batch has ended.
+    expect((await chat('', 'ping')).status).toBe(200);
+    await app.simulator.batches.run();
+    await settledRow(customer);
+    expect((await chat('', 'a'.repeat(1_000))).status).toBe(200);
+  });
+
+  it('is told to come back soon where running requests hold enough of it', async () => {
+    const customer = await app.customer({ usd: '0.012' });
+    await post(customer, { requests: [ask('a', 'x')] });
+    const leave = new AbortController();
+    const send = (content: string, more: object, signal: AbortSignal | null = null) =>
+      fetch(`${app.baseUrl}/v1/messages`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${customer.secret}`,
+          'content-type': 'application/json',
+          'anthropic-version': '2023-06-01',
+        },
+        body: JSON.stringify({ model: 'big', max_tokens: 600, messages: [{ role: 'user', content }], ...more }),
+        signal,
+      });
+    const running = await send('[[hang 1]]', { stream: true }, leave.signal);
+    expect(running.status).toBe(200);
+    const answer = await send('ping', {});
+    const { error } = (await answer.json()) as { error: { message: string } };
+    expect([answer.status, answer.headers.get('retry-after'), error.message]).toEqual([
+      429,
+      '1',
+      expect.stringMatching(/reserved by requests/),
+    ]);
+    leave.abort();
+    await app.simulator.batches.run();
+    await settledRow(customer);
+  });
+});
+
 describe('nobody else', () => {
   it('reads, lists, cancels or deletes it', async () => {
     const [owner, stranger] = [await app.customer(), await app.customer()];

@@ -127,6 +127,31 @@ describe.each([
     });
   });
 
+  // https://github.com/BerriAI/litellm/pull/39294: 0.5580 USD were noted, and the vendor's report had 0.8586: the declined attempt was
+  // charged at the other model's price. The pull request names that attempt's figures, and the sum; the answer's follow from both.
+  // https://github.com/QuantumNous/new-api/pull/7162 charged the whole at one price, and attempts without output as well.
+  it('that a model declined behind a long context costs that context at its own price', async () => {
+    const customer = await app.customer({ usd: '100' });
+    const read = { cache_creation_input_tokens: 0, cache_read_input_tokens: 560_186 };
+    const answer = { input_tokens: 2, output_tokens: 135, ...read };
+    const usage = {
+      ...answer,
+      iterations: [
+        { type: 'message', model: 'claude-fable-5', input_tokens: 0, output_tokens: 299, ...read },
+        { type: 'fallback_message', model: 'claude-opus-4-8', ...answer },
+      ],
+    };
+    const entry = await charged(customer, { usage, stream, more: { ...more, system: 'word '.repeat(120_000) } });
+    expect(entry).toMatchObject({
+      usage: { input_tokens: 0, cache_hit_tokens: 560_186, output_tokens: 299 },
+      // 560,186 x 0.5 + 2 x 5 + 135 x 25 USD a million.
+      lines: [{ model: 'opus-4-8', amount_usd: '0.283478' }],
+      // 560,186 x 1 + 299 x 50 beside it.
+      cost_usd: '0.858614',
+      charged_usd: '0.858614',
+    });
+  });
+
   it('with an advisor costs the advice at the price of the model that gave it', async () => {
     const customer = await app.customer({ usd: '1000' });
     const advice = { input_tokens: 823, output_tokens: 1_612, cache_read_input_tokens: 0 };

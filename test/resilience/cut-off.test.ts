@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { AddressInfo } from 'node:net';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { pause, type ServerProcess } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type Cable, layCable } from './cable.ts';
 import { type Service, startService, stream } from './processes.ts';
 
 /** Processes that are cut off from the database, wait for it too long, or have another clock. */
@@ -23,58 +22,6 @@ afterAll(async () => {
   await cable.remove();
   await database.drop();
 });
-
-/** A connection to the database that can be cut. */
-interface Cable {
-  url: string;
-  cut(): void;
-  mend(): void;
-  remove(): Promise<void>;
-}
-
-async function layCable(url: string): Promise<Cable> {
-  const target = new URL(url);
-  const directory = target.searchParams.get('host') ?? decodeURIComponent(target.hostname);
-  const sockets = new Set<Socket>();
-  let isCut = false;
-  const server: Server = createServer((near) => {
-    if (isCut) return void near.destroy();
-    const far = connect(`${directory}/.s.PGSQL.5432`);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.pipe(other);
-      one.on('error', () => undefined);
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
-      });
-    }
-  });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const through = new URL(`postgresql://127.0.0.1:${(server.address() as AddressInfo).port}${target.pathname}`);
-  through.username = target.username;
-  return {
-    url: through.href,
-    cut() {
-      isCut = true;
-      for (const socket of sockets) socket.destroy();
-    },
-    mend() {
-      isCut = false;
-    },
-    async remove() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => {
-        server.close(resolve);
-      });
-    },
-  };
-}
 
 const ask = (server: ServerProcess, secret: string, content: string): Promise<Response> =>
   fetch(`${server.baseUrl}/v1/chat/completions`, {

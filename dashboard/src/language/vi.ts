@@ -65,6 +65,7 @@ export const vi: Texts = {
     account: 'Tài khoản',
     keys: 'API key',
     activity: 'Hoạt động',
+    batches: 'Batch',
     topUp: 'Nạp tiền',
     notices: 'Cảnh báo',
     projects: 'Dự án',
@@ -1040,6 +1041,8 @@ export const vi: Texts = {
     key: 'Key này sai, đã bị xóa hoặc đã hết hạn.',
     keyLimit:
       'Key hoặc tài khoản đã chạm giới hạn riêng {limit} USD. Hãy nâng giới hạn trong mục API key hoặc Cài đặt, hoặc dùng key khác.',
+    batches:
+      'Các batch đang giữ phần số dư còn lại cho đến khi kết thúc. Hãy hủy bớt, chờ batch kết thúc, hoặc nạp thêm.',
     many: 'Quá nhiều yêu cầu cùng lúc. Hãy thử lại khi có yêu cầu kết thúc.',
     noModel: 'Model này không còn trong danh mục. Hãy chọn model khác.',
     notAllowed: 'Key này không được gọi model này. Hãy chọn model khác hoặc key khác.',
@@ -1077,6 +1080,8 @@ export const vi: Texts = {
     INVALID_CODE: 'Mã không đúng. Mã đổi mỗi nửa phút, và mỗi mã chỉ dùng được một lần.',
     INVALID_CREDENTIALS: 'Địa chỉ e-mail hoặc mật khẩu không đúng.',
     INVALID_TOKEN: 'Liên kết này không còn hiệu lực; hãy yêu cầu liên kết mới.',
+    BATCH_UNCONFIRMED: 'Nhà cung cấp chưa xác nhận batch này. Hãy thử lại sau giây lát.',
+    VENDOR_UNREACHABLE: 'Hiện không kết nối được với nhà cung cấp. Hãy thử lại sau.',
     KEY_EXPIRED: 'Key này đã hết hạn; hãy tạo key mới.',
     KEY_CREATED_BEFORE: 'Key này đã được tạo trước đó, bí mật của nó không hiện lại. Hãy thay key để có bí mật mới.',
     KEY_REPLACED: 'Key này đã được thay trước đó: hãy thay key kế tiếp của nó hoặc tạo key mới.',

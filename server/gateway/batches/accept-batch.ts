@@ -11,6 +11,7 @@ import type { Refusal, Refusals } from '../refusals/refusals.ts';
 import { readVendorError, troubleOf } from '../upstream/vendor-errors.ts';
 import type { BatchKeeper } from './batch-keeper.ts';
 import type { BatchGatherer, BatchPlace } from './batch-request.ts';
+import type { HeldBudget } from './held-budget.ts';
 import { type VendorAnswer, VendorAway } from './vendor-calls.ts';
 import { vendorForms } from './vendor-forms.ts';
 
@@ -35,6 +36,7 @@ export interface AskedBatch {
 export interface AcceptBatchParts {
   store: VendorBatches;
   ledger: Pick<Ledger, 'setAside'>;
+  heldBudget: HeldBudget;
   keeper: Pick<BatchKeeper, 'fail'>;
   refusals: Refusals;
   metrics: Pick<Metrics, 'budgetRefusal'>;
@@ -50,15 +52,16 @@ const protocols: Record<BatchForm, 'messages' | 'chat-completions'> = {
 export function createBatchAcceptance({
   store,
   ledger,
+  heldBudget,
   keeper,
   refusals,
   metrics,
   log,
   pollMs,
 }: AcceptBatchParts): AcceptBatch {
-  const budgetRefusal = (refused: Refused): Refusal => {
+  const budgetRefusal = async (accountId: string, refused: Refused): Promise<Refusal> => {
     metrics.budgetRefusal(refused.reason);
-    return refusalOf(refusals, refused, allRequests);
+    return refusalOf(refusals, refused, allRequests, await heldBudget(accountId, refused));
   };
 
   return async ({ batch, gathered, place, requestId, repriced, create }) => {
@@ -83,7 +86,7 @@ export function createBatchAcceptance({
     });
     if (held.kind !== 'set_aside') {
       await store.drop(batch);
-      return held.kind === 'refused' ? budgetRefusal(held) : repriced;
+      return held.kind === 'refused' ? budgetRefusal(accountId, held) : repriced;
     }
     let answer: VendorAnswer;
     try {

@@ -32,6 +32,8 @@ export interface BatchKeeper {
   settle(batch: VendorBatch): Promise<boolean>;
   /** How the vendor of a batch is reached; null: it cannot be at the moment. */
   reach(batch: VendorBatch): { reach: Reach; upstream: UpstreamRecord } | null;
+  /** Asks the vendor to stop a batch that runs; what it answered before is charged. Null: the vendor could not be asked. */
+  cancel(batch: VendorBatch): Promise<VendorBatch | null>;
   /** Ends a batch that no vendor runs: what is held for it is free again. */
   fail(batch: Pick<VendorBatch, 'accountId' | 'id'>): Promise<void>;
   close(): Promise<void>;
@@ -49,20 +51,26 @@ export interface BatchKeeperParts {
   pollMs: number;
 }
 
+/** `unread`: its results could not be read to their end; `unanswered`: they could, and lines were missing. */
+type Settling = 'settled' | 'unread' | 'unanswered';
+
 /** Batches that a process takes at a time. */
 const taken = 8;
 /** A process that has taken a batch gets so many polls of time, before another one takes it. */
 const leasePolls = 10;
-/** After so many tries, lines that the results never had are settled at nothing. */
+/** After so many whole readings, lines that the results never had are settled at nothing. */
 const maxAttempts = 5;
-/** The vendor ends a batch within a day. One that it says nothing of for three is given up: its customer never gets an answer. */
+/**
+ * The vendor ends a batch within a day. One that it says nothing of for three is given up, and so are results that cannot be read for
+ * three days after their end: until then a vendor that is away must not make them free.
+ */
 const givenUpMs = 72 * 3_600_000;
 const linesAtOnce = 1_000;
 
 export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
   const { store, calls, ledger, catalog, router, metrics, log, pollMs } = parts;
   const stop = new AbortController();
-  const settling = new Map<string, Promise<boolean>>();
+  const settling = new Map<string, Promise<Settling>>();
 
   const reachOf: BatchKeeper['reach'] = (batch) => {
     const upstream = catalog.upstream(batch.upstream);
@@ -91,38 +99,50 @@ export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
     return noted ?? store.again(batch);
   };
 
+  const cancel: BatchKeeper['cancel'] = async (batch) => {
+    if (batch.state !== 'in_progress') return batch;
+    const answer = await asked(batch, (reach) => vendorForms[batch.form].cancel(batch, reach));
+    return answer === null ? null : ((await look(batch)) ?? batch);
+  };
+
   const fail: BatchKeeper['fail'] = async ({ accountId, id }) => {
     await ledger.endBatch({ accountId, requestId: id });
-    await store.close({ accountId, id }, true);
+    await store.close({ accountId, id }, { charged: 0n, failed: true });
   };
 
-  const settle = (batch: VendorBatch): Promise<boolean> => {
+  const settle: BatchKeeper['settle'] = async (batch) => (await run(batch)) === 'settled';
+
+  const run = (batch: VendorBatch): Promise<Settling> => {
     const known = settling.get(batch.id);
     if (known !== undefined) return known;
-    const run = settleOnce(batch).finally(() => settling.delete(batch.id));
-    settling.set(batch.id, run);
-    return run;
+    const begun = settleOnce(batch).finally(() => settling.delete(batch.id));
+    settling.set(batch.id, begun);
+    return begun;
   };
 
-  const settleOnce = async (batch: VendorBatch): Promise<boolean> => {
-    if (batch.settledAt !== null) return true;
+  const settleOnce = async (batch: VendorBatch): Promise<Settling> => {
+    if (batch.settledAt !== null) return 'settled';
     const found = reachOf(batch);
-    if (batch.seenAt === null || found === null) return false;
+    if (batch.seenAt === null || found === null) return 'unread';
+    const isGivenUp = Date.now() - batch.seenAt.getTime() >= givenUpMs;
     const strangers = { count: 0 };
     const settler = await createLineSettler(parts, { ...batch, seenAt: batch.seenAt });
     let isWhole = true;
     for (const ask of vendorForms[batch.form].results(batch, found.reach)) {
-      const stream = await calls.open(found.reach, ask);
-      if ('status' in stream) {
+      const stream = await calls.open(found.reach, ask).catch(() => null);
+      if (stream === null || 'status' in stream) {
         isWhole = false;
         continue;
       }
       try {
         for await (const lines of readResults(batch, found.upstream, stream, store, strangers)) {
           // Another process, or the next run of this one, goes on.
-          if (stop.signal.aborted) return false;
+          if (stop.signal.aborted) return 'unread';
           await settler.settle(lines);
         }
+      } catch (error) {
+        if (!isGivenUp) throw error;
+        isWhole = false;
       } finally {
         stream.destroy();
       }
@@ -131,10 +151,11 @@ export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
       metrics.fault('batch_results');
       log.warn({ requestId: batch.id, lines: strangers.count }, 'a vendor answered what no batch had asked');
     }
+    if (!isWhole && !isGivenUp) return 'unread';
     const missing = await settler.missing();
     const ending = endingOfMissing(batch);
-    const isStrange = missing.length > 0 && ending === 'errored';
-    if ((isStrange || !isWhole) && batch.attempts < maxAttempts) return false;
+    const isStrange = missing.length > 0 && (ending === 'errored' || !isWhole);
+    if (isStrange && isWhole && batch.attempts < maxAttempts) return 'unanswered';
     if (isStrange) {
       metrics.fault('batch_results');
       log.warn(
@@ -144,8 +165,8 @@ export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
     }
     await settler.settleMissing(ending);
     await ledger.endBatch({ accountId: batch.accountId, requestId: batch.id });
-    await store.close(batch, false);
-    return true;
+    await store.close(batch, { charged: await settler.charged(), failed: false });
+    return 'settled';
   };
 
   /** One batch whose turn it is. */
@@ -171,15 +192,16 @@ export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
       await asked(now, (reach) => vendorForms[now.form].cancel(now, reach));
     if (now.state === 'failed') return fail(now);
     if (now.state !== 'ended') return;
-    if (!(await settle(now).catch(logged(now)))) return store.putOff(now, pollMs, true);
+    const settled = await run(now).catch(logged(now));
+    if (settled !== 'settled') return store.putOff(now, pollMs, settled === 'unanswered');
     if (now.erased) await forget(now);
   };
 
   const logged =
     (batch: VendorBatch) =>
-    (error: unknown): false => {
+    (error: unknown): 'unread' => {
       log.warn({ requestId: batch.id, ...describeError(error) }, 'the results of a batch were not read to their end');
-      return false;
+      return 'unread';
     };
 
   /** Makes the vendor forget what an erased account has asked. */
@@ -190,7 +212,7 @@ export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
       await calls.ask(found.reach, ask).catch(() => null);
   };
 
-  const run = async (): Promise<void> => {
+  const keepAll = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       try {
         for (const batch of await store.takeDue(taken, pollMs * leasePolls)) {
@@ -204,12 +226,13 @@ export function createBatchKeeper(parts: BatchKeeperParts): BatchKeeper {
       await delay(Math.max(50, pollMs / 4), undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
     }
   };
-  const running = run();
+  const running = keepAll();
 
   return {
     look,
     settle,
     reach: reachOf,
+    cancel,
     fail,
     async close() {
       stop.abort();
@@ -359,6 +382,17 @@ async function createLineSettler(
         return lines.length === 0;
       });
       return missing;
+    },
+
+    /** What all lines came to. */
+    async charged(): Promise<bigint> {
+      let charged = 0n;
+      for (let after: Buffer | null = null; ; ) {
+        const lines = await store.linesAfter(batch, after, linesAtOnce);
+        if (lines.length === 0) return charged;
+        after = lines.at(-1)?.digest ?? null;
+        charged += await store.chargedOf(accountId, lines.map(idOf));
+      }
     },
 
     /** Settles what was never answered, at nothing. */

@@ -235,16 +235,9 @@ export function registerMessageBatches(app: FastifyInstance, parts: MessageBatch
     { config: { protocol: 'messages', authenticate: 'now', bodyless: true } },
     async (request, response) => {
       const batch = await current(request);
-      const found = batch.state === 'in_progress' ? keeper.reach(batch) : null;
-      if (found === null) {
-        if (batch.state !== 'in_progress') return answer(request, response, present(batch));
-        throw new RefusalError(refusals.upstreamUnavailable());
-      }
-      const form = vendorForms.messages;
-      await calls.ask(found.reach, form.cancel(batch, found.reach)).catch(() => {
-        throw new RefusalError(refusals.upstreamUnavailable());
-      });
-      return answer(request, response, present((await keeper.look(batch)) ?? batch));
+      const canceled = await keeper.cancel(batch);
+      if (canceled === null) throw new RefusalError(refusals.upstreamUnavailable());
+      return answer(request, response, present(canceled));
     },
   );
 

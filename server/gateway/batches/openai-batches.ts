@@ -240,14 +240,8 @@ export function registerOpenaiBatches(app: FastifyInstance, parts: MessageBatchP
   );
 
   app.post('/v1/batches/:name/cancel', { config: { ...chat, bodyless: true } }, async (request, response) => {
-    const batch = await current(request);
-    if (batch.state !== 'in_progress') return answer(request, response, presentBatch(batch));
-    const found = keeper.reach(batch);
-    if (found === null) return stop(refusals.upstreamUnavailable());
-    await calls
-      .ask(found.reach, vendorForms.openai.cancel(batch, found.reach))
-      .catch(() => stop(refusals.upstreamUnavailable()));
-    return answer(request, response, presentBatch((await keeper.look(batch)) ?? batch));
+    const canceled = await keeper.cancel(await current(request));
+    return answer(request, response, presentBatch(canceled ?? stop(refusals.upstreamUnavailable())));
   });
 
   function pageSize(limit: string | undefined, of: 'files' | 'batches'): number {

@@ -85,7 +85,7 @@ const sentences: Record<string, string> = {
   413: 'The request is larger than 32 MB.',
   415: 'The body is not uncompressed JSON in UTF-8.',
   422: "The model's upstream understood the request and will not do it; in the vendor's own words.",
-  429: 'The rest of the budget is reserved by running requests, or too many run at once. Try again after `retry-after` seconds.',
+  429: 'The rest of the budget is reserved by running requests, or too many run at once: try again after `retry-after` seconds. Or batches hold it (`budget_held_by_batches`): the message says which, and until when.',
   500: 'A fault of the service.',
   502: "The model's upstream failed or could not be reached.",
   503: 'The service or the model is not available at the moment.',

@@ -7,6 +7,7 @@ import type { Keyring } from '../../keys/keyring.ts';
 import type { RequestBound } from '../../metering/bound.ts';
 import { requestIdHeaders } from '../../runtime/http.ts';
 import { askOf, refusalOf } from '../admit.ts';
+import type { HeldBudget } from '../batches/held-budget.ts';
 import { bodyOf } from '../entrance/model-routes.ts';
 import { createRequestBytes } from '../entrance/request-bytes.ts';
 import type { Standing } from '../entrance/standing.ts';
@@ -26,6 +27,7 @@ import { presentTier, principalOf } from './usage.ts';
 
 export interface EstimateParts extends ReaderParts {
   ledger: Pick<Ledger, 'estimate'>;
+  heldBudget: HeldBudget;
   standing: Standing;
   refusals: Refusals;
   slots: Slots;
@@ -56,7 +58,7 @@ export function createEstimator(parts: EstimateParts): Estimator {
 
 /** Estimates without taking a slot. */
 function createEstimate(parts: Omit<EstimateParts, 'slots' | 'trialSlots'>) {
-  const { ledger, standing, refusals } = parts;
+  const { ledger, heldBudget, standing, refusals } = parts;
   const read = createReader(parts);
   return async (call: ReadCall): Promise<{ trialOnly: boolean; answer: Record<string, unknown> }> => {
     const shut = await standing.look(call.principal, call.bytes.raw.length);
@@ -64,7 +66,10 @@ function createEstimate(parts: Omit<EstimateParts, 'slots' | 'trialSlots'>) {
     const request = await read(call);
     if ('status' in request) throw new RefusalError(request);
     const estimate = await ledger.estimate(askOf(call, request));
-    if (estimate.kind === 'refused') throw new RefusalError(refusalOf(refusals, estimate, request));
+    if (estimate.kind === 'refused') {
+      const held = await heldBudget(call.principal.accountId, estimate);
+      throw new RefusalError(refusalOf(refusals, estimate, request, held));
+    }
     return {
       trialOnly: estimate.trialOnly,
       answer: {

@@ -54,6 +54,7 @@ export type RefusalName =
   | 'budget_exhausted'
   | 'budget_short'
   | 'budget_reserved'
+  | 'budget_held_by_batches'
   | 'key_limit_reached'
   | 'member_limit_reached'
   | 'project_limit_reached'
@@ -112,6 +113,19 @@ export interface SpendLimitFigures {
   /** RFC 3339; null: not by itself. */
   returnsAt: string | null;
   burnMinutes?: number;
+}
+
+/** What batches hold of a budget. */
+export interface HeldByBatches {
+  /** Decimal USD. */
+  heldUsd: string;
+  count: number;
+  /** As clients know them, the one that holds most first; some of them. */
+  names: readonly string[];
+  /** RFC 3339: when the first of them must have ended. */
+  endAt: string;
+  /** Seconds until then, at least 60. */
+  untilS: number;
 }
 
 const limitSubjects: Readonly<Record<LimitOwner, string>> = {
@@ -445,6 +459,24 @@ const budgetRefusals = (topUpUrl: string) => ({
     retryAfterS: 1,
     extra: budgetExtra(figures),
     message: `The remaining budget is reserved by requests of this account that are still running (${figures.heldUsd} USD); try again when they end.${sentenceOfBound(figures)}`,
+  }),
+  // A retry within seconds cannot succeed: a batch may take a day.
+  budgetHeldByBatches: (figures: BudgetFigures, held: HeldByBatches): Refusal => ({
+    name: 'budget_held_by_batches',
+    status: 429,
+    code: 'budget_held_by_batches',
+    final: true,
+    retryAfterS: held.untilS,
+    extra: {
+      ...budgetExtra(figures),
+      held_by_batches_usd: held.heldUsd,
+      batches: held.names,
+      batches_end_at: held.endAt,
+    },
+    message:
+      `${held.heldUsd} USD of the budget are held by ${held.count === 1 ? `the batch ${held.names[0]}` : `${held.count} batches of this account (${held.names.join(', ')}${held.count > held.names.length ? ', …' : ''})`}, ` +
+      `which can run until ${held.endAt}; ${figures.balanceUsd} USD are free, and this request needs at least ${figures.requiredUsd ?? 'more'} USD. ` +
+      `Cancel a batch or wait for its end, or top up at ${topUpUrl}: the same API key works again then.${sentenceOfBound(figures)}`,
   }),
   budgetUsedUp: (): Refusal => ({
     name: 'budget_exhausted',
