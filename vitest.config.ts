@@ -3,7 +3,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const left = [
   'test/browser/**',
-  'test/citus/**',
   'test/clients/**',
   'test/bench/**',
   'test/hostile/**',

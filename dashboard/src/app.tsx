@@ -44,6 +44,7 @@ const accountPages: readonly (readonly [string, ComponentType])[] = [
   [pages.keys, lazy(() => import('./pages/keys.tsx'))],
   [pages.activity, lazy(() => import('./pages/activity.tsx'))],
   [pages.entry, lazy(() => import('./pages/entry.tsx'))],
+  [pages.batches, lazy(() => import('./pages/batches.tsx'))],
   [pages.topUp, lazy(() => import('./pages/top-up.tsx'))],
   [pages.order, lazy(() => import('./pages/order.tsx'))],
   [pages.playground, lazy(() => import('./pages/playground.tsx'))],

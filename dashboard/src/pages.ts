@@ -21,6 +21,7 @@ export const pages = {
   projects: '/projects',
   activity: '/activity',
   entry: '/activity/:requestId',
+  batches: '/batches',
   topUp: '/topup',
   order: '/orders/:id',
   models: '/models',

@@ -42,6 +42,7 @@ const groups: readonly { title: NavName; items: readonly (readonly [string, NavN
       [pages.keys, 'keys', 'key'],
       [pages.projects, 'projects', 'folder'],
       [pages.activity, 'activity', 'activity'],
+      [pages.batches, 'batches', 'layers'],
       [pages.topUp, 'topUp', 'wallet'],
       [pages.notices, 'notices', 'bell'],
       [pages.members, 'members', 'people'],

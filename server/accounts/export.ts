@@ -3,6 +3,7 @@ import { listArchivedMonths } from '../billing/archive/archived-months.ts';
 import { readAttributions } from '../billing/reads/attributed-usage.ts';
 import { readLedger } from '../billing/reads/usage.ts';
 import { formatPrice, formatUsd } from '../core/money.ts';
+import { cost, type UnitPrices } from '../core/price.ts';
 
 /**
  * The export of an account: everything that is stored about it and is its holder's, as lines of JSON, a record each with
@@ -72,6 +73,16 @@ const records: readonly (readonly [type: string, text: string])[] = [
             ${usd('held')} AS held_usd, expires_at, reason, created_at FROM "grant" WHERE account_id = $1 ORDER BY created_at, id`,
   ],
   [
+    'batch',
+    `SELECT id, form, endpoint, state, key_id, lines, succeeded, errored, canceled, expired, ${usd('bound')} AS bound_usd,
+            ${usd('charged')} AS charged_usd, created_at, expires_at, ended_at, settled_at
+     FROM vendor_batch WHERE account_id = $1 ORDER BY id`,
+  ],
+  [
+    'batch_file',
+    'SELECT id, endpoint, key_id, bytes::text, lines, created_at, deleted_at FROM vendor_batch_file WHERE account_id = $1 ORDER BY id',
+  ],
+  [
     'notice',
     'SELECT kind, subject, facts, created_at, cleared_at FROM notice WHERE account_id = $1 ORDER BY created_at',
   ],
@@ -102,26 +113,49 @@ export async function* exportAccount(
     await nextTurn();
     if (page.items.length > 0)
       yield page.items
-        .map(({ prices, cost, charged, requestId, createdAt, keyId, model, protocol, usage, outcome, ...entry }) =>
-          lineOf('ledger_entry', {
-            request_id: requestId,
-            created_at: createdAt,
-            key_id: keyId,
-            model,
-            protocol,
-            usage,
-            prices: Object.fromEntries(Object.entries(prices).map(([pool, price]) => [pool, formatPrice(price)])),
-            cost_usd: formatUsd(cost),
-            charged_usd: formatUsd(charged),
-            outcome,
-            usage_source: entry.usageSource,
-            latency_ms: entry.latencyMs,
-            ...noted.get(requestId),
-          }),
+        .map(
+          ({ prices, cost: came, charged, requestId, createdAt, keyId, model, protocol, usage, outcome, ...entry }) =>
+            lineOf('ledger_entry', {
+              request_id: requestId,
+              created_at: createdAt,
+              key_id: keyId,
+              model,
+              protocol,
+              usage,
+              prices: pricesOf(prices),
+              ...(entry.variant === null ? {} : { variant: entry.variant }),
+              // With the pools they make up the cost.
+              ...(entry.units.length === 0
+                ? {}
+                : {
+                    units: entry.units.map(({ unit, count, price }) => ({ unit, count, price_usd: formatUsd(price) })),
+                  }),
+              ...(entry.lines.length === 0
+                ? {}
+                : {
+                    lines: entry.lines.map((line) => ({
+                      model: line.model,
+                      usage: line.usage,
+                      prices: pricesOf(line.price),
+                      cost_usd: formatUsd(cost(line.usage, line.price)),
+                    })),
+                  }),
+              cost_usd: formatUsd(came),
+              charged_usd: formatUsd(charged),
+              outcome,
+              usage_source: entry.usageSource,
+              latency_ms: entry.latencyMs,
+              ...noted.get(requestId),
+            }),
         )
         .join('');
     after = page.next;
   } while (after !== null);
+}
+
+function pricesOf({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: UnitPrices): Record<string, string> {
+  const pools = { input, cacheHit, cacheWrite5m, cacheWrite1h, output };
+  return Object.fromEntries(Object.entries(pools).map(([pool, price]) => [pool, formatPrice(price)]));
 }
 
 function lineOf(type: string, record: Readonly<Record<string, unknown>>): string {

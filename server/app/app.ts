@@ -158,6 +158,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   const control = await createControlPlane(fastify, {
     ...shared,
     estimate: data.estimate,
+    batches: data.consoleBatches,
     databaseUrl,
     databaseDirectUrl,
     publicUrl: config.publicUrl,

@@ -60,6 +60,7 @@ export interface ControlPlaneParts {
   router: Pick<Router, 'health'>;
   mismatches: ModelMismatches;
   estimate: Domains['estimate'];
+  batches: Domains['batches'];
   /** The vendors that operators choose from; default: those of the example files. */
   vendors?: () => Promise<readonly Vendor[]>;
   /** What operators set up, in force now. */
@@ -182,6 +183,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       modelMismatches: mismatches,
       upstreamHealth: router.health,
       estimate: parts.estimate,
+      batches: parts.batches,
       downloads,
       archivedLines,
       ...sales.domains,

@@ -1,6 +1,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Erasure } from '../accounts/erasure.ts';
 import type { ArchivedLines } from '../billing/archive/archived-lines.ts';
+import type { HeldBatch } from '../billing/vendor-batches.ts';
 import type { Books } from '../books/books.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { CatalogChanges } from '../catalog/changes.ts';
@@ -73,6 +74,16 @@ export interface Domains {
     | { kind: 'refused'; reason: string; param: string | null; status: number; message: string }
     | { kind: 'unknown_key' }
   >;
+  /** Batches as their account's holder sees them. */
+  batches: {
+    /** Newest first, before an id. */
+    list(accountId: string, page: { limit: number; before?: string }): Promise<HeldBatch[]>;
+    find(accountId: string, id: string): Promise<HeldBatch | null>;
+    /** Its id at the model endpoints. */
+    nameOf(batch: Pick<HeldBatch, 'form' | 'id'>): string;
+    /** The batch afterwards; one that does not run stays as it is. */
+    cancel(batch: HeldBatch): Promise<HeldBatch | 'not_confirmed' | 'unreachable'>;
+  };
   /** The state of upstreams in this process. */
   upstreamHealth(): UpstreamHealth[];
   downloads: LedgerDownloads;

@@ -20,6 +20,7 @@ import './keys/machine-logins.ts';
 import './billing/grants.ts';
 import './billing/budget.ts';
 import './billing/ledger.ts';
+import './billing/batches.ts';
 import './billing/usage.ts';
 import './billing/attribution.ts';
 import './people/access-tokens.ts';

@@ -38,6 +38,7 @@ const forPerson = [
   'projects',
   'activity',
   'entry',
+  'batches',
   'topUp',
   'order',
   'models',

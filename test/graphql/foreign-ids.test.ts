@@ -195,6 +195,12 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
     `mutation { createNoticeChannel(input: { kind: TELEGRAM, name: "t", target: "12345", secret: "123456789:AAExampleTokenOfABotThatIsPlayed_0000" }) { ... on CreatedNoticeChannel { channel { id } } } }`,
   );
   const project = await send(browser, 'mutation { createProject(input: { name: "p" }) { ... on Project { id } } }');
+  const batchId = uuidv7();
+  await pool.query(
+    `INSERT INTO vendor_batch (account_id, id, key_id, form, endpoint, upstream, vendor_id, state, lines, bound, models)
+     VALUES ($1, $2, $1, 'messages', '/v1/messages', 'sim', 'x', 'in_progress', 1, 0, '[{ "model": "big", "upstreamModel": "x", "priceId": "x", "prices": { "input": 1, "cacheHit": 1, "cacheWrite5m": 1, "cacheWrite1h": 1, "output": 1 } }]')`,
+    [accountId, batchId],
+  );
   const keyId = (key['createKey'] as unknown as { key: { id: string } }).key.id;
   return {
     Account: encodeId('Account', accountId),
@@ -213,6 +219,7 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
     NoticeChannel: (channel['createNoticeChannel'] as unknown as { channel: { id: string } }).channel.id,
     WebhookEndpoint: endpointId,
     WebhookDelivery: delivery['sendTestWebhook']?.['id'] ?? '',
+    Batch: encodeId('Batch', `${accountId}/${batchId}`),
     LedgerEntry: encodeId('LedgerEntry', `${accountId}/${await finishRequest(accountId, keyId)}`),
   };
 }
@@ -235,7 +242,7 @@ const sameKind: Record<string, string> = { PaidOrder: 'Order', SecondAccessToken
 function missing(type: string): string {
   if (type === 'Session' || type === 'Passkey' || type === 'Identity') return randomUUID();
   if (type === 'Member') return encodeId(type, `${randomUUID()}/${randomUUID()}`);
-  if (type === 'LedgerEntry') return encodeId(type, `${randomUUID()}/${uuidv7()}`);
+  if (type === 'LedgerEntry' || type === 'Batch') return encodeId(type, `${randomUUID()}/${uuidv7()}`);
   return encodeId(sameKind[type] ?? type, randomUUID());
 }
 
@@ -341,6 +348,7 @@ const subjects: Record<string, string> = {
   'Account.ledger': 'ApiKey',
   'Account.usage': 'ApiKey',
   'Mutation.approveMachineLogin': 'Account',
+  'Mutation.cancelBatch': 'Batch',
   'Mutation.cancelOrder': 'Order',
   'Mutation.createAccessToken': 'Account',
   'Mutation.createAccountExport': 'Account',

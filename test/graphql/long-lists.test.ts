@@ -52,6 +52,7 @@ const business = (node: string, args?: () => string): Walk => ({
 const walks: Record<string, Walk> = {
   'Account.accessTokens': account(),
   'Account.attributedUsage': account(() => 'by: SESSION', 'label'),
+  'Account.batches': account(),
   'Account.keys': account(),
   'Account.ledger': account(undefined, 'requestId'),
   'Account.notices': account(),

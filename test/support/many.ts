@@ -114,6 +114,26 @@ function tables({ accountId, batchId, endpointId, day }: Crowd): [string, Record
       },
     ],
     [
+      'vendor_batch',
+      {
+        account_id: own,
+        id: requestId,
+        key_id: hex('key'),
+        form: "'messages'",
+        endpoint: "'/v1/messages'",
+        upstream: "'sim'",
+        vendor_id: "'batch-' || n",
+        state: "'ended'",
+        lines: '1',
+        bound: '1',
+        models: `'[{ "model": "sim-small", "upstreamModel": "x", "priceId": "x", "prices": { "input": 1, "cacheHit": 1, "cacheWrite5m": 1, "cacheWrite1h": 1, "output": 1 } }]'`,
+        seen_at: ago,
+        settled_at: ago,
+        charged: '1',
+        created_at: ago,
+      },
+    ],
+    [
       'hold',
       {
         account_id: own,

@@ -87,6 +87,9 @@ export const consoleOperations = {
     'budgetChanged~',
     'ledgerAppended~',
     'archivedMonths',
+    'listBatches*',
+    'findBatch',
+    'cancelBatch',
   ],
   machines: [
     'machineLogin',

@@ -349,6 +349,30 @@ export type AuditAction =
   /** A webhook endpoint got a new secret. */
   | 'WEBHOOK_ROTATE';
 
+/** Whose words a batch was asked for in. */
+export type BatchForm =
+  /** As Anthropic has it: `/v1/messages/batches`. */
+  | 'MESSAGES'
+  /** As OpenAI has it: `/v1/batches` with a file of lines. */
+  | 'OPENAI'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER';
+
+/** How far a batch is. */
+export type BatchState =
+  /** The vendor was asked to stop it. */
+  | 'CANCELING'
+  /** The vendor has ended it; its lines are charged as their results are read. */
+  | 'ENDED'
+  /** The vendor never ran it, and nothing is charged. */
+  | 'FAILED'
+  /** The vendor runs it. */
+  | 'IN_PROGRESS'
+  /** Something that this version of the service does not know; only in answers. */
+  | 'OTHER'
+  /** Its money is held, and the vendor has not confirmed it yet. */
+  | 'PREPARING';
+
 /** Why a vendor’s bill may differ from the ledger. */
 export type BillCause =
   /** The route does not say what requests cost. */
@@ -2382,6 +2406,7 @@ export type NodeQuery = { node:
     | { __typename: 'Account', id: string }
     | { __typename: 'ApiKey', id: string }
     | { __typename: 'BankTransfer', id: string }
+    | { __typename: 'Batch', id: string }
     | { __typename: 'CatalogEntry', id: string }
     | { __typename: 'LedgerEntry', id: string }
     | { __typename: 'Model', id: string }
@@ -3197,6 +3222,8 @@ export type BookTaxesFragment = { foreignIncome: number, foreignNet: boolean, fo
 
 export type JournalAccountFragment = { number: string, role: JournalAccountRole };
 
+export type BatchFragment = { bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState, succeeded: number, key: { id: string, name: string } | null };
+
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
   active?: boolean | null | undefined;
@@ -3219,6 +3246,7 @@ export type FindKeyQuery = { node:
     | { __typename: 'Account' }
     | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
     | { __typename: 'BankTransfer' }
+    | { __typename: 'Batch' }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
     | { __typename: 'Model' }
@@ -3304,6 +3332,7 @@ export type ProjectQuery = { node:
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
     | { __typename: 'BankTransfer' }
+    | { __typename: 'Batch' }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
     | { __typename: 'Model' }
@@ -3481,6 +3510,51 @@ export type ArchivedMonthsQueryVariables = Exact<{
 
 
 export type ArchivedMonthsQuery = { account: { archivedMonths: Array<{ archivedAt: string, from: string, inDownloads: boolean, month: string, to: string }> } | null };
+
+export type ListBatchesQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  after?: string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ListBatchesQuery = { account: { batches: { edges: Array<{ cursor: string, node: { bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState, succeeded: number, key: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type FindBatchQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type FindBatchQuery = { node:
+    | { __typename: 'AccessToken' }
+    | { __typename: 'Account' }
+    | { __typename: 'ApiKey' }
+    | { __typename: 'BankTransfer' }
+    | { __typename: 'Batch', bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState, succeeded: number, key: { id: string, name: string } | null }
+    | { __typename: 'CatalogEntry' }
+    | { __typename: 'LedgerEntry' }
+    | { __typename: 'Model' }
+    | { __typename: 'Order' }
+    | { __typename: 'Plan' }
+    | { __typename: 'Project' }
+    | { __typename: 'Route' }
+    | { __typename: 'Upstream' }
+    | { __typename: 'User' }
+    | { __typename: 'WebhookEndpoint' }
+   | null };
+
+export type CancelBatchMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type CancelBatchMutation = { cancelBatch:
+    | { __typename: 'Batch', bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState, succeeded: number, key: { id: string, name: string } | null }
+    | { __typename: 'ConflictError', code: string, message: string }
+    | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
+    | { __typename: 'NotAllowedError', code: string, message: string }
+    | { __typename: 'NotFoundError', code: string, message: string }
+   };
 
 export type MachineLoginQueryVariables = Exact<{
   code: string;
@@ -3936,6 +4010,7 @@ export type TransferProposalsQuery = { node:
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
     | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
+    | { __typename: 'Batch' }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
     | { __typename: 'Model' }

@@ -72,6 +72,8 @@ import type {
   BusinessQueryVariables,
   CacheSavingsQuery,
   CacheSavingsQueryVariables,
+  CancelBatchMutation,
+  CancelBatchMutationVariables,
   CancelOrderMutation,
   CancelOrderMutationVariables,
   CatalogQuery,
@@ -152,6 +154,8 @@ import type {
   EraseAccountMutationVariables,
   EstimateQuery,
   EstimateQueryVariables,
+  FindBatchQuery,
+  FindBatchQueryVariables,
   FindKeyQuery,
   FindKeyQueryVariables,
   FindOrdersToMatchQuery,
@@ -182,6 +186,8 @@ import type {
   ListAnomaliesQueryVariables,
   ListBankTransfersQuery,
   ListBankTransfersQueryVariables,
+  ListBatchesQuery,
+  ListBatchesQueryVariables,
   ListBusinessChannelsQuery,
   ListBusinessChannelsQueryVariables,
   ListBusinessNoticesQuery,
@@ -673,6 +679,15 @@ export type LedgerAppendedAnswer = LedgerAppendedSubscription['ledgerAppended'];
 
 /** What `archivedMonths` answers. */
 export type ArchivedMonthsAnswer = Below<ArchivedMonthsQuery['account'], 'archivedMonths'>;
+
+/** What `listBatches` answers. */
+export type ListBatchesAnswer = Below<ListBatchesQuery['account'], 'batches'>;
+
+/** What `findBatch` answers. */
+export type FindBatchAnswer = FindBatchQuery['node'];
+
+/** What `cancelBatch` answers. */
+export type CancelBatchAnswer = CancelBatchMutation['cancelBatch'];
 
 /** What `machineLogin` answers. */
 export type MachineLoginAnswer = MachineLoginQuery['machineLogin'];
@@ -1808,6 +1823,33 @@ export interface ConsoleLedger {
    * ```
    */
   archivedMonths(variables?: ArchivedMonthsQueryVariables, options?: RequestOptions): Pending<ArchivedMonthsAnswer>;
+  /**
+   * Batches, the newest first. Deleted ones are left out.
+   *
+   * @example
+   * ```ts
+   * for await (const each of steyg.console.ledger.listBatches()) console.log(each);
+   * ```
+   */
+  listBatches(variables?: ListBatchesQueryVariables, options?: RequestOptions): Paged<ListBatchesAnswer>;
+  /**
+   * Any object by its global id; null when there is none that you may see.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.ledger.findBatch({ id: id });
+   * ```
+   */
+  findBatch(variables: FindBatchQueryVariables, options?: RequestOptions): Pending<FindBatchAnswer>;
+  /**
+   * Asks the vendor to stop a batch. What it answered before is charged; what is held for the rest is free again when the batch has ended. A batch that has ended stays as it is.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.ledger.cancelBatch({ id: id });
+   * ```
+   */
+  cancelBatch(variables: CancelBatchMutationVariables, options?: RequestOptions): Pending<CancelBatchAnswer>;
 }
 
 /** Operations on machines. */

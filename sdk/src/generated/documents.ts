@@ -9,6 +9,7 @@ const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinut
 const attributedUsage = 'fragment AttributedUsage on AttributedUsage{charged cost firstAt label lastAt model requests tokens{...Tokens}}';
 const backupCodes = 'fragment BackupCodes on BackupCodes{backupCodes}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bank bin name demonstration}';
+const batch = 'fragment Batch on Batch{bound cancelAt canceled charged createdAt endedAt endpoint errored expired expiresAt form held id key{id name}lines models name settledAt state succeeded}';
 const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
 const budget = 'fragment Budget on Budget{charged expired free granted grants{...Grant}held}';
 const burnLimit = 'fragment BurnLimit on BurnLimit{amount minutes}';
@@ -138,6 +139,9 @@ export const documents = {
   budgetChanged: { kind: 'subscription', path: 'budgetChanged', text: 'subscription budgetChanged($accountId:ID){budgetChanged(accountId:$accountId){...Budget}}' + budget + grant },
   ledgerAppended: { kind: 'subscription', path: 'ledgerAppended', text: 'subscription ledgerAppended($accountId:ID){ledgerAppended(accountId:$accountId){...LedgerEntry}}' + apiKey + burnLimit + keySpend + ledgerEntry + priceHours + priceMoment + priceVariantChoice + project + promptTier + receiptLine + requestAttribution + runLine + spendLimits + tokens + unitLine },
   archivedMonths: { kind: 'query', path: 'account.archivedMonths', text: 'query archivedMonths($accountId:ID$from:DateTime$to:DateTime){account(id:$accountId){archivedMonths(from:$from to:$to){archivedAt from inDownloads month to}}}' },
+  listBatches: { kind: 'query', path: 'account.batches', text: 'query listBatches($accountId:ID$after:String$first:Int){account(id:$accountId){batches(after:$after first:$first){edges{cursor node{...Batch}}pageInfo{...PageInfo}}}}' + batch + pageInfo },
+  findBatch: { kind: 'query', path: 'node', text: 'query findBatch($id:ID!){node(id:$id){__typename ...on Batch{...Batch}}}' + batch },
+  cancelBatch: { kind: 'mutation', path: 'cancelBatch', text: 'mutation cancelBatch($id:ID!){cancelBatch(input:{id:$id}){__typename ...Batch ...Problem}}' + batch + problem },
   shop: { kind: 'query', path: 'shop', text: 'query shop{shop{open demonstration}}' },
   plans: { kind: 'query', path: 'plans', text: 'query plans{plans{...Plan}}' + plan },
   order: { kind: 'query', path: 'order', text: 'query order($id:ID!){order(id:$id){...Order}}' + bankAccount + creditNote + order + orderInvoice + orderPayment + paymentInstructions },

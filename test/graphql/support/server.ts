@@ -30,6 +30,7 @@ import { createOwnData } from '../../../server/app/own-data.ts';
 import { createSales } from '../../../server/app/sales.ts';
 import { createSettingsTests } from '../../../server/app/settings-tests.ts';
 import { createArchivedLines } from '../../../server/billing/archive/archived-lines.ts';
+import { createVendorBatches } from '../../../server/billing/vendor-batches.ts';
 import { createCatalog } from '../../../server/catalog/catalog.ts';
 import { createCatalogChanges } from '../../../server/catalog/changes.ts';
 import { createModelMismatches } from '../../../server/catalog/model-mismatches.ts';
@@ -40,6 +41,7 @@ import { formatUsd } from '../../../server/core/money.ts';
 import { openPool } from '../../../server/database/pool.ts';
 import { createPrisma } from '../../../server/database/prisma.ts';
 import type { History } from '../../../server/database/replica.ts';
+import { createConsoleBatches } from '../../../server/gateway/batches/console-batches.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
 import type { GraphqlRates } from '../../../server/graphql/guard/rates.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
@@ -204,6 +206,10 @@ export async function createControlPlane(
       vendorSetup: createVendorSetup({ pool, seal, routeTester, allowPrivate: true, vendors: readVendors }),
       modelMismatches: createModelMismatches({ pool, log }),
       upstreamHealth: () => [],
+      batches: createConsoleBatches({
+        store: createVendorBatches({ pool }),
+        keeper: { look: async (batch) => batch, cancel: async (batch) => batch },
+      }),
       estimate: async () => ({
         kind: 'refused',
         reason: 'unavailable',
