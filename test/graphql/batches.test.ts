@@ -117,7 +117,7 @@ it('pages are walked in order, each batch once', async () => {
 it('a batch is canceled once, its money is free again, and one that has ended stays as it is', async () => {
   const { person, secret } = await withKey();
   await messages(secret, ['a', 'b']);
-  const [{ id = '' } = {}] = await listed(person);
+  const id = (await listed(person))[0]?.id ?? '';
   const canceled = orThrow(await person.steyg.console.ledger.cancelBatch({ id }));
   expect(canceled).toMatchObject({ state: expect.stringMatching(/CANCELING|ENDED/), cancelAt: expect.anything() });
   await app.simulator.batches.run();
@@ -130,7 +130,7 @@ it('a batch is canceled once, its money is free again, and one that has ended st
 it('nobody else sees or cancels it, and a token that only reads does not cancel it', async () => {
   const [{ person, secret }, stranger] = [await withKey(), await createPerson(app)];
   await messages(secret, ['a']);
-  const [{ id = '' } = {}] = await listed(person);
+  const id = (await listed(person))[0]?.id ?? '';
   expect(await stranger.steyg.console.ledger.findBatch({ id })).toBeNull();
   const theirs = await stranger.steyg.console.ledger.cancelBatch({ id });
   const none = await stranger.steyg.console.ledger.cancelBatch({

@@ -11,7 +11,7 @@ import { batchIdOf, batchName, type FileKind, fileIdOf, fileName } from './batch
 import type { MessageBatchParts } from './message-batches.ts';
 import { createBatchFileSending, maxFileBytes, readToItsEnd } from './openai-files.ts';
 import { readResults } from './result-lines.ts';
-import { askOpenai, objectOf, openaiTimes, vendorForms } from './vendor-forms.ts';
+import { askOpenai, objectOf, openaiTimes } from './vendor-forms.ts';
 
 /**
  * `/v1/files` as far as batches need them, and `/v1/batches`, as OpenAI has them: https://developers.openai.com/api/docs/guides/batch. Files
