@@ -350,7 +350,11 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
     },
 
     /** When the vendor is asked again; `unanswered`: its results were read to the end, and lines were missing. */
-    async putOff({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>, ms: number, unanswered: boolean): Promise<void> {
+    async putOff(
+      { accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>,
+      ms: number,
+      unanswered: boolean,
+    ): Promise<void> {
       await pool.query(
         `UPDATE vendor_batch SET poll_at = now() + $3 * interval '1 millisecond', attempts = attempts + $4
          WHERE account_id = $1 AND id = $2`,
