@@ -71,6 +71,15 @@ const examples: { [Name in Maker]: (refusals: Refusals) => readonly Refusal[] } 
   budgetExhausted: (r) => [r.budgetExhausted({ balanceUsd: '0', heldUsd: '0' })],
   budgetShort: (r) => [r.budgetShort(budget)],
   budgetReserved: (r) => [r.budgetReserved(budget)],
+  budgetHeldByBatches: (r) => [
+    r.budgetHeldByBatches(budget, {
+      heldUsd: '4',
+      count: 1,
+      names: ['msgbatch_01a20a9b24b07b5bb7ccb5e4da86cead'],
+      endAt: '2026-12-01T00:00:00.000Z',
+      untilS: 36_000,
+    }),
+  ],
   budgetUsedUp: (r) => [r.budgetUsedUp()],
   unavailable: (r) => [r.unavailable()],
   budgetUnknown: (r) => [r.budgetUnknown()],

@@ -266,6 +266,19 @@ export const errorTexts: Readonly<Record<RefusalName, Readonly<Record<Locale, Er
       cure: 'Chờ theo `retry-after` rồi thử lại, chạy ít yêu cầu cùng lúc hơn, hoặc nạp tiền.',
     },
   },
+  budget_held_by_batches: {
+    en: {
+      title: 'Batches hold the rest of the budget',
+      cause: 'What the batches of the account can cost at most is held back until they end, which takes up to a day.',
+      cure: 'Cancel a batch that the message names, wait for its end (`batches_end_at`), or top up.',
+    },
+    vi: {
+      title: 'Các batch đang giữ phần số dư còn lại',
+      cause:
+        'Chi phí tối đa của các batch của tài khoản được giữ lại cho đến khi chúng kết thúc, lâu nhất là một ngày.',
+      cure: 'Hủy một batch mà thông báo nêu tên, chờ đến khi nó kết thúc (`batches_end_at`), hoặc nạp tiền.',
+    },
+  },
   key_limit_reached: {
     en: {
       title: 'The key has reached its spending limit',
