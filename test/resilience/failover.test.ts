@@ -46,20 +46,32 @@ async function startStub(): Promise<Stub> {
 }
 
 let app: TestApp;
+/** Sends the status and heartbeats at once, where `app` holds both back for as long as a vendor may be silent. */
+let hasty: TestApp;
 let stub: Stub;
 let model: string;
 let number = 0;
 const models = 80;
 beforeAll(async () => {
   stub = await startStub();
-  app = await startApp({
+  app = await start({ UPSTREAM_HEADERS_TIMEOUT_MS: '1500', UPSTREAM_IDLE_TIMEOUT_MS: '1500' });
+  hasty = await start({ UPSTREAM_HEADERS_TIMEOUT_MS: '4000', FIRST_EVENT_HOLD_MS: '40', KEEPALIVE_MS: '40' });
+});
+afterAll(async () => {
+  await app.close();
+  await hasty.close();
+  stub.server.closeAllConnections();
+  stub.server.close();
+});
+beforeEach(() => {
+  stub.calls = 0;
+  app.simulator.clearRequests();
+});
+
+function start(env: Record<string, string>): Promise<TestApp> {
+  return startApp({
     simulator: { record: 1_000 },
-    env: {
-      UPSTREAM_HEADERS_TIMEOUT_MS: '1500',
-      UPSTREAM_IDLE_TIMEOUT_MS: '1500',
-      FIRST_EVENT_HOLD_MS: '100',
-      KEEPALIVE_MS: '60',
-    },
+    env,
     // Every test has its own model and failing upstream: none starts with the failures of another.
     catalog: (url) => {
       const upstreams: UpstreamLine[] = [
@@ -80,16 +92,7 @@ beforeAll(async () => {
       return catalogFile({ upstreams, models: list });
     },
   });
-});
-afterAll(async () => {
-  await app.close();
-  stub.server.closeAllConnections();
-  stub.server.close();
-});
-beforeEach(() => {
-  stub.calls = 0;
-  app.simulator.clearRequests();
-});
+}
 
 /** The second route is native for odd numbers, translated for even ones. */
 function nextModel(parity: 0 | 1): void {
@@ -221,16 +224,21 @@ describe('what does not move a request on', () => {
     return () => closed;
   }
 
-  it.each([true, false])('a whole answer whose body never ends is a time-out (stream: %s)', async (stream) => {
+  it.each([
+    { stream: true, beats: true, status: 200 },
+    { stream: true, beats: false, status: 504 },
+    { stream: false, beats: true, status: 504 },
+  ])('a whole answer whose body never ends is a time-out: %o', async ({ stream, beats, status }) => {
     nextModel(1);
     const closed = trickling(200);
-    const customer = await app.customer();
-    const response = await post(app, customer.secret, { client: protocols.messages, model, stream }, 'ping');
+    const own = beats ? hasty : app;
+    const customer = await own.customer();
+    const response = await post(own, customer.secret, { client: protocols.messages, model, stream }, 'ping');
     // A stream whose heartbeats have begun is told in an event.
-    expect(response.status).toBe(stream ? 200 : 504);
+    expect(response.status).toBe(status);
     expect(errorIn(await response.text())?.message).toContain('in time');
     await until(closed);
-    expect(await settled(app, customer)).toMatchObject([{ upstream: `bad-${number}`, outcome: 'timeout', cost: 0n }]);
+    expect(await settled(own, customer)).toMatchObject([{ upstream: `bad-${number}`, outcome: 'timeout', cost: 0n }]);
   });
 
   it('an error whose body never ends is an error without a body', async () => {
@@ -262,41 +270,57 @@ describe('what does not move a request on', () => {
 });
 
 describe('while heartbeats run', () => {
+  /** Answers with 500 when the test says so: the client has had its status, and so many heartbeats. */
+  const failing = (): (() => Promise<void>) => {
+    const asked = Promise.withResolvers<ServerResponse>();
+    stub.behave = (_request, response) => asked.resolve(response);
+    return async () => void (await asked.promise).writeHead(500).end();
+  };
+
+  /** The whole text of a response; `behind` is called once it has `parts` of them. */
+  async function textOf(response: Response, beat: string, parts: number, behind: () => Promise<void>): Promise<string> {
+    let text = '';
+    let isCalled = false;
+    const decoder = new TextDecoder();
+    for await (const piece of response.body ?? []) {
+      text += decoder.decode(piece, { stream: true });
+      if (isCalled || text.split(beat).length <= parts) continue;
+      isCalled = true;
+      await behind();
+    }
+    return text;
+  }
+
   it.each([
     { client: protocols.messages, beat: 'event: ping' },
     { client: protocols.chat, beat: '\n: ' },
   ])('$client.protocol: the status was sent, and the next route still answers', async ({ client, beat }) => {
     nextModel(1);
-    stub.behave = (_request, response) => {
-      setTimeout(() => response.writeHead(500).end(), 500);
-    };
-    const customer = await app.customer();
-    const response = await post(app, customer.secret, { client, model, stream: true }, '[[say after all]]');
+    const fail = failing();
+    const customer = await hasty.customer();
+    const response = await post(hasty, customer.secret, { client, model, stream: true }, '[[say after all]]');
     expect(response.status).toBe(200);
-    const text = await response.text();
-    expect(text.split(beat).length).toBeGreaterThan(3);
+    const text = await textOf(response, beat, 3, fail);
     expect(text).toContain('after');
     expect(text).toContain(client.terminator);
     expect(errorIn(text)).toBeNull();
-    expect(await settled(app, customer)).toMatchObject([{ upstream: 'good-messages', outcome: 'completed' }]);
+    expect(await settled(hasty, customer)).toMatchObject([{ upstream: 'good-messages', outcome: 'completed' }]);
   });
 
   it('a failure of the last route too is told in the stream', async () => {
     nextModel(1);
-    stub.behave = (_request, response) => {
-      setTimeout(() => response.writeHead(500).end(), 300);
-    };
-    const customer = await app.customer();
+    const fail = failing();
+    const customer = await hasty.customer();
     const response = await post(
-      app,
+      hasty,
       customer.secret,
       { client: protocols.messages, model, stream: true },
       '[[status 400 the prompt is odd]]',
     );
-    const text = await response.text();
+    const text = await textOf(response, 'event: ping', 1, fail);
     expect([response.status, errorIn(text)?.message]).toEqual([200, 'the prompt is odd']);
     expect(text).not.toContain('message_stop');
-    expect(await settled(app, customer)).toMatchObject([{ outcome: 'upstream_error', cost: 0n }]);
+    expect(await settled(hasty, customer)).toMatchObject([{ outcome: 'upstream_error', cost: 0n }]);
   });
 });
 
