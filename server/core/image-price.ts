@@ -53,7 +53,9 @@ export function priceOfImage({ each = [] }: ImagePrices, form: ImageForm): PicoU
 /**
  * The most that one image can cost: as `priceOfImage`, where `auto` and what is left out may become anything that the vendor makes.
  */
-export function dearestImage({ each = [] }: ImagePrices, form: ImageForm): PicoUsd {
+export function dearestImage(images: ImagePrices, form: ImageForm): PicoUsd {
+  if (form.quality !== null && form.size !== null) return priceOfImage(images, form);
+  const { each = [] } = images;
   const possible = each.filter(
     ({ quality, size, upToPixels }) =>
       (form.quality === null || quality === undefined || quality === form.quality) &&

@@ -39,6 +39,8 @@ export interface ReplyProtocol {
   usage(root: JsonNode): JsonNode | null | undefined;
   /** How many searches it says were made, beside its items; null: it does not say; left out: the protocol has no place for it. */
   searches?(data: Uint8Array, root: JsonNode): number | null;
+  /** Whether it says that an image was made, which need not be among its items; left out: it has no place for it. */
+  saysImage?(data: Uint8Array, root: JsonNode): boolean;
   /** What each image of it is; left out: it has none. */
   imageForm?(data: Uint8Array, root: JsonNode): ImageForm;
   /** Where it says why it ended; left out: nowhere. */
@@ -137,7 +139,7 @@ export async function countArrived(
 }
 
 function readReply(
-  { shape, list, noun, countItem, usage, readUsage, searches, imageForm, finish, servedIn }: ReplyProtocol,
+  { shape, list, noun, countItem, usage, readUsage, searches, saysImage, imageForm, finish, servedIn }: ReplyProtocol,
   body: Uint8Array,
   facts: Pick<RequestFacts, 'cacheWrite'> & Partial<Pick<RequestFacts, 'gates'>>,
   context: ReplyContext,
@@ -159,6 +161,7 @@ function readReply(
   }
   const counted = searches?.(body, root) ?? null;
   if (counted !== null) generated.searches = counted;
+  if (generated.images === undefined && saysImage?.(body, root) === true) generated.images = 1;
   const form = imageForm?.(body, root);
   if (form !== undefined) generated.imageForm = form;
   const reported = usage(root);

@@ -21,6 +21,12 @@ ${[
   entry('pieces', byPiece, ['by-chat']),
   entry('nowhere', byTokens, ['by-messages']),
   entry('talker', '{ input: "1", cacheHit: "0", output: "1" }', ['by-chat'], 'text'),
+  entry(
+    'drawer',
+    '{ input: "1", cacheHit: "0", output: "1", perUnit: { image: "0.201" } }',
+    ['by-responses'],
+    'text',
+  ).replace('prices:', 'allow: [image_generation], prices:'),
 ].join('\n')}`;
 
 function entry(id: string, prices: string, upstreams: string[], kind = 'image'): string {
@@ -169,6 +175,237 @@ describe('what an image costs', () => {
       lines: [{ model: 'painter (images)', usage: { input_tokens: 1_450, output_tokens: 13_342 } }],
     });
   });
+});
+
+/** Threads of peers whose bills were wrong: the bodies as they stand there. */
+describe('the cases of peers', () => {
+  const tokens = (input: number, ofImages: number, output: number, details = true) => ({
+    input_tokens: input,
+    input_tokens_details: { image_tokens: ofImages, text_tokens: input - ofImages },
+    output_tokens: output,
+    ...(details ? { output_tokens_details: { image_tokens: output, text_tokens: 0 } } : {}),
+    total_tokens: input + output,
+  });
+
+  it.each([
+    // https://github.com/Wei-Shaw/sub2api/issues/4386
+    ['pictures that were sent at their own price', tokens(371, 352, 439), '0.016081'],
+    // https://github.com/BerriAI/litellm/issues/31142
+    ['an output without details is of images', tokens(46, 0, 2_459, false), '0.074'],
+  ])('%s', async (_what, reported, usd) => {
+    const answer = await ask({ model: 'painter', prompt: usage(reported) });
+    expect(answer.headers.get('x-steyg-cost-usd')).toBe(usd);
+    await answer.text();
+  });
+
+  it.each([
+    // https://github.com/Wei-Shaw/sub2api/issues/2008: 1280x720 is below a million pixels.
+    ['1280x720', 'medium', 1, '0.067'],
+    ['1024x1024', 'medium', 1, '0.067'],
+    ['2048x1152', 'medium', 1, '0.134'],
+    ['1024x1024', 'low', 1, '0.011'],
+    // A size counts before a quality.
+    ['1536x1024', 'high', 1, '0.134'],
+    ['3840x2160', 'high', 1, '0.25'],
+    // https://github.com/Wei-Shaw/sub2api/issues/1994: eight images were charged as one.
+    ['1024x1024', 'high', 8, '1.336'],
+  ])('an image of %s and %s, %i times', async (size, quality, n, usd) => {
+    const buyer = await payer();
+    const answer = await ask({ model: 'pieces', prompt: 'An owl.', size, quality, n }, buyer.secret);
+    expect(answer.headers.get('x-steyg-cost-usd')).toBe(usd);
+    await answer.text();
+    expect(await settled(app, buyer)).toMatchObject([{ usage_source: 'reported', lines: null }]);
+  });
+
+  // https://github.com/Wei-Shaw/sub2api/issues/3439: the price of a piece held at one address, and tokens at another.
+  it('a model of images is asked at no other address', async () => {
+    const before = app.simulator.requests().length;
+    const refused = await fetch(`${app.baseUrl}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${customer.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'pieces', messages: [{ role: 'user', content: 'An owl.' }] }),
+    });
+    expect((await errorOf(refused, 'chat-completions')).message).toContain('/v1/images/generations');
+    expect(app.simulator.requests()).toHaveLength(before);
+  });
+
+  it.each([
+    // https://github.com/Wei-Shaw/sub2api/issues/1999
+    ['gpt-5.5', { input_tokens: 1_820, output_tokens: 210 }, 7_024],
+    // https://github.com/Wei-Shaw/sub2api/issues/4639
+    ['gpt-5.4-mini', { input_tokens: 2_230, output_tokens: 59 }, 186],
+  ])('an image of a tool that only `tool_usage` tells of, asked of %s', async (model, reported, made) => {
+    const answer = (more: object) => ({
+      id: 'resp_1',
+      object: 'response',
+      status: 'completed',
+      model,
+      output: [],
+      usage: { ...reported, total_tokens: reported.input_tokens + reported.output_tokens },
+      tool_usage: { image_gen: { output_tokens: made, output_tokens_details: { image_tokens: made } } },
+      ...more,
+    });
+    const expected = BigInt(reported.input_tokens + reported.output_tokens) * 1_000_000n + 201_000_000_000n;
+    for (const stream of [false, true]) {
+      const buyer = await payer();
+      const event = { type: 'response.completed', sequence_number: 0, response: answer({}) };
+      const raw = stream ? `event: response.completed\ndata: ${JSON.stringify(event)}\n\n` : JSON.stringify(answer({}));
+      const sent = await fetch(`${app.baseUrl}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${buyer.secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'drawer',
+          input: `[[raw ${Buffer.from(raw).toString('base64')}]]`,
+          tools: [{ type: 'image_generation', model: 'gpt-image-2', size: '1024x1024', quality: 'low' }],
+          stream,
+        }),
+      });
+      expect(sent.status).toBe(200);
+      await sent.text();
+      expect(await settled(app, buyer)).toMatchObject([{ cost: expected, charged: expected }]);
+    }
+  });
+});
+
+describe('what a failure costs', () => {
+  it('is what the refusal bills, and nothing where it bills nothing', async () => {
+    const buyer = await payer();
+    const billed = { input_tokens: 40, input_tokens_details: { image_tokens: 0, text_tokens: 40 }, output_tokens: 0 };
+    const refused = await ask({ model: 'painter', prompt: `[[status 400]]${usage(billed)}` }, buyer.secret);
+    expect(refused.status).toBe(400);
+    await refused.text();
+    expect(await settled(app, buyer)).toMatchObject([{ cost: 200_000_000n, outcome: 'upstream_error' }]);
+    const another = await payer();
+    for (const code of [400, 500])
+      await (await ask({ model: 'painter', prompt: `[[status ${code}]]` }, another.secret)).text();
+    expect(await settled(app, another)).toMatchObject([{ cost: 0n }, { cost: 0n }]);
+  });
+
+  it('of a stream that breaks off is its first versions, and an error event tells of it', async () => {
+    const buyer = await payer();
+    const body = { model: 'painter', prompt: 'x[[cut 2]]', stream: true, partial_images: 3, quality: 'low' };
+    const text = await (await ask(body, buyer.secret)).text();
+    expect(text.match(/partial_image"/g)).toHaveLength(2);
+    expect(text).toContain('"error"');
+    expect(await settled(app, buyer)).toMatchObject([
+      { outcome: 'upstream_cut', usage_source: 'estimated', lines: [{ tokens: { output: 200 } }] },
+    ]);
+  });
+
+  it('of an answer without usage is the dearest that was made, or the price of a piece', async () => {
+    const buyer = await payer();
+    await (await ask({ model: 'painter', prompt: '[[nousage]]', n: 2, quality: 'low' }, buyer.secret)).text();
+    expect(await settled(app, buyer)).toMatchObject([
+      { usage_source: 'estimated', lines: [{ tokens: { output: 40_000 } }] },
+    ]);
+    const answer = await ask({ model: 'pieces', prompt: '[[nousage]]', n: 2, quality: 'low', size: '1024x1024' });
+    expect(answer.headers.get('x-steyg-cost-usd')).toBe('0.022');
+    await answer.text();
+  });
+});
+
+describe('the bound', () => {
+  const estimate = async (body: object): Promise<{ most_usd: string; hold_usd: string }> => {
+    const answer = await ask(body, customer.secret, 'generations/estimate');
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as { most_usd: string; hold_usd: string };
+  };
+
+  it('is the dearest size and quality that can be got, as often as images are asked for', async () => {
+    const most = async (more: object) => (await estimate({ model: 'pieces', prompt: 'x', ...more })).most_usd;
+    expect(await most({ quality: 'low', size: '1024x1024' })).toBe('0.011');
+    expect(await most({ quality: 'low', size: '1024x1024', n: 3 })).toBe('0.033');
+    expect(await most({ quality: 'low', size: 'auto' })).toBe('0.134');
+    expect(await most({ quality: 'high', n: 2 })).toBe('0.5');
+    expect(await most({ quality: 'auto', size: 'auto' })).toBe('0.25');
+    expect(await most({ quality: 'low', size: '1024x1024', resolution: '4k' })).toBe('0.25');
+  });
+
+  it('is never below what is charged, whatever is reported', async () => {
+    const body = { model: 'painter', n: 2, stream: true, partial_images: 3, quality: 'low' };
+    const absurd = {
+      input_tokens: 9e7,
+      input_tokens_details: { image_tokens: 8e7, text_tokens: 1e7 },
+      output_tokens: 9e7,
+    };
+    const prompt = usage(absurd);
+    const { most_usd: most } = await estimate({ ...body, prompt });
+    const buyer = await app.customer({ usd: '100' });
+    await (await ask({ ...body, prompt }, buyer.secret)).text();
+    const [row] = await settled(app, buyer);
+    expect(row).toMatchObject({ usage_source: 'clamped' });
+    expect(Number(row?.['cost']) / 1e12).toBeLessThanOrEqual(Number(most));
+  });
+
+  it('has to be free for several images, and no request of a small budget passes it', async () => {
+    const poor = await app.customer({ usd: '0.3' });
+    const refused = await ask({ model: 'painter', prompt: 'x', n: 2 }, poor.secret);
+    expect(refused.status).toBe(402);
+    await refused.text();
+    const made = await ask({ model: 'pieces', prompt: 'x', quality: 'low', size: '1024x1024', n: 4 }, poor.secret);
+    expect(made.status).toBe(200);
+    await made.text();
+  });
+});
+
+describe('a form', () => {
+  const send = (parts: string, type = 'multipart/form-data; boundary=B') =>
+    fetch(`${app.baseUrl}/v1/images/edits`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${customer.secret}`, 'content-type': type },
+      body: parts,
+    });
+  const field = (name: string, value: string) =>
+    `--B\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const file = (name: string) =>
+    `--B\r\nContent-Disposition: form-data; name="${name}"; filename="a.png"\r\nContent-Type: image/png\r\n\r\nPNG\r\n`;
+  const good = field('model', 'painter') + field('prompt', 'x') + field('quality', 'low') + file('image');
+
+  it('is written anew, with a boundary of its own', async () => {
+    const answer = await send(`${good}--B--\r\n`);
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const sent = lastSent();
+    const text = sent?.body.toString() ?? '';
+    expect(text).toContain('name="model"\r\n\r\ngpt-image-painter\r\n');
+    expect(text).not.toContain('--B');
+    expect(new Map(sent?.headers).get('content-type')).toMatch(
+      /^multipart\/form-data; boundary=steyg[A-Za-z0-9]{20,}$/,
+    );
+  });
+
+  it.each([
+    ['a field twice', field('n', '1') + field('n', '9'), 'n'],
+    ['a number that is none', field('n', '1.0'), 'n'],
+    ['a switch in another spelling', field('stream', 'True'), 'stream'],
+    ['a name in another spelling', field('Partial-Images', '3'), 'partial_images'],
+    ['a picture as a field', field('mask', 'x'), 'mask'],
+    ['many images under another name', field('num_images', '9'), 'num_images'],
+    ['frames', field('output_format', 'gif'), 'output_format'],
+  ])('is refused with %s', async (_what, more, param) => {
+    const before = app.simulator.requests().length;
+    const refused = await send(`${good}${more}--B--\r\n`);
+    expect(refused.status).toBe(400);
+    expect((await errorOf(refused, 'chat-completions')).param).toBe(param);
+    expect(app.simulator.requests()).toHaveLength(before);
+  });
+
+  it.each([
+    ['that ends too early', good],
+    ['whose part says how it is encoded', good.replace('image/png', 'image/png\r\nContent-Transfer-Encoding: base64')],
+    ['whose boundary stands nowhere', 'x'],
+  ])('%s is refused', async (_what, body) => {
+    const refused = await send(body);
+    expect(refused.status).toBe(400);
+    await refused.text();
+  });
+});
+
+it('leaves out how images are given back where the vendor knows one way alone', async () => {
+  const answer = await ask({ model: 'painter', response_format: 'b64_json', prompt: 'x', quality: 'low' });
+  expect(answer.status).toBe(200);
+  await answer.text();
+  expect(lastSent()?.body.toString()).not.toContain('response_format');
 });
 
 it('is refused where the model makes no images, and where no route can', async () => {

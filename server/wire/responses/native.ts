@@ -99,12 +99,22 @@ function countContent(generated: Generated, item: JsonNode): void {
  * items of some answers are not all there. No page describes it; recorded answers have it:
  * https://github.com/labring/aiproxy/pull/542
  */
-const toolUsage = shape({ web_search: shape({ num_requests: leaf }) });
+const toolUsage = shape({ web_search: shape({ num_requests: leaf }), image_gen: shape({ output_tokens: leaf }) });
 
 function countedSearches(data: Uint8Array, root: JsonNode): number | null {
   const count = root.members.get('tool_usage')?.members.get('web_search')?.members.get('num_requests');
   const value = count?.kind === 'number' ? valueOf(data, count) : null;
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : null;
+}
+
+/**
+ * Whether the vendor says that its tool made an image: some answers have that alone, and no item of it.
+ * https://github.com/Wei-Shaw/sub2api/issues/1999
+ */
+function saysImage(data: Uint8Array, root: JsonNode): boolean {
+  const tokens = root.members.get('tool_usage')?.members.get('image_gen')?.members.get('output_tokens');
+  const value = tokens?.kind === 'number' ? valueOf(data, tokens) : null;
+  return typeof value === 'number' && value > 0;
 }
 
 const reply: ReplyProtocol = {
@@ -123,6 +133,7 @@ const reply: ReplyProtocol = {
   usage: (root) => root.members.get('usage'),
   readUsage: readResponsesUsage,
   searches: countedSearches,
+  saysImage,
   servedIn: 'answer',
   finish: (root) => root.members.get('status'),
 };
@@ -204,6 +215,7 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
     if (progress.pieces === 0 && doneItems.size === 0) countWhole(progress, data);
     const counted = carried === undefined ? null : countedSearches(data, carried);
     if (counted !== null) progress.searches = counted;
+    if (carried !== undefined && progress.images === undefined && saysImage(data, carried)) progress.images = 1;
     return { ...shown, state: 'terminated' };
   }
 
