@@ -21,7 +21,8 @@ const costOf = ({ text, sent, made }: Bill): bigint =>
   BigInt(text) * prices.text + BigInt(sent) * prices.sent + BigInt(made) * prices.made;
 
 const bills = new Map<string, Bill>();
-let running = 0;
+/** Requests that are worked on. */
+const works = new Set<Promise<void>>();
 
 const usageOf = ({ text, sent, made }: Bill) => ({
   input_tokens: text + sent,
@@ -35,7 +36,6 @@ const picture = Buffer.alloc(600_000).toString('base64');
 
 /** `vendor:{"id","workMs","made","streams","n"}` in the prompt says what it does. */
 const vendor = createServer((request, response) => {
-  running += 1;
   const work = async (): Promise<void> => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece as Buffer);
@@ -63,11 +63,9 @@ const vendor = createServer((request, response) => {
     event('completed', `,"usage":${JSON.stringify(usageOf(bill))}`);
     response.end();
   };
-  work()
-    .catch(() => undefined)
-    .finally(() => {
-      running -= 1;
-    });
+  const working = work().catch(() => undefined);
+  works.add(working);
+  void working.then(() => works.delete(working));
 });
 
 let app: TestApp;
@@ -135,7 +133,7 @@ async function leave(secret: string, ask: Ask): Promise<string> {
 }
 
 async function settledRows(accountId: string): Promise<Record<string, unknown>[]> {
-  while (running > 0) await delay(5);
+  await Promise.all(works);
   return app.ledger(accountId);
 }
 

@@ -120,7 +120,7 @@ export function ModelForm({
         <SelectField
           label={t.operator.modelKind}
           value={draft.kind}
-          onChange={(kind) => set({ kind: kind === 'EMBEDDING' ? kind : 'TEXT' })}
+          onChange={(kind) => set({ kind: kind === 'EMBEDDING' || kind === 'IMAGE' ? kind : 'TEXT' })}
           options={[
             { value: 'TEXT', label: t.operator.kindText },
             { value: 'EMBEDDING', label: t.operator.kindEmbedding },

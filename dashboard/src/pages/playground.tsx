@@ -9,6 +9,7 @@ import { EstimateView } from '../components/estimate-view.tsx';
 import { ExchangeView } from '../components/exchange.tsx';
 import { Choice, SelectField, TextArea, TextField } from '../components/field.tsx';
 import { Icon } from '../components/icon.tsx';
+import { ImageMaker } from '../components/image-maker.tsx';
 import { useCreateKey } from '../components/new-key.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { PicturePicker } from '../components/picture-picker.tsx';
@@ -17,6 +18,7 @@ import { useAsk } from '../data.tsx';
 import { type Exchange, useExchanges } from '../exchanges.ts';
 import { masked } from '../format.ts';
 import { useMedia } from '../hooks.ts';
+import { imageTexts } from '../language/images.ts';
 import { useLanguage } from '../language/language.tsx';
 import { type Picture, type PlayProtocol, type PlayRequest, protocolNames, type Turn } from '../play.ts';
 import { useAbilities, useAccount, useSession } from '../session.tsx';
@@ -44,17 +46,39 @@ export default function Playground() {
   return (
     <Page title={t.playground.title} lead={t.playground.lead}>
       <KeyCard apiKey={key} onUse={use} />
-      <Loaded query={models}>
-        {(all) => {
-          const list = all.filter(({ kind }) => kind === 'TEXT');
-          return list.length === 0 ? (
-            <Empty title={t.models.empty} />
-          ) : (
-            <Conversation models={list} apiKey={key} onOtherKey={() => use(null)} />
-          );
-        }}
-      </Loaded>
+      <Loaded query={models}>{(all) => <Trials models={all} apiKey={key} onOtherKey={() => use(null)} />}</Loaded>
     </Page>
+  );
+}
+
+/** Conversations, and images where there are models of them. */
+function Trials({ models, apiKey, onOtherKey }: { models: Models; apiKey: string | null; onOtherKey: () => void }) {
+  const { t, locale } = useLanguage();
+  const texts = imageTexts[locale];
+  const [search] = useSearchParams();
+  const wanted = search.get('model');
+  const talking = models.filter(({ kind }) => kind === 'TEXT');
+  const painting = models.filter(({ kind }) => kind === 'IMAGE');
+  const [what, setWhat] = useState(
+    talking.length === 0 || painting.some(({ modelId }) => modelId === wanted) ? 'images' : 'conversation',
+  );
+  if (talking.length + painting.length === 0) return <Empty title={t.models.empty} />;
+  return (
+    <>
+      {talking.length === 0 || painting.length === 0 ? null : (
+        <Choice
+          label={texts.what}
+          value={what}
+          onChange={setWhat}
+          options={(['conversation', 'images'] as const).map((value) => ({ value, label: texts[value] }))}
+        />
+      )}
+      {what === 'images' && painting.length > 0 ? (
+        <ImageMaker models={painting} wanted={wanted} apiKey={apiKey} />
+      ) : (
+        <Conversation models={talking} apiKey={apiKey} onOtherKey={onOtherKey} />
+      )}
+    </>
   );
 }
 
