@@ -90,19 +90,16 @@ export function createImages(plane: DataPlaneClient): Images {
 
 /** The image itself is the last event. */
 function createImagesReader(): Reader<ImagesEvent, ImagesEvent> {
-  let image: ImagesEvent | undefined;
+  let last: ImagesEvent;
   return {
     take(data) {
       const event = parseEvent(data) as ImagesEvent;
-      if (event.type === 'error' || 'error' in event) return { event: null, end: false, failed: event };
-      if (!event.type.endsWith('.completed')) return { event, end: false };
-      image = event;
-      return { event, end: true };
+      if ('error' in event) return { event: null, end: false, failed: event };
+      last = event;
+      return { event, end: event.type.endsWith('.completed') };
     },
     textOf: () => '',
-    final() {
-      if (image === undefined) throw new Error('The stream has no image.');
-      return image;
-    },
+    // Asked for at the end alone.
+    final: () => last,
   };
 }

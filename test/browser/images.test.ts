@@ -31,7 +31,7 @@ it('two images are made, shown and charged, and the most that they can cost is s
   await page.getByRole('button', { name: texts.make }).click();
   await page.getByText('This cost $0.022.').waitFor();
   const widths = await page
-    .locator('.made-images img')
+    .locator('.chat .pictures img')
     .evaluateAll((images) => images.map((image) => (image as unknown as { naturalWidth: number }).naturalWidth));
   expect(widths).toEqual([1, 1]);
   expect(await findBarriers(page)).toEqual([]);

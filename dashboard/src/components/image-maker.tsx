@@ -165,7 +165,7 @@ export function ImageMaker({
         </p>
         {made === null ? null : (
           <>
-            <div className="made-images">
+            <div className="pictures">
               {made.pictures.map((picture, index) => (
                 <img
                   key={`${index} ${picture.length}`}
