@@ -98,7 +98,7 @@ export const codeTexts: Readonly<Record<DescribedCode, CodeFacts>> = {
       cure: 'Set one up under Security.',
     },
     vi: {
-      title: 'Cần xác thực hai bước trước',
+      title: 'Cần xác thực 2FA trước',
       cause: 'Người vận hành chỉ thay đổi được khi đã bật mã dùng một lần hoặc passkey.',
       cure: 'Bật ở trang Bảo mật.',
     },
