@@ -22,6 +22,7 @@ import './billing/budget.ts';
 import './billing/ledger.ts';
 import './billing/batches.ts';
 import './billing/usage.ts';
+import './billing/latency.ts';
 import './billing/attribution.ts';
 import './people/access-tokens.ts';
 import './catalog/catalog.ts';

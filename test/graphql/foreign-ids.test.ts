@@ -103,6 +103,8 @@ function documentOf({ name, field }: SweptField): string {
 
 /** Where a text is not any text. */
 function argumentLiteral(name: string, argument: GraphQLArgument): string {
+  // Something has been asked since.
+  if (name === 'Account.latency' && argument.name === 'from') return JSON.stringify(new Date(Date.now() - 86_400_000));
   if (name === 'Mutation.createOrder') return '{ planId: "starter", accountId: $id }';
   return literal(argument.type);
 }
@@ -347,6 +349,7 @@ const subjects: Record<string, string> = {
   'Mutation.setAttributionMode': 'Account',
   'Account.ledger': 'ApiKey',
   'Account.usage': 'ApiKey',
+  'Account.latency': 'ApiKey',
   'Mutation.approveMachineLogin': 'Account',
   'Mutation.cancelBatch': 'Batch',
   'Mutation.cancelOrder': 'Order',

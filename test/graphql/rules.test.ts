@@ -133,6 +133,7 @@ const short: Record<string, string[]> = {
   ],
   'one element a month, or a range that is given': [
     'Account.archivedMonths',
+    'Account.latency',
     'MemberSpend.months',
     'MonthPreview.imbalances',
     'Operator.closedMonths',

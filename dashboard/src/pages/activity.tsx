@@ -14,6 +14,7 @@ import { KeyField, useKeyName } from '../components/key-field.tsx';
 import { LedgerDownload } from '../components/ledger-download.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
 import { RangeFilter } from '../components/range-filter.tsx';
+import { ResponseTimes } from '../components/response-times.tsx';
 import { Banner, Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { Usd } from '../components/usd.tsx';
@@ -27,7 +28,7 @@ import { useAccount } from '../session.tsx';
 import { columnSum, seriesOf, startsBetween, timeZone, type UsageRow } from '../usage.ts';
 
 const groups = ['model', 'key', 'project', 'outcome', 'none'] as const;
-const measures = ['cost', 'requests', 'tokens'] as const;
+const measures = ['cost', 'requests', 'tokens', 'failures'] as const;
 type Group = (typeof groups)[number];
 const splits = { model: ['MODEL'], key: ['KEY'], project: ['PROJECT'], outcome: ['OUTCOME'], none: [] } as const;
 type Measure = (typeof measures)[number];
@@ -158,6 +159,9 @@ export default function Activity() {
           {(rows) => <Report rows={rows} range={range} group={group} measure={measure} asked={asked} />}
         </Loaded>
       </Card>
+      {range.period === 'MONTH' ? null : (
+        <ResponseTimes accountId={accountId} range={range} keyId={keyId} model={model} />
+      )}
       <AttributedUsageTable
         from={filter.from}
         to={filter.to}
@@ -243,7 +247,9 @@ function Report({
             ? Number(row.charged)
             : measure === 'requests'
               ? Number(row.requests)
-              : Number(tokensOf(row)),
+              : measure === 'failures'
+                ? Number(row.failures)
+                : Number(tokensOf(row)),
         most: seriesColors,
         rest: t.common.others,
       }),

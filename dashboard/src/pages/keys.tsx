@@ -26,6 +26,7 @@ import { useSpendingTexts } from '../components/spending-texts.ts';
 import { Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
+import { Trend, useTrends } from '../components/trends.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
 import { useExplain, useProblems } from '../explain.ts';
 import { useNow } from '../hooks.ts';
@@ -131,6 +132,8 @@ function KeyTable({
 }) {
   const { t, format } = useLanguage();
   const now = useNow();
+  const { id: accountId } = useAccount();
+  const trends = useTrends(accountId, 'key');
   return (
     <Table
       caption={t.keys.title}
@@ -176,6 +179,7 @@ function KeyTable({
             </>
           ),
         },
+        { head: t.activity.trend, cell: ({ id, name }) => <Trend of={trends} id={id} name={name} /> },
         {
           head: t.keys.limits,
           cell: ({ models, ...key }) => (

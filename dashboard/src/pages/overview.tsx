@@ -6,7 +6,7 @@ import { ChartSkeleton } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
-import { SpendChart, spendDays } from '../components/spend-chart.tsx';
+import { FirstDayChart, isFirstDay, SpendChart, spendDays } from '../components/spend-chart.tsx';
 import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
 import { AboutVnd, Usd, usePlans } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
@@ -80,9 +80,17 @@ export default function Overview() {
             )}
           </Loaded>
         </Card>
-        <Card title={fill(t.overview.spendByDay, { days: spendDays })}>
+        <Card
+          title={
+            isFirstDay(usage.data?.nodes ?? [])
+              ? t.overview.spendByHour
+              : fill(t.overview.spendByDay, { days: spendDays })
+          }
+        >
           <Loaded query={usage} skeleton={<ChartSkeleton tall />}>
-            {({ nodes }) => <SpendChart rows={nodes} from={from} />}
+            {({ nodes }) =>
+              isFirstDay(nodes) ? <FirstDayChart accountId={accountId} /> : <SpendChart rows={nodes} from={from} />
+            }
           </Loaded>
         </Card>
       </div>

@@ -11,6 +11,7 @@ import { useSpendingTexts } from '../components/spending-texts.ts';
 import { Empty, Loaded } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
+import { Trend, useTrends } from '../components/trends.tsx';
 import { useAsk, useChange } from '../data.tsx';
 import { useExplain, useProblems } from '../explain.ts';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -69,6 +70,8 @@ function ProjectTable({
   const { t, format } = useLanguage();
   const spending = useSpendingTexts();
   const texts = spending.projects;
+  const { id: accountId } = useAccount();
+  const trends = useTrends(accountId, 'project');
   const spent = (amount: string, limit: string | null) =>
     limit === null
       ? format.usd(amount)
@@ -105,6 +108,7 @@ function ProjectTable({
           figure: true,
           cell: ({ spend }) => spent(spend.lifetime, spend.limits.lifetime),
         },
+        { head: t.activity.trend, cell: ({ id, name }) => <Trend of={trends} id={id} name={name} /> },
         { head: texts.keys, figure: true, cell: ({ spend }) => format.number(spend.keys) },
         {
           head: t.common.actions,

@@ -80,6 +80,7 @@ export const consoleOperations = {
     'listEntries*',
     'entry',
     'usage*',
+    'latency',
     'attributedUsage*',
     'budget',
     'cacheSavings',

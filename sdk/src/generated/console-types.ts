@@ -897,6 +897,13 @@ export type LanguageInput =
   /** Vietnamese. */
   | 'VI';
 
+/** How long the periods of a chart of times are. */
+export type LatencyPeriod =
+  /** Days. */
+  | 'DAY'
+  /** Hours. */
+  | 'HOUR';
+
 /** Which entries; what is left out does not matter. */
 export type LedgerFilter = {
   /** Requests from this moment on. */
@@ -3443,6 +3450,19 @@ export type UsageQueryVariables = Exact<{
 
 
 export type UsageQuery = { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+
+export type LatencyQueryVariables = Exact<{
+  accountId?: string | null | undefined;
+  from: string;
+  keyId?: string | null | undefined;
+  model?: string | null | undefined;
+  period: LatencyPeriod;
+  timeZone?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type LatencyQuery = { account: { latency: Array<{ firstByteP50Ms: number | null, firstByteP95Ms: number | null, latencyP50Ms: number, latencyP95Ms: number, requests: number, start: string }> } | null };
 
 export type AttributedUsageQueryVariables = Exact<{
   accountId?: string | null | undefined;

@@ -172,6 +172,8 @@ import type {
   InviteMemberMutationVariables,
   InvoiceProblemsQuery,
   InvoiceProblemsQueryVariables,
+  LatencyQuery,
+  LatencyQueryVariables,
   LedgerAppendedSubscription,
   LedgerAppendedSubscriptionVariables,
   LinkIdentityMutation,
@@ -658,6 +660,9 @@ export type EntryAnswer = Below<EntryQuery['account'], 'ledgerEntry'>;
 
 /** What `usage` answers. */
 export type UsageAnswer = Below<UsageQuery['account'], 'usage'>;
+
+/** What `latency` answers. */
+export type LatencyAnswer = Below<LatencyQuery['account'], 'latency'>;
 
 /** What `attributedUsage` answers. */
 export type AttributedUsageAnswer = Below<AttributedUsageQuery['account'], 'attributedUsage'>;
@@ -1760,6 +1765,15 @@ export interface ConsoleLedger {
    * ```
    */
   usage(variables?: UsageQueryVariables, options?: RequestOptions): Paged<UsageAnswer>;
+  /**
+   * How long requests took, by period, the oldest first; a period without completed requests is left out. At most 50000 requests, 8 days of hours and 100 days.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.ledger.latency({ from: '2026-12-31T00:00:00Z', period: 'DAY' });
+   * ```
+   */
+  latency(variables: LatencyQueryVariables, options?: RequestOptions): Pending<LatencyAnswer>;
   /**
    * Usage added up by session, end user or tag, for what is within the retention. Requests that name none are in no row.
    *

@@ -1,19 +1,22 @@
 /** The operator's home: money of today and this month, and what waits for a person. */
 
 import type { BusinessAnswer } from '@steyg/sdk';
+import { useMemo } from 'react';
 import { Link } from 'wouter';
 import { collect } from '../../all.ts';
+import { Chart, ChartSkeleton, Spark } from '../../components/chart.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Card, Figure, Page } from '../../components/page.tsx';
 import { Setup, useSetup } from '../../components/setup.tsx';
-import { Loaded, LoadingSkeleton } from '../../components/states.tsx';
+import { Empty, Loaded, LoadingSkeleton } from '../../components/states.tsx';
+import { Table } from '../../components/table.tsx';
 import { Usd } from '../../components/usd.tsx';
 import { useAsk } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { addUsd } from '../../money.ts';
 import { pages } from '../../pages.ts';
 import { useMay } from '../../session.tsx';
-import { timeZone } from '../../usage.ts';
+import { startsBetween, timeZone } from '../../usage.ts';
 
 type Business = NonNullable<BusinessAnswer>;
 
@@ -40,6 +43,7 @@ export default function OperatorHome() {
               {figures.vndThisMonth === '0' ? steps : null}
               <Waiting business={figures} />
               {may('giveGrant') ? <Money business={figures} /> : null}
+              <Availability />
               {figures.vndThisMonth === '0' ? null : steps}
             </>
           )
@@ -61,7 +65,9 @@ function Money({ business }: { business: Business }) {
   const revenue = useAsk({
     key: ['operator', 'revenue-of-month', from.toISOString()],
     ask: (steyg, signal) =>
-      collect(steyg.console.books.revenue({ from: from.toISOString(), first: 1_000 }, { signal })),
+      collect(
+        steyg.console.books.revenue({ from: from.toISOString(), timeZone: timeZone(), first: 1_000 }, { signal }),
+      ),
     every: 60_000,
   });
   const sum = (read: (row: NonNullable<typeof revenue.data>[number]) => string) =>
@@ -71,25 +77,113 @@ function Money({ business }: { business: Business }) {
   // A margin over what is known says little while most of it is not: the note says of how much.
   const isAllUnknown = Number(unknown) > 0 && (revenue.data ?? []).every(({ margin }) => margin === null);
   return (
-    <dl className="figures">
-      <Figure label={t.operator.vndToday} value={format.vnd(business.vndToday)} />
-      <Figure label={t.operator.vndThisMonth} value={format.vnd(business.vndThisMonth)} />
-      <Figure label={t.operator.chargedThisMonth} value={<Usd amount={sum((row) => row.charged)} />} />
-      <Figure
-        label={t.operator.marginThisMonth}
-        value={revenue.data === undefined ? '…' : isAllUnknown ? t.operator.unknown : <Usd amount={margin} />}
-        note={
-          <>
-            {Number(unknown) > 0 ? fill(t.operator.costUnknownOf, { usd: format.usdTile(unknown) }) : null}
-            <span className="note">
-              {fill(t.operator.shortfallOf, { usd: format.usdTile(sum((row) => row.shortfall)) })}
-            </span>
-          </>
-        }
-        {...(Number(margin) < 0 ? { tone: 'bad' as const } : {})}
-      />
-      <Figure label={t.operator.newAccounts} value={format.number(business.newAccounts)} />
-    </dl>
+    <>
+      <dl className="figures">
+        <Figure label={t.operator.vndToday} value={format.vnd(business.vndToday)} />
+        <Figure label={t.operator.vndThisMonth} value={format.vnd(business.vndThisMonth)} />
+        <Figure label={t.operator.chargedThisMonth} value={<Usd amount={sum((row) => row.charged)} />} />
+        <Figure
+          label={t.operator.marginThisMonth}
+          value={revenue.data === undefined ? '…' : isAllUnknown ? t.operator.unknown : <Usd amount={margin} />}
+          note={
+            <>
+              {Number(unknown) > 0 ? fill(t.operator.costUnknownOf, { usd: format.usdTile(unknown) }) : null}
+              <span className="note">
+                {fill(t.operator.shortfallOf, { usd: format.usdTile(sum((row) => row.shortfall)) })}
+              </span>
+            </>
+          }
+          {...(Number(margin) < 0 ? { tone: 'bad' as const } : {})}
+        />
+        <Figure label={t.operator.newAccounts} value={format.number(business.newAccounts)} />
+      </dl>
+      <Card title={t.operator.marginByDay}>
+        <Loaded query={revenue} skeleton={<ChartSkeleton />}>
+          {(rows) => <MarginChart rows={rows} from={from} />}
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+type RevenueRow = { start: string | null; margin: string | null; upstreamCost: string; unknownCharged: string };
+
+/** What customers were charged by day: what vendors took of it, what is left, and what nobody knows the cost of. */
+function MarginChart({ rows, from }: { rows: readonly RevenueRow[]; from: Date }) {
+  const { t, format } = useOperatorLanguage();
+  const month = from.getTime();
+  const starts = useMemo(() => startsBetween(new Date(month), new Date(), 'DAY'), [month]);
+  const series = useMemo(() => {
+    const places = new Map(starts.map((start, at) => [start.getTime(), at]));
+    const read = (label: string, of: (row: RevenueRow) => string | null) => {
+      const values = starts.map(() => 0);
+      for (const row of rows) {
+        const at = row.start === null ? undefined : places.get(new Date(row.start).getTime());
+        if (at !== undefined) values[at] = (values[at] ?? 0) + Number(of(row) ?? '0');
+      }
+      return { label, values };
+    };
+    return [
+      read(t.operator.measures.margin, ({ margin }) => margin),
+      read(t.operator.measures.upstreamCost, ({ upstreamCost }) => upstreamCost),
+      read(t.operator.chargedUnknown, ({ unknownCharged }) => unknownCharged),
+    ].filter(({ values }) => values.some((value) => value !== 0));
+  }, [rows, starts, t]);
+  const formatValue = useMemo(() => (value: number) => format.usd(String(value)), [format]);
+  if (series.length === 0) return <Empty title={t.operator.noRevenue} />;
+  return (
+    <Chart label={t.operator.marginByDay} starts={starts} series={series} period="DAY" formatValue={formatValue} />
+  );
+}
+
+/** Models on the home: those that fail most. */
+const shownModels = 5;
+
+/** How models did by the probes, the worst first; a day without probes is a gap, not a failure. */
+function Availability() {
+  const { t, format } = useOperatorLanguage();
+  const status = useAsk({
+    key: ['status'],
+    ask: (steyg, signal) => steyg.console.status.serviceStatus({}, { signal }),
+    every: 60_000,
+  });
+  return (
+    <Card title={t.operator.availability} actions={<Link href={pages.operatorUptime}>{t.nav.operatorUptime}</Link>}>
+      <Loaded query={status}>
+        {({ models }) => {
+          const measured = models
+            .filter(({ last30Days }) => last30Days.ratio !== null)
+            .toSorted((a, b) => (a.last30Days.ratio ?? 1) - (b.last30Days.ratio ?? 1))
+            .slice(0, shownModels);
+          return measured.length === 0 ? (
+            <Empty title={t.operator.notMeasured} />
+          ) : (
+            <Table
+              caption={t.operator.availability}
+              rows={measured}
+              rowKey={({ modelId }) => modelId}
+              columns={[
+                { head: t.activity.model, names: true, cell: ({ modelId }) => <code>{modelId}</code> },
+                {
+                  head: t.activity.trend,
+                  cell: ({ modelId, days }) => (
+                    <Spark
+                      label={`${t.operator.availability}: ${modelId}`}
+                      values={days.slice(-30).map(({ uptime }) => uptime.ratio)}
+                    />
+                  ),
+                },
+                {
+                  head: t.operator.answered,
+                  figure: true,
+                  cell: ({ last30Days }) => format.percent(last30Days.ratio ?? 0, 2),
+                },
+              ]}
+            />
+          );
+        }}
+      </Loaded>
+    </Card>
   );
 }
 

@@ -141,8 +141,7 @@ function RevenueChart({ rows, range, measure }: { rows: readonly Row[]; range: R
         rows,
         starts,
         nameOf: ({ model }) => model ?? '',
-        // A loss has no bar; the table shows it.
-        valueOf: (row) => Math.max(0, Number(figureOf(row, measure))),
+        valueOf: (row) => Number(figureOf(row, measure)),
         most: seriesColors,
         rest: t.common.others,
       }),
