@@ -20,7 +20,7 @@ export interface Drawing {
   marks: { y: number; text: string }[];
   labels: { x: number; text: string }[];
   bars: { x: number; y: number; width: number; height: number; color: number }[];
-  lines: { path: string; color: number }[];
+  lines: { path: string; color: number; isDot: boolean }[];
   /** Times of which nothing is known, of any series. */
   gaps: { x: number; width: number }[];
   /** The middle of a place. */
@@ -137,5 +137,5 @@ function linesOf(values: readonly (number | null)[], { xOf, yOf, color }: Scale 
   }
   return runs
     .filter((run) => run.length > 0)
-    .map((run) => ({ path: `M${run.join('L')}${run.length === 1 ? 'h0.01' : ''}`, color }));
+    .map((run) => ({ path: `M${run.join('L')}${run.length === 1 ? 'h0.01' : ''}`, color, isDot: run.length === 1 }));
 }

@@ -235,10 +235,10 @@ function Picture({
           style={{ fill: `var(--series-${color % seriesColors})` }}
         />
       ))}
-      {drawing.lines.map(({ path, color }) => (
+      {drawing.lines.map(({ path, color, isDot }) => (
         <path
           key={`${color} ${path}`}
-          className="chart-path"
+          className={isDot ? 'chart-path dot' : 'chart-path'}
           d={path}
           style={{ stroke: `var(--series-${color % seriesColors})` }}
         />
