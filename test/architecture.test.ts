@@ -198,9 +198,9 @@ describe('a replica', () => {
     ]);
   });
 
-  it('is read by four pages of history, and by nothing that closes a month, writes an invoice or checks an invariant', () => {
+  it('is read by five pages of history, and by nothing that closes a month, writes an invoice or checks an invariant', () => {
     expect(readers.filter((path) => !['context', 'edge', 'yoga'].some((each) => path.endsWith(`/${each}.ts`)))).toEqual(
-      ['attribution', 'ledger', 'revenue', 'usage'].map((page) => `server/graphql/billing/${page}.ts`),
+      ['attribution', 'latency', 'ledger', 'revenue', 'usage'].map((page) => `server/graphql/billing/${page}.ts`),
     );
     const given = readers.flatMap((path) =>
       [...codeOf(path).matchAll(/(\w+)\(history\b(?!\.)/g)].map(([, name = '']) => name),

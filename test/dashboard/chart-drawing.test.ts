@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { drawingOf, ticks } from '../../dashboard/src/components/chart-drawing.ts';
 
+// Where the parts of a chart stand, and that what is unknown is drawn as no zero.
+
 const starts = Array.from({ length: 4 }, (_each, at) => new Date(Date.UTC(2026, 10, 1 + at)));
 const drawn = (kind: 'bars' | 'lines', ...values: (number | null)[][]) =>
   drawingOf({
