@@ -205,7 +205,13 @@ describe('a replica', () => {
     const given = readers.flatMap((path) =>
       [...codeOf(path).matchAll(/(\w+)\(history\b(?!\.)/g)].map(([, name = '']) => name),
     );
-    expect([...new Set(given)].sort()).toEqual(['readAttributedUsage', 'readLedger', 'readMargins', 'readUsage']);
+    expect([...new Set(given)].sort()).toEqual([
+      'readAttributedUsage',
+      'readLatency',
+      'readLedger',
+      'readMargins',
+      'readUsage',
+    ]);
   });
 });
 

@@ -8,6 +8,7 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
 import { useAbilities, useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
+import { Spark } from './chart.tsx';
 import { Dialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
@@ -91,6 +92,21 @@ function SpendTable({ people, mayChange }: { people: readonly PersonSpend[]; may
                   ));
             },
           },
+          {
+            head: texts.members.trend,
+            cell: (person) => {
+              const shown = lastMonths(people);
+              if (shown.length < 2) return null;
+              const charged = new Map(person.months.map(({ month, charged: sum }) => [month, sum]));
+              const words = shown.map((month) => `${format.monthOf(month)} ${format.usd(charged.get(month) ?? '0')}`);
+              return (
+                <Spark
+                  label={`${nameOf(person)}: ${words.join(', ')}`}
+                  values={shown.map((month) => Number(charged.get(month) ?? '0'))}
+                />
+              );
+            },
+          },
           { head: texts.members.lifetime, figure: true, cell: ({ lifetime }) => format.usd(lifetime) },
           { head: texts.members.keys, figure: true, cell: ({ keys }) => format.number(keys) },
           {
@@ -114,6 +130,21 @@ function SpendTable({ people, mayChange }: { people: readonly PersonSpend[]; may
       {open === null ? null : <BudgetDialog person={open} name={nameOf(open)} onClose={() => setOpen(null)} />}
     </>
   );
+}
+
+/** Every month from the first to the last in which anybody spent, also those in which nobody did. */
+function lastMonths(people: readonly PersonSpend[]): string[] {
+  const known = people.flatMap(({ months }) => months.map(({ month }) => month)).toSorted();
+  const [first, last] = [known[0], known.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const list = [first];
+  for (let month = first; month < last && list.length < 12; list.push(month)) month = monthAfter(month);
+  return list;
+}
+
+function monthAfter(month: string): string {
+  const [year = 0, number = 0] = month.split('-').map(Number);
+  return new Date(Date.UTC(year, number, 1)).toISOString().slice(0, 7);
 }
 
 /** The present month in the account's time zone, as far as anybody spent in it. */

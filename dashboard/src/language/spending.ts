@@ -47,6 +47,7 @@ export interface SpendingTexts {
     held: string;
     lifetime: string;
     before: string;
+    trend: string;
     keys: string;
     former: string;
     setWhat: string;
@@ -106,6 +107,7 @@ export const spendingTexts: Record<Locale, SpendingTexts> = {
       held: '{usd} reserved',
       lifetime: 'In total',
       before: 'Earlier months',
+      trend: 'By month',
       keys: 'Active keys',
       former: 'has left',
       setWhat: 'Set budget of {name} by the month',
@@ -167,6 +169,7 @@ export const spendingTexts: Record<Locale, SpendingTexts> = {
       held: 'đang giữ {usd}',
       lifetime: 'Tổng cộng',
       before: 'Các tháng trước',
+      trend: 'Theo tháng',
       keys: 'Key đang dùng',
       former: 'đã rời đi',
       setWhat: 'Đặt hạn mức tháng của {name}',
