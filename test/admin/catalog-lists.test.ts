@@ -193,10 +193,11 @@ describe('catalog import', () => {
     expect(JSON.stringify(named)).not.toContain('sk-ant-test');
   });
 
-  test('writes nothing of a list with a price that it does not know, and names every such member', async () => {
+  test('writes nothing of a model with a price that it does not know, and names every such member', async () => {
     const from = await listWith('claude-opus-4-8', { thinking_surcharge: 0.01, other_fee: { peak: 2 } });
     const out = path();
-    const error = await refused('catalog', 'import', from, '--vendor', 'anthropic', '--markup', '15%', '--out', out);
+    const opus = ['--models', 'claude-opus-4-8', '--out', out];
+    const error = await refused('catalog', 'import', from, '--vendor', 'anthropic', '--markup', '15%', ...opus);
     expect(error).toMatchObject({
       code: 'unknown_price_fields',
       faults: [
@@ -205,10 +206,29 @@ describe('catalog import', () => {
       ],
     });
     await expect(readFile(out)).rejects.toThrow('ENOENT');
-    // The others can still be had.
-    const haiku = '--models=claude-haiku-4-5';
-    const { catalog } = await admin('catalog', 'import', from, '--vendor=anthropic', '--markup=15%', haiku);
-    expect(catalog.models).toHaveLength(1);
+    // The others are had without it, and it is said why.
+    const { catalog, leftOut } = await admin('catalog', 'import', from, '--vendor=anthropic', '--markup=15%');
+    const ids = catalog.models.map(({ id }: Json) => id);
+    expect(ids).toContain('claude-haiku-4-5');
+    expect(ids).not.toContain('claude-opus-4-8');
+    expect(leftOut).toContainEqual({
+      model: 'claude-opus-4-8',
+      reason: 'what may be a price is not known: thinking_surcharge, other_fee',
+    });
+  });
+
+  test('leaves out one model that a catalog cannot take, and names it', async () => {
+    const from = await listWith('claude-opus-4-8', { max_output_tokens: 1e15 });
+    const all = await admin('catalog', 'import', from, '--vendor=anthropic', '--markup=15%');
+    const ids = all.catalog.models.map(({ id }: Json) => id);
+    expect(ids).toContain('claude-haiku-4-5');
+    expect(ids).not.toContain('claude-opus-4-8');
+    expect(all.leftOut).toContainEqual({
+      model: 'claude-opus-4-8',
+      reason: expect.stringMatching(/^a catalog does not take it: maxOutputTokens must be at most/),
+    });
+    const named = ['--vendor=anthropic', '--markup=15%', '--models=claude-opus-4-8'];
+    expect(await refused('catalog', 'import', from, ...named)).toMatchObject({ code: 'invalid_price_list' });
   });
 
   test.each([

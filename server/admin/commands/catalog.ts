@@ -1,10 +1,11 @@
 /** The commands for the catalog. */
 
+import type { ZodError } from 'zod';
 import type { Markup } from '../../catalog/markup.ts';
 import type { VendorId } from '../../catalog/vendors.ts';
 import type { Config } from '../../runtime/config.ts';
 import { commandLine } from '../../shared/audit.ts';
-import type { UnknownPrice } from '../price-list/catalog-of-list.ts';
+import type { ImportedCatalog, UnknownPrice } from '../price-list/catalog-of-list.ts';
 import type { VendorPriceList } from '../price-list/price-list.ts';
 import { type Command, CommandError, type Given } from './command.ts';
 
@@ -102,19 +103,20 @@ export const catalogCommands: readonly Command[] = [
         throw new CommandError('invalid_input', `--vendor must be one of ${vendorIds.join(', ')}`);
       const markup = await markupOf(given);
       const [address = ''] = given.words;
+      const only = given.list('models') ?? null;
       const imported = catalogOfList({
         list: await openList(config, given),
         vendor,
         markup,
-        only: given.list('models') ?? null,
+        only,
         source: { address, date: new Date().toISOString().slice(0, 10) },
       });
-      await refuseUnknownPrices(imported.faults, '', {});
+      // Without a model that was asked for by name the file would not be what was asked for.
+      if (only !== null || imported.models.length === 0) await refuseUnknownPrices(imported.faults, '', {});
       if (imported.models.length === 0) {
         throw new CommandError('nothing_to_import', `The list has no model of ${vendor.name} that can be sold`);
       }
-      await refuseUnusable(imported.catalog);
-      const { leftOut, notes, models } = imported;
+      const { leftOut, notes, models } = await usableOf(imported, only !== null);
       const head = [
         `${vendor.name} by ${address}, with a markup of ${given.required('markup')}. Costs are the list prices; prices are rounded up`,
         'to 0.000001 USD per 1M tokens.',
@@ -172,11 +174,30 @@ async function vendorsOf(given: Given): Promise<ReadonlyMap<string, VendorId>> {
   );
 }
 
-/** What is written must be what `catalog apply` takes; names of a list may have characters that a catalog refuses. */
-async function refuseUnusable(catalog: Record<string, unknown>): Promise<void> {
+/**
+ * What is written must be what `catalog apply` takes; names of a list may have characters that a catalog refuses, and prices no order.
+ * Models that it refuses are left out, unless they were asked for by name or none would be left.
+ */
+async function usableOf(imported: ImportedCatalog, areNamed: boolean): Promise<ImportedCatalog> {
   const { catalogInput } = await import('../catalog-content.ts');
-  const { error } = catalogInput({ allowPrivate: false }).safeParse(catalog);
-  if (error === undefined) return;
+  const { error } = catalogInput({ allowPrivate: false }).safeParse(imported.catalog);
+  if (error === undefined) return imported;
+  const reasons = new Map<number, string>();
+  for (const { path, message } of error.issues) {
+    const [place, index, ...rest] = path;
+    if (place === 'models' && typeof index === 'number' && !reasons.has(index))
+      reasons.set(index, `a catalog does not take it: ${rest.join('.')} ${message}`);
+    else if (place !== 'models') return refuseUnusable(error);
+  }
+  const entries = imported.catalog['models'] as readonly unknown[];
+  if (areNamed || reasons.size === 0 || reasons.size === entries.length) return refuseUnusable(error);
+  imported.catalog['models'] = entries.filter((_entry, index) => !reasons.has(index));
+  imported.leftOut.push(...[...reasons].map(([index, reason]) => ({ model: imported.models[index] ?? '', reason })));
+  imported.models = imported.models.filter((_id, index) => !reasons.has(index));
+  return usableOf(imported, areNamed);
+}
+
+function refuseUnusable(error: ZodError): never {
   const faults = error.issues.map(({ path, message }) => ({ at: path.join('.'), message }));
   const lines = faults.map(({ at, message }) => `  ${at} ${message}`);
   throw new CommandError('invalid_price_list', `The price list makes no catalog file:\n${lines.join('\n')}`, {
@@ -184,7 +205,7 @@ async function refuseUnusable(catalog: Record<string, unknown>): Promise<void> {
   });
 }
 
-/** A price that is not known might be the dearest: nothing of such a list is used. */
+/** A price that is not known might be the dearest: nothing of such models is used. */
 async function refuseUnknownPrices(
   faults: readonly UnknownPrice[],
   shown: string,

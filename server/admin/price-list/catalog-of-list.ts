@@ -23,7 +23,7 @@ export interface ImportedCatalog {
   leftOut: { model: string; reason: string }[];
   /** What the list says beyond the five prices, by model. */
   notes: { model: string; note: string }[];
-  /** Not empty: nothing of the catalog may be used. */
+  /** Members that may be prices and are not known: their models are left out. */
   faults: UnknownPrice[];
 }
 
@@ -47,7 +47,12 @@ export function catalogOfList({ list, vendor, markup, only, source }: ImportOpti
       result.leftOut.push({ model: model.name, reason });
       return [];
     }
-    result.faults.push(...model.faults.map((fault) => ({ model: model.name, ...fault })));
+    if (model.faults.length > 0) {
+      result.faults.push(...model.faults.map((fault) => ({ model: model.name, ...fault })));
+      const named = model.faults.map(({ field }) => field).join(', ');
+      result.leftOut.push({ model: model.name, reason: `what may be a price is not known: ${named}` });
+      return [];
+    }
     return model.prices === null
       ? []
       : [toEntry(model, costsOf(model, model.prices, vendor), { vendor, markup, result })];
