@@ -6,3 +6,10 @@
 export const modelKinds = ['text', 'embedding', 'image'] as const;
 
 export type ModelKind = (typeof modelKinds)[number];
+
+/** What OpenTelemetry calls a request of each kind: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ */
+export const operationNames: Readonly<Record<ModelKind, string>> = {
+  text: 'chat',
+  embedding: 'embeddings',
+  image: 'generate_image',
+};

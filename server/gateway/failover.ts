@@ -55,7 +55,13 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       const startedAt = performance.now();
       const span = call.trace === null ? null : traceTry(call.trace, request, target);
       const done = await tryRoute(delivery, prepared, span);
-      metrics.upstreamAnswered(upstream.id, request.model.id, endLabel(done.end), performance.now() - startedAt);
+      metrics.upstreamAnswered({
+        upstream: upstream.id,
+        model: request.model.id,
+        kind: request.model.kind,
+        end: endLabel(done.end),
+        milliseconds: performance.now() - startedAt,
+      });
       const result = await readEnd(delivery, prepared, done);
       if (span !== null && !('kind' in result) && result.answered !== undefined)
         traceAnswered(span, result.answered, result.metered);

@@ -105,6 +105,7 @@ function createSettler({
     metrics.settled({
       protocol: call.protocol,
       model: request.model.id,
+      kind: request.model.kind,
       outcome: metered.outcome,
       usageSource: metered.usageSource,
       usage: metered.usage,

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Settlement } from '../billing/lane/ledger.ts';
 import { storableName } from '../catalog/model-mismatches.ts';
 import type { Target } from '../catalog/router.ts';
-import type { ModelKind } from '../core/kind.ts';
+import { type ModelKind, operationNames } from '../core/kind.ts';
 import type { ProfileId } from '../core/profile.ts';
 import { addTokens, type TokenPools } from '../core/tokens.ts';
 import type { TraceContext } from '../runtime/telemetry/trace-context.ts';
@@ -17,13 +17,6 @@ import type { AnswerWords } from './upstream/delivered.ts';
  * a span. Names are the catalog's, never the client's text.
  */
 
-/** The conventions' names: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ */
-const operations: Record<ModelKind, string> = {
-  text: 'chat',
-  embedding: 'embeddings',
-  image: 'generate_image',
-};
-
 /** The span of the whole request, from its first byte. */
 export function traceCall(
   tracer: Tracer,
@@ -34,7 +27,7 @@ export function traceCall(
   const route = request.routeOptions.url ?? '';
   const span = tracer.start(`${method} ${route}`, request.receivedAt, parent);
   span?.set({
-    'gen_ai.operation.name': operations[asks],
+    'gen_ai.operation.name': operationNames[asks],
     'http.request.method': method,
     'http.route': route,
     'steyg.request_id': request.id,
@@ -69,7 +62,7 @@ const providers: Partial<Record<ProfileId, string>> = {
 export function traceTry(parent: TraceSpan, { facts, model }: ModelRequest, { route, origin }: Target): TraceSpan {
   const { upstream, upstreamModel } = route;
   const { hostname, port, protocol } = new URL(origin);
-  const operation = operations[model.kind];
+  const operation = operationNames[model.kind];
   const span = parent.child(`${operation} ${upstreamModel}`, 'client');
   span.set({
     'gen_ai.operation.name': operation,

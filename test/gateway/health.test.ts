@@ -59,7 +59,7 @@ it('counts requests, tokens and cost under names of our own', async () => {
   const text = await (await metrics(app)).text();
   expect(text).toContain('gateway_requests_total{protocol="chat-completions",model="only-chat",status="200"} 1');
   expect(text).toContain('gateway_requests_total{protocol="chat-completions",model="none",status="400"} 1');
-  expect(text).toContain('gateway_tokens_total{model="only-chat",token_type="output"} 7');
+  expect(text).toContain('gateway_tokens_total{model="only-chat",token_type="output",operation="chat"} 7');
   expect(text).toContain(
     'gateway_settlements_total{protocol="chat-completions",outcome="completed",usage_source="reported"} 1',
   );

@@ -174,6 +174,15 @@ describe('a traced request', () => {
       'gen_ai.usage.input_tokens': tokens,
       'gen_ai.response.model': model,
     });
+    for (const name of [
+      'gen_ai.server.request.duration',
+      'gen_ai.client.operation.duration',
+      'gen_ai.client.inference.usage.input_tokens',
+    ])
+      expect({ name, attributes: collector.points.get(name)?.points[0]?.attributes }).toMatchObject({
+        name,
+        attributes: { 'gen_ai.operation.name': 'embeddings' },
+      });
   });
 
   it.each([

@@ -6,6 +6,7 @@ import { createMetrics } from '../../server/runtime/telemetry/metrics.ts';
 const settled = {
   protocol: 'messages',
   model: 'm',
+  kind: 'text' as const,
   outcome: 'completed',
   usageSource: 'reported',
   usage: { input: 10, cacheHit: 0, cacheWrite5m: 2, cacheWrite1h: 1, output: 7 },
@@ -15,9 +16,23 @@ const settled = {
 test('figures are reported for each combination of labels, at every scrape', async () => {
   const metrics = createMetrics({ worker: 3 });
   for (const status of [200, 200, 429]) {
-    metrics.requestDone({ protocol: 'messages', model: 'm', status, seconds: 0.02, firstByteSeconds: null });
+    metrics.requestDone({
+      protocol: 'messages',
+      model: 'm',
+      kind: 'text',
+      status,
+      seconds: 0.02,
+      firstByteSeconds: null,
+    });
   }
-  metrics.requestDone({ protocol: 'responses', model: '200', status: 200, seconds: 70, firstByteSeconds: 0.3 });
+  metrics.requestDone({
+    protocol: 'responses',
+    model: '200',
+    kind: 'image',
+    status: 200,
+    seconds: 70,
+    firstByteSeconds: 0.3,
+  });
   metrics.settled(settled);
   metrics.settled({ ...settled, cost: 0n });
   metrics.charged('m', 1_250_000_000_000n);
@@ -33,14 +48,14 @@ test('figures are reported for each combination of labels, at every scrape', asy
         'gateway_requests_total{protocol="messages",model="m",status="200",worker="3"} 2',
         'gateway_requests_total{protocol="messages",model="m",status="429",worker="3"} 1',
         'gateway_requests_total{protocol="responses",model="200",status="200",worker="3"} 1',
-        'gateway_tokens_total{model="m",token_type="input",worker="3"} 20',
-        'gateway_tokens_total{model="m",token_type="cache_write",worker="3"} 6',
+        'gateway_tokens_total{model="m",token_type="input",operation="chat",worker="3"} 20',
+        'gateway_tokens_total{model="m",token_type="cache_write",operation="chat",worker="3"} 6',
         'gateway_spend_usd_total{model="m",worker="3"} 1.5',
         'gateway_charged_usd_total{model="m",worker="3"} 1.25',
         'gateway_inflight{protocol="messages",worker="3"} 1',
-        'gen_ai_server_request_duration_seconds_bucket{le="0.025",worker="3",protocol="messages",model="m"} 3',
-        'gen_ai_server_request_duration_seconds_bucket{le="60",worker="3",protocol="responses",model="200"} 0',
-        'gen_ai_server_request_duration_seconds_count{worker="3",protocol="responses",model="200"} 1',
+        'gen_ai_server_request_duration_seconds_bucket{le="0.025",worker="3",protocol="messages",model="m",operation="chat"} 3',
+        'gen_ai_server_request_duration_seconds_bucket{le="60",worker="3",protocol="responses",model="200",operation="generate_image"} 0',
+        'gen_ai_server_request_duration_seconds_count{worker="3",protocol="responses",model="200",operation="generate_image"} 1',
       ]),
     );
     expect(lines.filter((line) => line.startsWith('gateway_requests_total'))).toHaveLength(3);

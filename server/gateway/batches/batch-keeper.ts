@@ -7,6 +7,7 @@ import type { UpstreamRecord } from '../../catalog/route.ts';
 import type { Reach, Router } from '../../catalog/router.ts';
 import type { Log } from '../../core/log.ts';
 import type { Outcome } from '../../core/outcome.ts';
+import { entryCost } from '../../core/price.ts';
 import { pricesAtMoment } from '../../core/price-clock.ts';
 import { batchPrices } from '../../core/price-variants.ts';
 import type { Protocol } from '../../core/protocol.ts';
@@ -45,7 +46,7 @@ export interface BatchKeeperParts {
   ledger: Pick<Ledger, 'settle' | 'endBatch'>;
   catalog: Pick<Catalog, 'upstream' | 'resolve'>;
   router: Pick<Router, 'reach'>;
-  metrics: Pick<Metrics, 'fault' | 'charged'>;
+  metrics: Pick<Metrics, 'fault' | 'charged' | 'settled'>;
   log: Log;
   /** How often a vendor is asked about a batch. */
   pollMs: number;
@@ -275,6 +276,7 @@ async function createLineSettler(
 ) {
   const { accountId } = batch;
   const acceptedAtMs = batch.createdAt.getTime();
+  const kind = batch.endpoint === '/v1/embeddings' ? 'embedding' : 'text';
   const latencyMs = Math.min(batch.seenAt.getTime() - acceptedAtMs, 2 ** 31 - 1);
   const routes = await Promise.all(
     batch.models.map(async ({ model, upstreamModel }) => {
@@ -341,6 +343,8 @@ async function createLineSettler(
         try {
           const { charged } = await ledger.settle(settlement);
           metrics.charged(settlement.model, charged);
+          const { protocol, model, outcome, usageSource, usage } = settlement;
+          metrics.settled({ protocol, model, kind, outcome, usageSource, usage, cost: entryCost(settlement) });
         } catch (error) {
           // It was set aside for an operator: the others go on.
           if (!(error instanceof Quarantined)) throw error;

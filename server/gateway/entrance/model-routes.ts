@@ -226,6 +226,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
         metrics.requestDone({
           protocol,
           model: 'none',
+          kind: kindOf(request.routeOptions.url ?? ''),
           status: final.status,
           seconds: (performance.now() - request.receivedAt) / 1000,
           firstByteSeconds: null,
@@ -258,6 +259,12 @@ export interface ModelRouteParts {
   metrics: Metrics;
   timeouts: Pick<GatewayTimeouts, 'clientStallMs'>;
   tracer: Tracer | null;
+}
+
+/** What is asked for at an address, where a request was refused before its route ran. */
+function kindOf(url: string): ModelKind {
+  if (url.includes('/embeddings')) return 'embedding';
+  return url.includes('/images/') ? 'image' : 'text';
 }
 
 /**
@@ -312,6 +319,7 @@ export function registerModelRoutes(app: FastifyInstance, { relay, metrics, time
         metrics.requestDone({
           protocol,
           model: model ?? 'none',
+          kind: asks,
           status,
           seconds: (performance.now() - request.receivedAt) / 1000,
           firstByteSeconds: client.firstByteAt === null ? null : (client.firstByteAt - request.receivedAt) / 1000,

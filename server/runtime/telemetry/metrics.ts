@@ -1,4 +1,5 @@
 import type { Registry } from 'prom-client';
+import { type ModelKind, operationNames } from '../../core/kind.ts';
 import { createLag, lagTickMs } from '../event-loop-lag.ts';
 import { createInstruments, type Instruments } from './instruments.ts';
 
@@ -10,6 +11,7 @@ import { createInstruments, type Instruments } from './instruments.ts';
 export interface SettledFacts {
   protocol: string;
   model: string;
+  kind: ModelKind;
   outcome: string;
   usageSource: string;
   usage: { input: number; cacheHit: number; cacheWrite5m: number; cacheWrite1h: number; output: number };
@@ -35,13 +37,21 @@ export interface Metrics {
   requestDone(facts: {
     protocol: string;
     model: string;
+    /** What was asked for. */
+    kind: ModelKind;
     status: number;
     seconds: number;
     firstByteSeconds: number | null;
   }): void;
   /** The time from the last byte of a request to its dispatch upstream. */
   dispatched(seconds: number): void;
-  upstreamAnswered(upstream: string, model: string, end: string, milliseconds: number): void;
+  upstreamAnswered(facts: {
+    upstream: string;
+    model: string;
+    kind: ModelKind;
+    end: string;
+    milliseconds: number;
+  }): void;
   settled(facts: SettledFacts): void;
   /** What a settled request took from its account's budget, in pico-USD. */
   charged(model: string, amount: bigint): void;
@@ -94,6 +104,7 @@ function requestMetrics({ count, measure, level }: Instruments) {
     seconds,
     'protocol',
     'model',
+    'operation',
   );
   const firstByte = measure(
     'gen_ai_server_time_to_first_token_seconds',
@@ -101,6 +112,7 @@ function requestMetrics({ count, measure, level }: Instruments) {
     seconds,
     'protocol',
     'model',
+    'operation',
   );
   const overhead = measure(
     'gateway_overhead_seconds',
@@ -116,10 +128,10 @@ function requestMetrics({ count, measure, level }: Instruments) {
   const memberLabel = createMemberLabel();
   const running = level('gateway_inflight', 'Requests being relayed.', 'protocol');
   return {
-    requestDone({ protocol, model, status, seconds: took, firstByteSeconds }) {
+    requestDone({ protocol, model, kind, status, seconds: took, firstByteSeconds }) {
       requests([protocol, model, String(status)]);
-      duration([protocol, model], took);
-      if (firstByteSeconds !== null) firstByte([protocol, model], firstByteSeconds);
+      duration([protocol, model, operationNames[kind]], took);
+      if (firstByteSeconds !== null) firstByte([protocol, model, operationNames[kind]], firstByteSeconds);
     },
     dispatched: (tookS) => overhead([], tookS),
     unknownMember: (protocol, name) => unknownMembers([protocol, memberLabel(name)]),
@@ -147,6 +159,7 @@ function upstreamMetrics({ count, measure }: Instruments) {
     'Time of one exchange with an upstream.',
     seconds,
     'upstream',
+    'operation',
   );
   const ends = count(
     'gateway_upstream_answers_total',
@@ -162,8 +175,8 @@ function upstreamMetrics({ count, measure }: Instruments) {
   );
   const anomalies = count('gateway_anomalies_total', 'Things an upstream should not do.', 'kind', 'upstream');
   return {
-    upstreamAnswered(upstream, model, end, milliseconds) {
-      duration([upstream], milliseconds / 1000);
+    upstreamAnswered({ upstream, model, kind, end, milliseconds }) {
+      duration([upstream, operationNames[kind]], milliseconds / 1000);
       ends([upstream, model, end]);
     },
     failover: (model) => failovers([model]),
@@ -172,7 +185,7 @@ function upstreamMetrics({ count, measure }: Instruments) {
 }
 
 function moneyMetrics({ count, measure }: Instruments) {
-  const tokens = count('gateway_tokens_total', 'Tokens settled.', 'model', 'token_type');
+  const tokens = count('gateway_tokens_total', 'Tokens settled.', 'model', 'token_type', 'operation');
   const spend = count('gateway_spend_usd_total', 'Cost of settled requests in USD.', 'model');
   const charges = count('gateway_charged_usd_total', 'What settled requests took from budgets, in USD.', 'model');
   const outcomes = count(
@@ -195,13 +208,14 @@ function moneyMetrics({ count, measure }: Instruments) {
     [1, 2, 4, 8, 16, 32, 64, 128, 256],
   );
   return {
-    settled({ protocol, model, outcome, usageSource, usage, cost }) {
+    settled({ protocol, model, kind, outcome, usageSource, usage, cost }) {
+      const operation = operationNames[kind];
       outcomes([protocol, outcome, usageSource]);
-      if (usage.input > 0) tokens([model, 'input'], usage.input);
-      if (usage.cacheHit > 0) tokens([model, 'cache_hit'], usage.cacheHit);
+      if (usage.input > 0) tokens([model, 'input', operation], usage.input);
+      if (usage.cacheHit > 0) tokens([model, 'cache_hit', operation], usage.cacheHit);
       const written = usage.cacheWrite5m + usage.cacheWrite1h;
-      if (written > 0) tokens([model, 'cache_write'], written);
-      if (usage.output > 0) tokens([model, 'output'], usage.output);
+      if (written > 0) tokens([model, 'cache_write', operation], written);
+      if (usage.output > 0) tokens([model, 'output', operation], usage.output);
       // For display; the exact figure is in the ledger.
       if (cost > 0n) spend([model], Number(cost) / 1e12);
     },

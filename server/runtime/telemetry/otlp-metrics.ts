@@ -17,9 +17,12 @@ interface Naming {
   fixed?: Readonly<Record<string, string>>;
 }
 
-const operation = { 'gen_ai.operation.name': 'chat' };
+const operation = { operation: 'gen_ai.operation.name' };
 /** Metrics of a server are those of the models it serves: it is their provider. */
-const served = { labels: { model: 'gen_ai.request.model' }, fixed: { ...operation, 'gen_ai.provider.name': 'steyg' } };
+const served = {
+  labels: { ...operation, model: 'gen_ai.request.model' },
+  fixed: { 'gen_ai.provider.name': 'steyg' },
+};
 
 const conventions: Readonly<Record<string, Naming>> = {
   gen_ai_server_request_duration_seconds: { name: 'gen_ai.server.request.duration', unit: 's', ...served },
@@ -27,8 +30,7 @@ const conventions: Readonly<Record<string, Naming>> = {
   gateway_upstream_duration_seconds: {
     name: 'gen_ai.client.operation.duration',
     unit: 's',
-    labels: { upstream: 'gen_ai.provider.name' },
-    fixed: operation,
+    labels: { ...operation, upstream: 'gen_ai.provider.name' },
   },
 };
 
@@ -71,16 +73,17 @@ const cumulative = 2;
 
 function tokenMetrics({ values }: Figure, period: Period): object[] {
   return Object.entries(tokenCounters).map(([name, types]) => {
-    const byModel = new Map<string, number>();
+    const sums = new Map<string, { own: Labels; tokens: number }>();
     for (const { labels, value } of values) {
       if (!types.includes(String(labels['token_type']))) continue;
-      const model = String(labels['model']);
-      byModel.set(model, (byModel.get(model) ?? 0) + value);
+      const own = { model: String(labels['model']), operation: String(labels['operation']) };
+      const key = JSON.stringify(own);
+      sums.set(key, { own, tokens: (sums.get(key)?.tokens ?? 0) + value });
     }
-    const dataPoints = [...byModel].map(([model, tokens]) => ({
+    const dataPoints = [...sums.values()].map(({ own, tokens }) => ({
       ...period,
       asDouble: tokens,
-      attributes: attributesOf({ model }, { name, unit: '', ...served }),
+      attributes: attributesOf(own, { name, unit: '', ...served }),
     }));
     return { name, unit: '{token}', sum: { aggregationTemporality: cumulative, isMonotonic: true, dataPoints } };
   });
