@@ -12,6 +12,7 @@ import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { examineDatabase } from '../../server/admin/doctor/database.ts';
 import { ArchiveDamaged, readManifest, readTable, writeArchive } from '../../server/billing/archive/archive-files.ts';
 import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
+import { fromStoredLines } from '../../server/core/price.ts';
 import { loadConfig } from '../../server/runtime/config.ts';
 import { busiestOf, seedAccounts, seedEntries } from '../bench/seed.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -26,7 +27,7 @@ beforeAll(async () => {
   database = await createDatabase();
   folder = createDirectory('steyg-archive-');
   await seedAccounts(database.pool, 30);
-  await seedEntries(database.pool, { accounts: 30, from: 0, to: 3_000, total: 3_000, days: 200 });
+  await seedEntries(database.pool, { accounts: 30, from: 0, to: 3_000, total: 3_000, days: 200, lines: true });
   const { json } = await admin('ledger', 'archive', '--before', '9999-12', '--dry-run');
   months = json.months;
   if (months.length < 4) throw new Error('too few months');
@@ -130,6 +131,17 @@ describe('an archived month', () => {
       month: month(0),
       archived: 'string',
     });
+  });
+
+  it('has the runs of other models that its requests had, and is proven with their cost', async () => {
+    const { manifest } = await readManifest(folderOf(month(0)));
+    let withLines = 0;
+    for await (const { lines = null } of readTable(folderOf(month(0)), manifest.tables.ledger_entry)) {
+      if (lines === null) continue;
+      withLines += 1;
+      expect(fromStoredLines(JSON.parse(lines))).toMatchObject([{ model: 'scale-other', usage: { cacheHit: 2_000 } }]);
+    }
+    expect(withLines).toBeGreaterThan(20);
   });
 
   it('is archived once: the next call goes on with the months after it', async () => {

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { cost, type RunLine, toStoredLines } from '../../server/core/price.ts';
 
 /**
  * A service with a past: accounts, keys and ledger entries over months, written by statements over sets, exactly as
@@ -16,6 +17,8 @@ export interface Scale {
   total: number;
   /** How far back they go. */
   days: number;
+  /** Some entries have runs of other models. */
+  lines?: boolean;
 }
 
 const burst = 20;
@@ -75,6 +78,19 @@ async function seedPartitions(pool: Pool, days: number): Promise<void> {
   );
 }
 
+/** What another model did for a request, where entries have lines. */
+const otherRun: RunLine = {
+  model: 'scale-other',
+  usage: { input: 400, cacheHit: 2_000, cacheWrite5m: 30, cacheWrite1h: 0, output: 70 },
+  price: {
+    input: 3_000_000n,
+    cacheHit: 300_000n,
+    cacheWrite5m: 3_750_000n,
+    cacheWrite1h: 6_000_000n,
+    output: 15_000_000n,
+  },
+};
+
 /**
  * One statement: the entries of a range of numbers and their postings. A burst's account is drawn with a bias towards
  * small numbers; figures are taken from digests of the entry's number.
@@ -91,18 +107,20 @@ const entries = `
     FROM numbered
   ), figured AS (
     SELECT *, 200 + x % 6000 AS input, CASE WHEN x % 3 = 0 THEN x % 20000 ELSE 0 END AS cache_hit, 20 + x % 1500 AS output,
-           (ARRAY[250000, 1000000, 3000000, 5000000, 15000000])[1 + h % 5]::bigint AS price
+           (ARRAY[250000, 1000000, 3000000, 5000000, 15000000])[1 + h % 5]::bigint AS price, $7::boolean AND x % 7 = 0 AS has_lines
     FROM timed
   ), entry AS (
     INSERT INTO ledger_entry (account_id, request_id, key_id, model, upstream, protocol, input, cache_hit, cache_write_5m,
       cache_write_1h, output, price_input, price_cache_hit, price_cache_write_5m, price_cache_write_1h, price_output, cost,
-      charged, free_after, upstream_cost, latency_ms, time_to_first_byte_ms, outcome, usage_source, stream, created_at)
+      charged, free_after, upstream_cost, latency_ms, time_to_first_byte_ms, outcome, usage_source, stream, created_at, lines)
     SELECT ${accountId('a')}, (left(uuid_at(at)::text, 14) || '7' || substr(d, 1, 3) || '-8' || substr(d, 4, 3) || '-' || substr(d, 7, 12))::uuid,
       ${keyId('a')}, 'scale-' || 1 + h % 5, 'scale-' || 1 + h % 2,
       (ARRAY['messages', 'chat-completions', 'responses'])[1 + h % 3], input, cache_hit, 0, 0, output, price, price / 10, price, price,
-      price * 5, input * price + cache_hit * (price / 10) + output * price * 5, input * price + cache_hit * (price / 10) + output * price * 5, 1,
+      price * 5, input * price + cache_hit * (price / 10) + output * price * 5 + CASE WHEN has_lines THEN ${cost(otherRun.usage, otherRun.price)} ELSE 0 END,
+      input * price + cache_hit * (price / 10) + output * price * 5 + CASE WHEN has_lines THEN ${cost(otherRun.usage, otherRun.price)} ELSE 0 END, 1,
       (input * price + cache_hit * (price / 10) + output * price * 5) * 8 / 10, 300 + x % 9000, 100 + x % 900,
-      CASE WHEN x % 40 = 0 THEN 'client_closed' ELSE 'completed' END, CASE WHEN x % 40 = 0 THEN 'estimated' ELSE 'reported' END, x % 4 > 0, at
+      CASE WHEN x % 40 = 0 THEN 'client_closed' ELSE 'completed' END, CASE WHEN x % 40 = 0 THEN 'estimated' ELSE 'reported' END, x % 4 > 0, at,
+      CASE WHEN has_lines THEN '${JSON.stringify(toStoredLines([otherRun]))}'::jsonb END
     FROM figured
     RETURNING account_id, request_id, charged, created_at
   )
@@ -119,7 +137,7 @@ export async function seedEntries(pool: Pool, scale: Scale, tell: (text: string)
   const start = new Date(end.getTime() - days * 86_400_000);
   for (let next = from; next < to; next += batch) {
     const until = Math.min(to, next + batch);
-    await pool.query(entries, [next, until, accounts, start, total, end]);
+    await pool.query(entries, [next, until, accounts, start, total, end, scale.lines === true]);
     tell(`${until.toLocaleString('en')} entries`);
   }
   await pool.query(
