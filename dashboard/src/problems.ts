@@ -52,6 +52,7 @@ const patterns: readonly (readonly [RegExp, keyof Texts['problems']])[] = [
   [/must be in the future/i, 'future'],
   [/among those that are guessed first/i, 'usualPassword'],
   [/must be 10 digits/i, 'taxCode'],
+  [/check digit that does not fit/i, 'taxCodeDigit'],
 ];
 
 /** The text that says a message of the server in the reader's language, and what to fill in; `other`: none is known. */

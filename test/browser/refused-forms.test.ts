@@ -47,7 +47,7 @@ describe('a refused form', () => {
     }
     expect(await overflow(page)).toEqual([]);
     expect(await findBarriers(page)).toEqual([]);
-    await taxCode.fill('0312345678');
+    await taxCode.fill('0312345673');
     await form.getByRole('button', { name: 'Lưu' }).click();
     await page.getByText('Đã lưu').first().waitFor();
     expect(unexpected()).toEqual([]);

@@ -131,7 +131,7 @@ describe('an order', () => {
     const accountId = await accountOf(an);
     const save = `mutation ($input: SetCompanyInput!) { setCompany(input: $input) {
       __typename ... on Account { company { name taxCode } } ... on InputError { problems { path } } } }`;
-    const company = { name: 'CÔNG TY <ABC>', taxCode: '0312345678', address: 'Quận 1' };
+    const company = { name: 'CÔNG TY <ABC>', taxCode: '0312345673', address: 'Quận 1' };
     const saved = await an.send(save, { variables: { input: { accountId, company } } });
     expect(saved.data?.['setCompany']).toMatchObject({ company: { name: company.name, taxCode: company.taxCode } });
     const foreign = await binh.send(save, { variables: { input: { accountId, company } } });
@@ -150,7 +150,7 @@ describe('an order', () => {
     const { body } = await plane.app.inject({ method: 'GET', url: `${url}&lang=vi` });
     for (const text of [
       'CÔNG TY &#60;ABC&#62;',
-      'Mã số thuế: 0312345678',
+      'Mã số thuế: 0312345673',
       'Quận 1',
       'STEYG JSC',
       'Mã số thuế: 0398765432',

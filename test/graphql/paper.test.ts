@@ -49,7 +49,7 @@ beforeAll(async () => {
   await pool.query('INSERT INTO account_company (account_id, name, tax_code, address) VALUES ($1, $2, $3, $4)', [
     accountId,
     buyer,
-    '0312345678',
+    '0312345673',
     'Quận 1',
   ]);
   const answer = await an.send(
@@ -123,7 +123,7 @@ describe('a receipt', () => {
     for (const part of [
       `Biên nhận thanh toán ${memo}`,
       buyer,
-      'Mã số thuế: 0312345678',
+      'Mã số thuế: 0312345673',
       'STEYG JSC',
       'Mã số thuế: 0398765432',
       '=Gói Khởi đầu',

@@ -96,7 +96,7 @@ describe('a paid order', () => {
   it('names the company that it was bought for', async () => {
     const accountId = await createAccount(database.pool);
     await database.pool.query(
-      `INSERT INTO account_company (account_id, name, tax_code, address) VALUES ($1, 'CÔNG TY ABC', '0312345678', 'Quận 1')`,
+      `INSERT INTO account_company (account_id, name, tax_code, address) VALUES ($1, 'CÔNG TY ABC', '0312345673', 'Quận 1')`,
       [accountId],
     );
     const { memo } = await order(database.pool, accountId);
@@ -106,7 +106,7 @@ describe('a paid order', () => {
       type: 'company',
       name: 'CÔNG TY ABC',
       legal_name: 'CÔNG TY ABC',
-      tax_code: '0312345678',
+      tax_code: '0312345673',
       address: 'Quận 1',
       email: `${accountId}@example.com`,
     });

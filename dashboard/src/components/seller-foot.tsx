@@ -10,7 +10,7 @@ export function useSeller() {
 export function SellerFoot() {
   const { t } = useLanguage();
   const seller = useSeller();
-  if (seller === null) return null;
+  if (seller === null) return <p className="seller-foot">{t.seller.ai}</p>;
   const { name, address, taxCode, supportEmail, supportPhone, termsUrl, privacyUrl, refundUrl } = seller;
   const links = [
     [termsUrl, t.seller.terms],
@@ -20,7 +20,6 @@ export function SellerFoot() {
     [supportPhone === '' ? '' : `tel:${supportPhone.replaceAll(/[^0-9+]/g, '')}`, supportPhone],
   ].filter(([href]) => href !== '');
   const facts = [name, address, taxCode === '' ? '' : `${t.seller.taxCode}: ${taxCode}`].filter((text) => text !== '');
-  if (links.length === 0 && facts.length === 0) return null;
   return (
     <div className="seller-foot">
       {facts.length === 0 ? null : <p>{facts.join(' · ')}</p>}
@@ -33,6 +32,7 @@ export function SellerFoot() {
           ))}
         </ul>
       )}
+      <p>{t.seller.ai}</p>
     </div>
   );
 }

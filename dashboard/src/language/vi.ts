@@ -237,6 +237,7 @@ export const vi: Texts = {
     taxCodeHint: '10 số, 10 số và 3 số sau dấu gạch, hoặc 12 số.',
   },
   seller: {
+    ai: 'Câu trả lời của model do trí tuệ nhân tạo tạo ra và có thể sai.',
     terms: 'Điều khoản',
     privacy: 'Quyền riêng tư',
     refund: 'Hoàn tiền',
@@ -1162,5 +1163,6 @@ export const vi: Texts = {
     webAddress: 'Một địa chỉ web như https://example.com/dieu-khoan.',
     usd: 'Một số tiền USD, ví dụ 2,50.',
     taxCode: '10 chữ số, 10 chữ số kèm -001, hoặc 12 chữ số.',
+    taxCodeDigit: 'Số kiểm tra không khớp: có chữ số bị gõ sai.',
   },
 };

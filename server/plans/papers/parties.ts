@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { repeatedTransaction } from '../../database/lane.ts';
 import { appendAudit } from '../../shared/audit.ts';
 import { checkInput, type InvalidInput, shownText, shownTextOrNothing } from '../../shared/input.ts';
+import { taxCodeShape } from './tax-code.ts';
 
 /** The two parties of a sale as papers name them: the seller's details, and the company that an account buys for. */
 
@@ -45,14 +46,9 @@ const emptySeller: Seller = {
   refundUrl: '',
 };
 
-// Ten digits for a company, with three more for a dependent unit; twelve for a person (Circular 86/2024/TT-BTC).
-const taxCode = z
-  .string()
-  .regex(/^$|^\d{10}(-\d{3})?$|^\d{12}$/, 'must be 10 digits, 10 digits, a hyphen and 3 digits, or 12 digits');
-
 const companyShape: z.ZodType<Company> = z.object({
   name: shownText(200),
-  taxCode,
+  taxCode: taxCodeShape,
   address: shownTextOrNothing(300),
 });
 
@@ -62,7 +58,7 @@ const pageAddress = z.union([z.literal(''), z.url({ protocol: /^https?$/, error:
 
 const sellerShape: z.ZodType<Seller> = z.object({
   name: shownTextOrNothing(200),
-  taxCode,
+  taxCode: taxCodeShape,
   address: shownTextOrNothing(300),
   supportEmail: z.union([z.literal(''), z.email()], { error: 'must be an e-mail address' }),
   supportPhone: z.string().regex(/^[0-9+().\s-]{0,30}$/, 'must be a telephone number'),
