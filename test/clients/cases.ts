@@ -360,7 +360,7 @@ async function* compaction(lane: Lane): AsyncGenerator<Finding> {
       (text) => limited(text).replace('name = "Steyg"', 'name = "OpenAI"\nsupports_websockets = true'),
     ],
   ];
-  for (const model of Object.values(models)) {
+  for (const model of [...Object.values(models), searchingModels.responses]) {
     for (const [name, edit] of ways) {
       const { email, key } = await lane.gateway.customer('5');
       const directory = await lane.workplace();

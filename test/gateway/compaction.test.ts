@@ -12,7 +12,18 @@ import { nativeCatalog, parseEvents, protocols, send, settled } from './support.
 let app: TestApp;
 let customer: Customer;
 beforeAll(async () => {
-  app = await startApp({ catalog: nativeCatalog() });
+  const catalog = nativeCatalog();
+  app = await startApp({
+    catalog: (url) =>
+      [
+        catalog(url).replace(
+          'models:',
+          `  - { id: openai, protocol: responses, baseUrl: "${url}/as/openai-gpt5/v1", profile: openai-gpt5 }\nmodels:`,
+        ),
+        '  - { id: compacting, displayName: compacting, family: tests, contextWindow: 200000, maxOutputTokens: 32000,',
+        '      prices: { input: "1", cacheHit: "0.1", output: "5" }, routes: [{ upstream: openai, model: sim-medium }] }',
+      ].join('\n'),
+  });
   customer = await app.customer();
 });
 afterAll(() => app.close());
@@ -84,6 +95,42 @@ describe.each(models)('%s', (model) => {
     await response.text();
     expect(sentUp()).toContain('What follows is the hand-over');
     expect(sentUp()).not.toContain('gwc1.');
+  });
+});
+
+describe('a vendor that compacts itself', () => {
+  it('is asked to, and its item goes to the client and back as it is', async () => {
+    const payer = await app.customer();
+    const item = await streamed('compacting', payer);
+    expect(sentUp()).toContain('compaction_trigger');
+    expect(sentUp()).not.toContain('hand-over');
+    expect(item.encrypted_content).not.toMatch(/^gwc1\./);
+    const next = await ask({ model: 'compacting', input: [item, { role: 'user', content: '[[say on]]' }] }, payer);
+    expect(next.status).toBe(200);
+    await next.text();
+    expect(JSON.parse(sentUp()).input[0]).toEqual(item);
+    const entries = await settled(app, payer);
+    expect(entries.map(({ outcome }) => outcome)).toEqual(['completed', 'completed']);
+  });
+
+  it('is asked at the address of compactions, too', async () => {
+    const response = await fetch(`${app.baseUrl}/v1/responses/compact`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${customer.secret}` },
+      body: JSON.stringify({ model: 'compacting', input: history, instructions: 'Be brief.' }),
+    });
+    const body = (await response.json()) as { object: string; output: Item[] };
+    expect([response.status, body.object]).toEqual([200, 'response.compaction']);
+    expect(body.output.at(-1)?.type).toBe('compaction');
+    expect(sentUp()).toContain('compaction_trigger');
+  });
+
+  it('reads what was compacted at other routes', async () => {
+    const item = await streamed('only-chat');
+    const next = await ask({ model: 'compacting', input: [item, { role: 'user', content: '[[say on]]' }] });
+    expect(next.status).toBe(200);
+    await next.text();
+    expect(sentUp()).toContain('What follows is the hand-over');
   });
 });
 

@@ -271,6 +271,28 @@ describe('a turn over a WebSocket in front of an upstream that takes one', () =>
   });
 });
 
+describe('a warm-up', () => {
+  it('sends nothing and costs nothing: it connects, and the first turn goes up over that connection', async () => {
+    const { secret, accountId } = await app.customer();
+    await expect.poll(() => app.simulator.sockets.open).toBe(0);
+    app.simulator.clearRequests();
+    const client = await openSocket(app, secret);
+    const warm = await client.create({ generate: false, input: [{ role: 'user', content: 'earlier' }] });
+    const turn = client.create({ previous_response_id: idOf(warm), input: [{ role: 'user', content: '[[say now]]' }] });
+    expect(said(await turn)).toBe('now');
+    expect(app.simulator.sockets.open).toBe(1);
+    expect(sent().map(({ method, body }) => [method, body.input.length])).toEqual([['WEBSOCKET', 2]]);
+    expect(await app.ledger(accountId)).toHaveLength(1);
+    const again = await openSocket(app, secret);
+    await again.create({ generate: false, input: 'x' });
+    await expect.poll(() => app.simulator.sockets.open).toBe(2);
+    again.socket.close();
+    client.socket.close();
+    await expect.poll(() => app.simulator.sockets.open).toBe(0);
+    expect(sent()).toHaveLength(1);
+  });
+});
+
 describe('an upstream that refuses the upgrade', () => {
   it.each([426, 404, 500])('with %i is called over HTTP, at once and for a while', async (status) => {
     const refusing = await startApp({

@@ -8,6 +8,7 @@ import type { RequestBound } from '../../metering/bound.ts';
 import { requestIdHeaders } from '../../runtime/http.ts';
 import { askOf, refusalOf } from '../admit.ts';
 import type { HeldBudget } from '../batches/held-budget.ts';
+import type { ClientCall, ModelRequest } from '../call.ts';
 import { bodyOf } from '../entrance/model-routes.ts';
 import { createRequestBytes } from '../entrance/request-bytes.ts';
 import type { Standing } from '../entrance/standing.ts';
@@ -17,6 +18,8 @@ import { createReader, type ReadCall, type ReaderParts } from '../read.ts';
 import { takesNumericCodes } from '../refusals/numeric-codes.ts';
 import type { Refusal, Refusals } from '../refusals/refusals.ts';
 import { RefusalError } from '../refusals/refuse.ts';
+import { upstreamHeaders } from '../upstream/request-headers.ts';
+import { vendorSocketOf } from '../upstream/vendor-socket.ts';
 import { presentTier, principalOf } from './usage.ts';
 
 /**
@@ -35,8 +38,11 @@ export interface EstimateParts extends ReaderParts {
   trialSlots: number;
 }
 
+/** `socket`: of the WebSocket whose warm-up it is. */
+export type EstimateCall = ReadCall & Pick<ClientCall, 'socket'>;
+
 /** Answers an estimate. Throws the refusal that the request would get. */
-export type Estimator = (call: ReadCall) => Promise<Record<string, unknown>>;
+export type Estimator = (call: EstimateCall) => Promise<Record<string, unknown>>;
 
 export function createEstimator(parts: EstimateParts): Estimator {
   const { refusals, slots, trialSlots } = parts;
@@ -60,11 +66,12 @@ export function createEstimator(parts: EstimateParts): Estimator {
 function createEstimate(parts: Omit<EstimateParts, 'slots' | 'trialSlots'>) {
   const { ledger, heldBudget, standing, refusals } = parts;
   const read = createReader(parts);
-  return async (call: ReadCall): Promise<{ trialOnly: boolean; answer: Record<string, unknown> }> => {
+  return async (call: EstimateCall): Promise<{ trialOnly: boolean; answer: Record<string, unknown> }> => {
     const shut = await standing.look(call.principal, call.bytes.raw.length);
     if (shut !== null) throw new RefusalError(shut);
     const request = await read(call);
     if ('status' in request) throw new RefusalError(request);
+    prepareSocket(call, request);
     const estimate = await ledger.estimate(askOf(call, request));
     if (estimate.kind === 'refused') {
       const held = await heldBudget(call.principal.accountId, estimate);
@@ -84,6 +91,27 @@ function createEstimate(parts: Omit<EstimateParts, 'slots' | 'trialSlots'>) {
       },
     };
   };
+}
+
+/** The warm-up of a WebSocket: where its turns will go, the connection to the vendor is made meanwhile. */
+function prepareSocket(
+  { socket, protocol, rawHeaders }: EstimateCall,
+  { first: { target, exchange } }: ModelRequest,
+): void {
+  const { upstream } = target.route;
+  if (socket === undefined || !upstream.features.webSocket || upstream.protocol !== protocol) return;
+  socket.prepare({
+    origin: target.origin,
+    path: target.basePath + exchange.path,
+    headers: upstreamHeaders({
+      rawHeaders,
+      client: protocol,
+      upstream: upstream.protocol,
+      secret: target.key?.secret ?? null,
+      trace: null,
+    }),
+    ...(target.lookup === undefined ? {} : { lookup: target.lookup }),
+  });
 }
 
 /** What the most rests on: tokens of each kind of content, once for each time that the model reads it. */
@@ -176,12 +204,14 @@ export function registerEstimates(app: FastifyInstance, { estimate }: { estimate
   for (const [url, protocol, asks, imagePath] of routes) {
     const config = { protocol, authenticate: 'now', takesForms: imagePath === 'edits' } as const;
     app.post(url, { config }, async (request, response) => {
+      const socket = vendorSocketOf(request.raw);
       const answer = await estimate({
         protocol,
         asks,
         ...(imagePath === undefined ? {} : { imagePath }),
         principal: principalOf(request),
         requestId: request.id,
+        ...(socket === undefined ? {} : { socket }),
         bytes: createRequestBytes(bodyOf(request)),
         rawHeaders: request.raw.rawHeaders,
         headers: request.headers,

@@ -25,9 +25,14 @@ import {
  */
 export interface VendorSocket {
   dispatch(request: DispatchRequest, receiver: Receiver): UpstreamCall;
+  /** Connects, so that the next call need not. */
+  prepare(way: Way): void;
   /** The client's connection has ended; a call that runs is left to its owner. */
   close(): void;
 }
+
+/** What a connection is made with. */
+export type Way = Pick<DispatchRequest, 'origin' | 'path' | 'headers' | 'lookup'>;
 
 /** The state of all of them in this process. */
 export interface VendorSockets {
@@ -73,6 +78,14 @@ interface Connection {
   hasAnswered: boolean;
   /** It is ended from here. */
   isEnded: boolean;
+}
+
+/** A connection that is being made. */
+interface Making {
+  name: string;
+  /** The turn that is to use it. */
+  waiting: { ready: (connection: Connection) => void; refused: () => void } | null;
+  end(): void;
 }
 
 function terminate(connection: Connection | null): void {
@@ -121,24 +134,33 @@ interface SocketParts {
 
 function createVendorSocket(parts: SocketParts): VendorSocket {
   let current: Connection | null = null;
+  let making: Making | null = null;
   let isBusy = false;
   let isClosed = false;
 
-  const connect = (
-    request: DispatchRequest,
-    { name, ready, refused }: { name: string; ready: (connection: Connection) => void; refused: () => void },
-  ): { end(): void } => {
+  /** Makes a connection in place of the one that there is. */
+  const make = (way: Way, name: string): Making => {
     terminate(current);
     current = null;
-    const address = addressOf(request);
+    making?.end();
+    const address = addressOf(way);
     const webSocket = new WebSocket(address, {
-      headers: handshakeHeaders(request.headers),
+      headers: handshakeHeaders(way.headers),
       handshakeTimeout: handshakeMs,
       perMessageDeflate: false,
       maxPayload: maxVendorFrameBytes,
-      ...(request.lookup === undefined ? {} : { lookup: request.lookup }),
+      ...(way.lookup === undefined ? {} : { lookup: way.lookup }),
     });
     let restMs: number | null = notNowMs;
+    const made: Making = {
+      name,
+      waiting: null,
+      end() {
+        restMs = null;
+        webSocket.terminate();
+      },
+    };
+    making = made;
     webSocket.on('unexpected-response', (sent, { statusCode = 0 }) => {
       restMs = notOffered.has(statusCode) ? notOfferedMs : notNowMs;
       sent.destroy();
@@ -156,31 +178,39 @@ function createVendorSocket(parts: SocketParts): VendorSocket {
         isEnded: false,
       };
       current = connection;
+      making = null;
       webSocket.once('close', () => {
         parts.closed();
         if (current === connection) current = null;
         // It takes upgrades and no turns.
         if (!connection.hasAnswered && !connection.isEnded) parts.rest(address, notNowMs);
       });
-      ready(connection);
+      made.waiting?.ready(connection);
     });
     webSocket.on('error', () => undefined);
     webSocket.once('close', () => {
+      if (making === made) making = null;
       if (restMs === null) return;
       parts.rest(address, restMs);
-      refused();
+      made.waiting?.refused();
     });
-    return {
-      end() {
-        restMs = null;
-        webSocket.terminate();
-      },
-    };
+    return made;
+  };
+
+  /** One that a turn may use. */
+  const usable = (name: string): Connection | null => {
+    const isUsable =
+      current !== null &&
+      current.name === name &&
+      current.webSocket.readyState === WebSocket.OPEN &&
+      performance.now() - current.openedAt < parts.maxAgeMs;
+    return isUsable ? current : null;
   };
 
   const over = (): void => {
     isBusy = false;
     if (!isClosed) return;
+    making?.end();
     if (current !== null) current.isEnded = true;
     current?.webSocket.close(1000);
     current = null;
@@ -193,17 +223,19 @@ function createVendorSocket(parts: SocketParts): VendorSocket {
       isBusy = true;
       const call = new SocketCall(request, receiver, turn, over, (renewed, ready, refused) => {
         const name = nameOf(request);
-        const isUsable =
-          current !== null &&
-          !renewed &&
-          current.name === name &&
-          current.webSocket.readyState === WebSocket.OPEN &&
-          performance.now() - current.openedAt < parts.maxAgeMs;
-        if (isUsable && current !== null) ready(current);
-        else call.connecting = connect(request, { name, ready, refused });
+        const known = renewed ? null : usable(name);
+        if (known !== null) return ready(known);
+        const made = making !== null && making.name === name ? making : make(request, name);
+        made.waiting = { ready, refused };
+        call.connecting = made;
       });
       call.start();
       return call;
+    },
+    prepare(way) {
+      const name = nameOf(way);
+      if (isClosed || isBusy || parts.rests(addressOf(way)) || usable(name) !== null || making?.name === name) return;
+      make(way, name);
     },
     close() {
       isClosed = true;
@@ -466,7 +498,7 @@ class InputMemory {
 
 const comma = 0x2c;
 
-function addressOf({ origin, path }: DispatchRequest): string {
+function addressOf({ origin, path }: Way): string {
   return `${origin.replace(/^http/, 'ws')}${path}`;
 }
 
@@ -479,7 +511,7 @@ const ofRequests = /^(?:content-type|content-length|accept|accept-encoding)$/i;
 /** Members of a head that differ from turn to turn and say nothing of the connection. */
 const ofTurns = /^(?:traceparent|tracestate|x-stainless-.*)$/i;
 
-function nameOf(request: DispatchRequest): string {
+function nameOf(request: Way): string {
   const said = Object.entries(handshakeHeaders(request.headers)).filter(([name]) => !ofTurns.test(name));
   return JSON.stringify([addressOf(request), said]);
 }

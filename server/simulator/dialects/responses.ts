@@ -57,9 +57,26 @@ function encrypt(nonce: string, rules: Pick<ReadRules, 'signatures'>): string {
   return `${nonce}.${rules.signatures.sign(nonce)}`;
 }
 
+/** Items whose content is readable to the vendor alone. */
+function isSealed({ type }: ParsedObject): boolean {
+  return type === 'reasoning' || type === 'compaction';
+}
+
+/** https://developers.openai.com/api/docs/guides/compaction: as the last item of the input. */
+function asksForCompaction(body: ParsedObject): boolean {
+  return itemsOf(body).at(-1)?.['type'] === 'compaction_trigger';
+}
+
+/** What an answer that compacts consists of. */
+function compactionItem(envelope: Envelope): Item {
+  const sealed = { encrypted_content: encrypt(envelope.nextId('', 32), envelope) };
+  const item = { id: envelope.nextId('cmp_', 48), type: 'compaction', ...sealed };
+  return { opened: item, done: item, between: () => [] };
+}
+
 function reasoningFault(items: readonly ParsedObject[], rules: ReadRules): VendorError | null {
   for (const item of items) {
-    const encrypted = item['type'] === 'reasoning' ? item['encrypted_content'] : null;
+    const encrypted = isSealed(item) ? item['encrypted_content'] : null;
     if (typeof encrypted !== 'string') continue;
     const border = encrypted.indexOf('.');
     if (rules.signatures.isOwn(encrypted.slice(0, border), encrypted.slice(border + 1))) continue;
@@ -229,6 +246,7 @@ function toolItem(tool: PlannedTool, envelope: Envelope): Item {
 }
 
 function itemsOfAnswer(answer: PlayedAnswer, envelope: Envelope): Item[] {
+  if (asksForCompaction(envelope.body)) return [compactionItem(envelope)];
   const status = answer.stop === 'limit' ? 'incomplete' : 'completed';
   return [
     ...(answer.thinking === null ? [] : [reasoningItem(answer.thinking, envelope)]),
