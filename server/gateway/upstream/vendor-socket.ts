@@ -26,13 +26,13 @@ import {
 export interface VendorSocket {
   dispatch(request: DispatchRequest, receiver: Receiver): UpstreamCall;
   /** Connects, so that the next call need not. */
-  prepare(way: Way): void;
+  prepare(way: ConnectionWay): void;
   /** The client's connection has ended; a call that runs is left to its owner. */
   close(): void;
 }
 
 /** What a connection is made with. */
-export type Way = Pick<DispatchRequest, 'origin' | 'path' | 'headers' | 'lookup'>;
+export type ConnectionWay = Pick<DispatchRequest, 'origin' | 'path' | 'headers' | 'lookup'>;
 
 /** The state of all of them in this process. */
 export interface VendorSockets {
@@ -139,7 +139,7 @@ function createVendorSocket(parts: SocketParts): VendorSocket {
   let isClosed = false;
 
   /** Makes a connection in place of the one that there is. */
-  const make = (way: Way, name: string): Making => {
+  const make = (way: ConnectionWay, name: string): Making => {
     terminate(current);
     current = null;
     making?.end();
@@ -498,7 +498,7 @@ class InputMemory {
 
 const comma = 0x2c;
 
-function addressOf({ origin, path }: Way): string {
+function addressOf({ origin, path }: ConnectionWay): string {
   return `${origin.replace(/^http/, 'ws')}${path}`;
 }
 
@@ -511,7 +511,7 @@ const ofRequests = /^(?:content-type|content-length|accept|accept-encoding)$/i;
 /** Members of a head that differ from turn to turn and say nothing of the connection. */
 const ofTurns = /^(?:traceparent|tracestate|x-stainless-.*)$/i;
 
-function nameOf(request: Way): string {
+function nameOf(request: ConnectionWay): string {
   const said = Object.entries(handshakeHeaders(request.headers)).filter(([name]) => !ofTurns.test(name));
   return JSON.stringify([addressOf(request), said]);
 }
