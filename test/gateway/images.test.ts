@@ -1,3 +1,5 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateImage } from 'ai';
 import OpenAI, { BadRequestError, toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
@@ -129,6 +131,42 @@ describe('the published library', () => {
       code: 'insufficient_quota',
     });
   });
+});
+
+describe('the AI SDK', () => {
+  const model = () =>
+    createOpenAICompatible({ name: 'steyg', baseURL: `${app.baseUrl}/v1`, apiKey: customer.secret }).imageModel(
+      'painter',
+    );
+
+  it('makes images, and edits what it is given', async () => {
+    const providerOptions = { steyg: { quality: 'low' } };
+    const made = await generateImage({ model: model(), prompt: 'An owl.', n: 2, size: '1024x1024', providerOptions });
+    expect(made.images.map(({ mediaType }) => mediaType)).toEqual(['image/png', 'image/png']);
+    const edited = await generateImage({
+      model: model(),
+      prompt: { text: 'With a hat.', images: [pixel], mask: pixel },
+      providerOptions,
+    });
+    expect(edited.images).toHaveLength(1);
+    expect(lastSent()?.path).toBe('/v1/images/edits');
+  });
+});
+
+it('passes pictures of megabytes in a stream, and knows what they cost', async () => {
+  const buyer = await payer();
+  const body = { model: 'painter', prompt: '[[len 500000]]', stream: true, partial_images: 2, quality: 'low' };
+  const text = await (await ask(body, buyer.secret)).text();
+  expect(text.length).toBeGreaterThan(9_000_000);
+  expect(text.match(/^event: /gm)).toHaveLength(3);
+  expect(await settled(app, buyer)).toMatchObject([{ outcome: 'completed', usage_source: 'reported' }]);
+});
+
+it('stands in the list of models as a model of images', async () => {
+  const { data } = (await (await get(app, '/v1/models', customer.secret)).json()) as {
+    data: { id: string; kind: string }[];
+  };
+  expect(data.find(({ id }) => id === 'painter')).toMatchObject({ kind: 'image' });
 });
 
 it('travels byte for byte but for the model, and no key of the customer with it', async () => {
