@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const left = [
   'test/browser/**',
+  'test/citus/**',
   'test/clients/**',
   'test/bench/**',
   'test/hostile/**',

@@ -116,6 +116,16 @@ suite('what the server says in its log', () => {
     ] as const) {
       expect(said(code, message)).toEqual(both(undefined));
     }
+    // As Prisma wraps it: https://www.prisma.io/docs/orm/reference/error-reference
+    const wrapped = (originalCode: string, originalMessage: string) =>
+      Object.assign(new Error('what a customer wrote'), {
+        code: 'P2010',
+        meta: { driverAdapterError: { cause: { originalCode, originalMessage } } },
+      });
+    expect(describeError(wrapped('42703', 'column plan.name does not exist')).said).toBe(
+      'column plan.name does not exist',
+    );
+    expect(describeError(wrapped('23505', 'Key (email)=(somebody@example.com) already exists.')).said).toBeUndefined();
     // A system's error, and a class that only looks like one of a database.
     expect(describeError(Object.assign(new Error('what a customer wrote'), { code: '42601' })).said).toBeUndefined();
     expect(said('42', 'what a customer wrote')).toEqual(both(undefined));

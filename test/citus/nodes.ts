@@ -1,0 +1,166 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, chownSync, createWriteStream, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { freePort } from '../support/free-port.ts';
+import { programs } from './installed.ts';
+
+/** A coordinator of Citus and two workers on this machine. Each waits for its disk no more than a crash of its processes asks for. */
+
+export interface Nodes {
+  coordinator: Node;
+  workers: [Node, Node];
+  /** An empty database that all three know, with the extension. */
+  database(name: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+export interface Node {
+  port: number;
+  url(database: string): string;
+  start(): Promise<void>;
+  /** All its processes die at once, as with the machine. */
+  kill(): Promise<void>;
+  query(database: string, text: string): Promise<Record<string, unknown>[]>;
+  /** What it has written into its log so far. */
+  log(): string;
+}
+
+const bin = programs() ?? '';
+
+/** PostgreSQL does not run as root. */
+function identity(): { uid: number; gid: number } {
+  if (process.getuid?.() !== 0) return { uid: userInfo().uid, gid: userInfo().gid };
+  const id = (kind: string): number => Number(execFileSync('id', [kind, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+export async function startNodes(): Promise<Nodes> {
+  const user = identity();
+  const root = `/tmp/steyg-citus-${process.pid}-${Date.now()}`;
+  mkdirSync(root, { mode: 0o700 });
+  chownSync(root, user.uid, user.gid);
+  const made: Node[] = [];
+  for (const name of ['coordinator', 'one', 'other']) {
+    const directory = join(root, name);
+    const port = await freePort();
+    execFileSync(
+      join(bin, 'initdb'),
+      ['-D', directory, '-U', 'steyg', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-instructions'],
+      { ...user, stdio: 'ignore', cwd: root },
+    );
+    appendFileSync(
+      join(directory, 'postgresql.conf'),
+      [
+        '',
+        "shared_preload_libraries = 'citus'",
+        "citus.node_conninfo = 'sslmode=disable'",
+        "listen_addresses = '127.0.0.1'",
+        `port = ${port}`,
+        "unix_socket_directories = ''",
+        'wal_level = logical',
+        'max_connections = 200',
+        'max_prepared_transactions = 200',
+        'shared_buffers = 64MB',
+        // The processes are killed and the machine is not: what was written is there again.
+        'fsync = off',
+        "log_statement = 'all'",
+        "log_line_prefix = '%a %d '",
+        '',
+      ].join('\n'),
+    );
+    const node = nodeIn({ directory, port, user });
+    made.push(node);
+    await node.start();
+  }
+  const [coordinator, one, other] = made as [Node, Node, Node];
+  return {
+    coordinator,
+    workers: [one, other],
+    async database(name) {
+      for (const node of made) {
+        await node.query('postgres', `CREATE DATABASE ${name}`);
+        await node.query(name, 'CREATE EXTENSION citus');
+      }
+      await coordinator.query(name, `SELECT citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`);
+      for (const { port } of [one, other]) {
+        await coordinator.query(name, `SELECT citus_add_node('127.0.0.1', ${port})`);
+      }
+      return coordinator.url(name);
+    },
+    async remove() {
+      for (const node of made) await node.kill();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+function nodeIn({
+  directory,
+  port,
+  user,
+}: {
+  directory: string;
+  port: number;
+  user: { uid: number; gid: number };
+}): Node {
+  let child: ChildProcess | null = null;
+  const url = (database: string): string => `postgresql://steyg@127.0.0.1:${port}/${database}`;
+  const node: Node = {
+    port,
+    url,
+    async start() {
+      const log = createWriteStream(`${directory}.log`, { flags: 'a' });
+      await once(log, 'open');
+      // A process group of its own, so that its children go with it.
+      const started = spawn(join(bin, 'postgres'), ['-D', directory], {
+        ...user,
+        cwd: directory,
+        // Nodes are each other's clients, and a client looks for certificates at home.
+        env: { ...process.env, HOME: directory },
+        stdio: ['ignore', log, log],
+        detached: true,
+      });
+      log.close();
+      child = started;
+      for (;;) {
+        try {
+          await node.query('postgres', 'SELECT 1');
+          return;
+        } catch {
+          if (started.exitCode !== null)
+            throw new Error(`PostgreSQL in ${directory} ended:\n${node.log().slice(-2_000)}`);
+          await pause(50);
+        }
+      }
+    },
+    async kill() {
+      const running = child;
+      child = null;
+      if (running?.pid === undefined) return;
+      const exited = once(running, 'exit');
+      process.kill(-running.pid, 'SIGKILL');
+      await exited;
+      rmSync(join(directory, 'postmaster.pid'), { force: true });
+    },
+    async query(database, text) {
+      const client = new Client({
+        connectionString: url(database),
+        connectionTimeoutMillis: 2_000,
+        application_name: 'test',
+      });
+      client.on('error', () => undefined);
+      await client.connect();
+      try {
+        return (await client.query(text)).rows as Record<string, unknown>[];
+      } finally {
+        await client.end();
+      }
+    },
+    log: () => readFileSync(`${directory}.log`, 'utf8'),
+  };
+  return node;
+}
