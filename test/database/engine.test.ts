@@ -98,6 +98,19 @@ it.each([
   expect(found).toBe(errors);
 });
 
+it('is refused by the migrations of the command line, too', async () => {
+  await run(`ALTER DATABASE ${name} SET session_replication_role = replica`);
+  let out = '';
+  const code = await runCommandLine(['migrate', '--json'], {
+    env: { DATABASE_URL: url, DATA_DIR: join(directory, name) },
+    out: (text) => {
+      out += text;
+    },
+    err: () => undefined,
+  });
+  expect([code, JSON.parse(out)]).toMatchObject([1, { error: { code: 'database_refused' } }]);
+});
+
 it('refuses a database whose sessions run no triggers: a deleted key would go on working', async () => {
   await run(`ALTER DATABASE ${name} SET session_replication_role = replica`);
   const { errors, codes, found } = await outcome();
