@@ -26,7 +26,7 @@ export const operatorEn = {
   showLimits: 'See and change the limits',
   limitsText:
     'The limits that the customer sets over all keys. Change them when they ask: they see it, and the audit log names you.',
-  changeRoleOf: 'Role of {name}',
+  changeRoleOf: 'Change role of {name}',
   lastOwner: 'The service needs an owner: make somebody else one first.',
   operatorRoles: {
     OWNER: { name: 'Owner', text: 'Everything: models, prices, settings, money, other operators.' },

@@ -28,7 +28,7 @@ export const operatorVi: OperatorTexts = {
   showLimits: 'Xem và thay đổi giới hạn',
   limitsText:
     'Hạn mức mà khách đặt cho tất cả API key. Hãy thay đổi khi họ yêu cầu: họ thấy điều đó, và nhật ký ghi tên bạn.',
-  changeRoleOf: 'Vai trò của {name}',
+  changeRoleOf: 'Đổi vai trò của {name}',
   lastOwner: 'Dịch vụ phải có một chủ: hãy giao vai trò này cho người khác trước.',
   operatorRoles: {
     OWNER: { name: 'Chủ dịch vụ', text: 'Mọi thứ: model, giá, cài đặt, tiền, những người vận hành khác.' },
