@@ -185,6 +185,19 @@ export const mutants: readonly Mutant[] = [
     from: 'await releaseDeadHolds(client, began);',
     to: '',
   },
+  // What leaves the ledger, and who leaves.
+  {
+    name: 'a month that comes back keeps its sums in the books',
+    file: 'billing/archive/archive.ts',
+    from: "for (const table of ['archived_sum', 'archived_charge', 'archived_month'])",
+    to: 'for (const table of [])',
+  },
+  {
+    name: 'the budget of an erased account stays',
+    file: 'accounts/erasure.ts',
+    from: 'await endGrants(client, accountId);',
+    to: '',
+  },
   // A standby that becomes the primary.
   {
     name: 'a number of changes that a lost primary has counted is believed',

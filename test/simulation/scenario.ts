@@ -117,6 +117,7 @@ const trouble: fc.Arbitrary<Step> = fc.oneof(
   }),
   fc.record({ after, do: fc.constant('lose' as const), on: fc.nat(1) }),
   fc.record({ after, do: fc.constant('warp' as const), hours: fc.integer({ min: 1, max: 30 }) }),
+  fc.record({ after, do: fc.constant('warp' as const), hours: fc.integer({ min: 19, max: 30 }) }),
 );
 const money: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
@@ -175,20 +176,23 @@ const months: fc.Arbitrary<Step> = fc.record({
 export const scenario: fc.Arbitrary<Scenario> = fc.record({
   schedule: fc.nat(),
   steps: fc.oneof(
-    steps({ ask: 12, trouble: 0, money: 2, control: 2 }),
-    steps({ ask: 12, trouble: 4, money: 2, control: 1 }),
-    steps({ ask: 12, trouble: 2, money: 3, control: 1 }),
+    { weight: 2, arbitrary: steps({ ask: 12, trouble: 0, money: 2, control: 2 }) },
+    { weight: 2, arbitrary: steps({ ask: 12, trouble: 4, money: 2, control: 1 }) },
+    { weight: 2, arbitrary: steps({ ask: 12, trouble: 2, money: 3, control: 1 }) },
     // Months pass in the middle, and are archived beside the requests of later ones.
-    fc
-      .tuple(
-        steps({ ask: 12, trouble: 1, money: 2, control: 1 }, { minLength: 12, maxLength: 25 }),
-        months,
-        fc.oneof(
-          steps({ ask: 12, trouble: 0, money: 1, control: 1, archive: 3 }, { minLength: 12, maxLength: 30 }),
-          steps({ ask: 12, trouble: 3, money: 1, control: 1, archive: 4 }, { minLength: 12, maxLength: 30 }),
-        ),
-      )
-      .map(([before, passing, behind]) => [...before, passing, ...behind]),
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(
+          steps({ ask: 12, trouble: 1, money: 2, control: 1 }, { minLength: 12, maxLength: 25 }),
+          months,
+          fc.oneof(
+            steps({ ask: 12, trouble: 0, money: 1, control: 1, archive: 3 }, { minLength: 12, maxLength: 30 }),
+            steps({ ask: 12, trouble: 3, money: 1, control: 1, archive: 4 }, { minLength: 12, maxLength: 30 }),
+          ),
+        )
+        .map(([before, passing, behind]) => [...before, passing, ...behind]),
+    },
   ),
 });
 
@@ -198,12 +202,13 @@ function steps(
 ): fc.Arbitrary<Step[]> {
   const how = weights.trouble === 0 ? calm : interrupted;
   const step = fc.oneof(
-    { weight: weights.archive ?? 0, arbitrary: archiving(how) },
-    { weight: 1, arbitrary: erasing(how) },
-    { weight: weights.ask, arbitrary: ask },
-    { weight: weights.trouble, arbitrary: trouble },
-    { weight: weights.money, arbitrary: money },
-    { weight: weights.control, arbitrary: control },
+    // Who is erased early spends nothing, and meets no limit.
+    { weight: weights.archive === undefined ? 0 : 2, arbitrary: erasing(how) },
+    { weight: 3 * (weights.archive ?? 0), arbitrary: archiving(how) },
+    { weight: 3 * weights.ask, arbitrary: ask },
+    { weight: 3 * weights.trouble, arbitrary: trouble },
+    { weight: 3 * weights.money, arbitrary: money },
+    { weight: 3 * weights.control, arbitrary: control },
   );
   return fc.array(step, { ...length, size: 'max' });
 }

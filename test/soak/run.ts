@@ -17,6 +17,7 @@ import { createSocketClient } from './sockets.ts';
  * five, and clients that finish, leave, read slowly or talk nonsense. It prints what was lost, doubled or overspent, p99
  * by quarter of the run, and the memory of the process that stays: resident, which follows the load and V8's sizing of its
  * heap, and live after a full collection at the end of each quarter, which grows only when something is retained.
+ * `--kills` and `--crashes`: seconds between two of them; `--hours 0.2 --kills 19.5 --crashes 75` has 36 and 9.
  * `--objects` adds which objects grew since the first quarter. `--sockets`: the clients speak responses over WebSockets. It exits
  * with 1 when money was wrong.
  */
@@ -27,12 +28,15 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '8' },
     objects: { type: 'boolean', default: false },
     sockets: { type: 'boolean', default: false },
+    /** Seconds between two kills, and between two crashes of the database. */
+    kills: { type: 'string' },
+    crashes: { type: 'string' },
   },
 });
 const lengthMs = Number(values.hours) * 3_600_000;
 /** Short runs have their faults, too. */
-const killEveryMs = Math.min(60_000, lengthMs / 8);
-const crashEveryMs = Math.min(300_000, lengthMs / 3);
+const killEveryMs = values.kills === undefined ? Math.min(60_000, lengthMs / 8) : Number(values.kills) * 1_000;
+const crashEveryMs = values.crashes === undefined ? Math.min(300_000, lengthMs / 3) : Number(values.crashes) * 1_000;
 const memoryEveryMs = 1_000;
 
 const counts = { finished: 0, refused: 0, broken: 0, left: 0, nonsense: 0, kills: 0, crashes: 0 };
