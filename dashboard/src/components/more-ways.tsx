@@ -10,10 +10,11 @@ import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { Card } from './page.tsx';
 import { useSay } from './toasts.tsx';
+import type { Payer } from './who-pays.tsx';
 
 /** Ways to budget beside the plans: a free amount, also for another account, bonuses, and redemption codes. */
 
-export function MoreWays({ canOrder }: { canOrder: boolean }) {
+export function MoreWays({ canOrder, payer }: { canOrder: boolean; payer: Payer }) {
   const { t, format } = useLanguage();
   const steps = useAsk({
     key: ['bonusSteps'],
@@ -28,7 +29,7 @@ export function MoreWays({ canOrder }: { canOrder: boolean }) {
       ))}
       {canOrder ? (
         <div className="columns">
-          <FreeAmount />
+          <FreeAmount payer={payer} />
           <RedeemCode />
         </div>
       ) : null}
@@ -36,7 +37,7 @@ export function MoreWays({ canOrder }: { canOrder: boolean }) {
   );
 }
 
-function FreeAmount() {
+function FreeAmount({ payer }: { payer: Payer }) {
   const { t, format } = useLanguage();
   const { id: accountId } = useAccount();
   const [, go] = useLocation();
@@ -57,10 +58,10 @@ function FreeAmount() {
   return (
     <Card title={t.topUp.freeTitle}>
       <Form
-        onSubmit={() => order.mutate(amount.replaceAll(/\D/g, ''))}
+        onSubmit={() => payer.before(() => order.mutate(amount.replaceAll(/\D/g, '')))}
         error={rest}
         actions={
-          <Button type="submit" look="primary" busy={order.isPending}>
+          <Button type="submit" look="primary" busy={order.isPending || payer.isSaving}>
             {t.topUp.order}
           </Button>
         }

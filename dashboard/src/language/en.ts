@@ -227,6 +227,11 @@ export const en = {
     last: 'Try it with your own tool',
   },
   company: {
+    whoPays: 'Who pays?',
+    whoPaysHint: 'Receipts and e-invoices name who pays.',
+    myself: 'Myself',
+    aCompany: 'A company',
+    needed: 'Fill in name and tax code of the company.',
     title: 'Company on receipts',
     hint: 'Your receipts name this company. Leave the name empty to buy as a person.',
     name: 'Company name',

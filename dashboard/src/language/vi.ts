@@ -230,6 +230,11 @@ export const vi: Texts = {
     last: 'Thử ngay với công cụ của bạn',
   },
   company: {
+    whoPays: 'Ai thanh toán?',
+    whoPaysHint: 'Biên nhận và hóa đơn điện tử ghi tên người thanh toán.',
+    myself: 'Cá nhân tôi',
+    aCompany: 'Công ty',
+    needed: 'Điền tên và mã số thuế của công ty.',
     title: 'Công ty trên biên nhận',
     hint: 'Biên nhận ghi tên công ty này. Để trống tên nếu mua với tư cách cá nhân.',
     name: 'Tên công ty',

@@ -11,6 +11,7 @@ import { StatementsCard } from '../components/statements-card.tsx';
 import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { AboutVnd, Usd, usePlans } from '../components/usd.tsx';
+import { type Payer, usePayer, WhoPays } from '../components/who-pays.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { planPair, stepsFor } from '../money.ts';
@@ -39,7 +40,8 @@ export default function TopUp() {
   });
   const shop = useAsk({ key: ['shop'], ask: (steyg, signal) => steyg.console.orders.shop({}, { signal }) });
   const closed = shop.data?.open === false;
-  const queries = [plans, models, budget, orders, shop];
+  const payer = usePayer();
+  const queries = [plans, models, budget, orders, shop, payer];
   const isFailed = queries.some(({ error, isPaused }) => error !== null || isPaused);
   // Shown as a whole: a part that arrives late would move the button that is about to be pressed.
   if (!isFailed && (role === null || queries.some(({ data }) => data === undefined))) {
@@ -59,13 +61,14 @@ export default function TopUp() {
             <Empty title={t.topUp.noPlans} />
           ) : (
             <>
-              <Plans plans={list} orders={orders.data ?? []} canOrder={billing && !closed} />
+              {billing && !closed ? <WhoPays payer={payer} /> : null}
+              <Plans plans={list} orders={orders.data ?? []} payer={payer} canOrder={billing && !closed} />
               {models.data === undefined ? null : <WhatItBuys plans={list} models={models.data} />}
             </>
           )
         }
       </Loaded>
-      <MoreWays canOrder={billing && !closed} />
+      <MoreWays canOrder={billing && !closed} payer={payer} />
       <Card title={t.overview.lots}>
         <Loaded query={budget}>
           {({ grants, free }) => (
@@ -89,7 +92,14 @@ export default function TopUp() {
   );
 }
 
-function Plans({ plans, orders, canOrder }: { plans: readonly Plan[]; orders: readonly Order[]; canOrder: boolean }) {
+interface PlansProps {
+  plans: readonly Plan[];
+  orders: readonly Order[];
+  payer: Payer;
+  canOrder: boolean;
+}
+
+function Plans({ plans, orders, payer, canOrder }: PlansProps) {
   const { t, format } = useLanguage();
   const { id: accountId } = useAccount();
   const [, go] = useLocation();
@@ -123,16 +133,18 @@ function Plans({ plans, orders, canOrder }: { plans: readonly Plan[]; orders: re
                 <div className="actions">
                   <Button
                     look="primary"
-                    busy={order.isPending}
+                    busy={order.isPending || payer.isSaving}
                     aria-label={fill(t.topUp.orderWhat, { plan: plan.name })}
-                    onClick={() => order.mutate({ planId: plan.planId })}
+                    onClick={() => payer.before(() => order.mutate({ planId: plan.planId }))}
                   >
                     {t.topUp.order}
                   </Button>
                   {upgrade === null ? null : (
                     <Button
-                      busy={order.isPending}
-                      onClick={() => order.mutate({ planId: plan.planId, upgrades: upgrade.orderId })}
+                      busy={order.isPending || payer.isSaving}
+                      onClick={() =>
+                        payer.before(() => order.mutate({ planId: plan.planId, upgrades: upgrade.orderId }))
+                      }
                     >
                       {fill(t.topUp.upgrade, {
                         plan: upgrade.planName,
