@@ -10,11 +10,11 @@ import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { Card } from './page.tsx';
 import { useSay } from './toasts.tsx';
-import type { Payer } from './who-pays.tsx';
+import type { WhoPaysState } from './who-pays.tsx';
 
 /** Ways to budget beside the plans: a free amount, also for another account, bonuses, and redemption codes. */
 
-export function MoreWays({ canOrder, payer }: { canOrder: boolean; payer: Payer }) {
+export function MoreWays({ canOrder, payer }: { canOrder: boolean; payer: WhoPaysState }) {
   const { t, format } = useLanguage();
   const steps = useAsk({
     key: ['bonusSteps'],
@@ -37,7 +37,7 @@ export function MoreWays({ canOrder, payer }: { canOrder: boolean; payer: Payer 
   );
 }
 
-function FreeAmount({ payer }: { payer: Payer }) {
+function FreeAmount({ payer }: { payer: WhoPaysState }) {
   const { t, format } = useLanguage();
   const { id: accountId } = useAccount();
   const [, go] = useLocation();

@@ -21,7 +21,7 @@ const nobody: Company = { name: '', taxCode: '', address: '' };
 const payerFields = ['name', 'taxCode', 'address'] as const;
 type PayerProblems = InputProblems<(typeof payerFields)[number]>;
 
-export interface Payer {
+export interface WhoPaysState {
   /** Undefined: not known yet. */
   data: Company | undefined;
   error: Error | null;
@@ -40,7 +40,7 @@ export interface Payer {
   before: (order: () => void) => void;
 }
 
-export function usePayer(): Payer {
+export function usePayer(): WhoPaysState {
   const { id: accountId } = useAccount();
   const { data, error, isPaused } = useAsk({
     // Beside the answer of the settings, which has another shape.
@@ -90,7 +90,7 @@ function trimmed({ name, taxCode, address }: Company): Company {
   return { name: name.trim(), taxCode: taxCode.trim(), address: address.trim() };
 }
 
-export function WhoPays({ payer }: { payer: Payer }) {
+export function WhoPays({ payer }: { payer: WhoPaysState }) {
   const { t } = useLanguage();
   const { draft, isCompany, isMissing, problems, refusal, choose, set } = payer;
   const missing = (text: string) => (isMissing && text.trim() === '' ? t.company.needed : undefined);

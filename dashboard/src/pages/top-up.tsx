@@ -11,7 +11,7 @@ import { StatementsCard } from '../components/statements-card.tsx';
 import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { AboutVnd, Usd, usePlans } from '../components/usd.tsx';
-import { type Payer, usePayer, WhoPays } from '../components/who-pays.tsx';
+import { usePayer, WhoPays, type WhoPaysState } from '../components/who-pays.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { planPair, stepsFor } from '../money.ts';
@@ -95,7 +95,7 @@ export default function TopUp() {
 interface PlansProps {
   plans: readonly Plan[];
   orders: readonly Order[];
-  payer: Payer;
+  payer: WhoPaysState;
   canOrder: boolean;
 }
 
