@@ -1,4 +1,4 @@
-import { dearestImage, type ImageForm, type ImagePrices, priceOfImage } from './image-price.ts';
+import { dearestImage, type ImageForm, type ImagePrices, plainForm, priceOfImage } from './image-price.ts';
 import type { PicoUsd } from './money.ts';
 import { type TieredPrices, type UnitCounts, type UnitLine, type UnitPrices, unitLines } from './price.ts';
 import type { ImageAsk } from './request.ts';
@@ -50,7 +50,10 @@ export function priceOfMade(
   made: ImageForm,
 ): PicoUsd | undefined {
   if (images?.each === undefined) return perUnit.image;
-  const form = { quality: known(made.quality) ?? asked.quality, size: known(made.size) ?? asked.size };
+  const form = plainForm(images, {
+    quality: known(made.quality) ?? asked.quality,
+    size: known(made.size) ?? asked.size,
+  });
   const bound = dearestImage(images, asked);
   const price = form.quality === null || form.size === null ? dearestImage(images, form) : priceOfImage(images, form);
   return price < bound ? price : bound;

@@ -40,7 +40,9 @@ export interface ImageForm {
  * The price of one image: of the lines that fit its form the most exact one, and the dearest of all where none fits or where its form
  * is not known. Zero: images have no price by the piece.
  */
-export function priceOfImage({ each = [] }: ImagePrices, form: ImageForm): PicoUsd {
+export function priceOfImage(images: ImagePrices, made: ImageForm): PicoUsd {
+  const { each = [] } = images;
+  const form = plainForm(images, made);
   const fitting = each.flatMap((line) => {
     const fit = fitOf(line, form);
     return fit === null ? [] : [{ fit, price: line.price }];
@@ -53,12 +55,13 @@ export function priceOfImage({ each = [] }: ImagePrices, form: ImageForm): PicoU
 /**
  * The most that one image can cost: as `priceOfImage`, where `auto` and what is left out may become anything that the vendor makes.
  */
-export function dearestImage(images: ImagePrices, form: ImageForm): PicoUsd {
+export function dearestImage(images: ImagePrices, asked: ImageForm): PicoUsd {
+  const form = plainForm(images, asked);
   if (form.quality !== null && form.size !== null) return priceOfImage(images, form);
   const { each = [] } = images;
   const possible = each.filter(
     ({ quality, size, upToPixels }) =>
-      (form.quality === null || quality === undefined || quality === form.quality) &&
+      (form.quality === null || quality === undefined || plain(quality) === form.quality) &&
       (form.size === null ||
         (size === undefined && upToPixels === undefined) ||
         holds({ size, upToPixels }, form.size)),
@@ -67,9 +70,24 @@ export function dearestImage(images: ImagePrices, form: ImageForm): PicoUsd {
   return dearestOf((possible.length === 0 ? each : possible).map(({ price }) => price));
 }
 
+/** Words for qualities that vendors have, beside those that a catalog names. */
+const qualities: ReadonlySet<string> = new Set(['low', 'medium', 'high', 'standard', 'hd', 'ultra']);
+
+/** A form without words that nobody knows: a vendor may take such a word for `auto`, or for another spelling of a dearer one. */
+export function plainForm({ each = [] }: ImagePrices, { quality, size }: ImageForm): ImageForm {
+  const names = (of: 'quality' | 'size', word: string): boolean => each.some((line) => plain(line[of]) === word);
+  const [ofQuality, ofSize] = [plain(quality), plain(size)];
+  return {
+    quality: ofQuality !== null && (qualities.has(ofQuality) || names('quality', ofQuality)) ? ofQuality : null,
+    size: ofSize !== null && (sidesOf(ofSize) !== null || names('size', ofSize)) ? ofSize : null,
+  };
+}
+
+const plain = (word: string | null | undefined): string | null => word?.trim().toLowerCase() ?? null;
+
 /** How exactly a line is for the form: an exact size before a bound, a small bound before a large one, a quality before none. */
 function fitOf({ quality, size, upToPixels }: ImagePrice, form: ImageForm): number | null {
-  if (quality !== undefined && quality !== form.quality) return null;
+  if (quality !== undefined && plain(quality) !== form.quality) return null;
   const ofQuality = quality === undefined ? 0 : 0.5;
   if (size === undefined && upToPixels === undefined) return ofQuality;
   if (form.size === null || !holds({ size, upToPixels }, form.size)) return null;
@@ -77,7 +95,7 @@ function fitOf({ quality, size, upToPixels }: ImagePrice, form: ImageForm): numb
 }
 
 function holds(line: { size: string | undefined; upToPixels: number | undefined }, size: string): boolean {
-  if (line.size !== undefined) return line.size === size;
+  if (line.size !== undefined) return plain(line.size) === size;
   const pixels = pixelsOf(size);
   return pixels !== null && pixels <= (line.upToPixels ?? 0);
 }

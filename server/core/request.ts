@@ -112,11 +112,14 @@ export function promptBound(size: PromptSize, contextWindow: number): number {
 
 /**
  * The most input tokens that a request can be billed for, all runs together: what it sends, within the window of the model
- * (of each input of an embedding); the whole window for each run of a request whose vendor runs tools, because what they
+ * (of each input of an embedding, for each image that is asked for); the whole window for each run of a request whose vendor runs tools, because what they
  * find comes into the context.
  */
-export function mostInputTokens(size: PromptSize & { inputs?: number }, contextWindow: number): number {
-  const window = contextWindow * (size.inputs ?? 1);
+export function mostInputTokens(
+  size: PromptSize & { inputs?: number; imageAsk?: ImageAsk },
+  contextWindow: number,
+): number {
+  const window = contextWindow * (size.inputs ?? size.imageAsk?.count ?? 1);
   const attempts = size.attempts ?? 1;
   if (size.contextRuns > 1) return window * size.contextRuns * attempts;
   return Math.min(mostTokensOf(size) ?? window, window) * attempts;

@@ -82,7 +82,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
         failure.elsewhere && !call.client.gone ? request.next(noConnection ? 'no_connection' : 'failure') : null;
       if (next === null) {
         const refused = refusedBy(call, target, failure);
-        const billed = failure.passthrough === undefined ? null : billedOf(result, exchange);
+        const billed = failure.verdict === 'fine' ? billedOf(result, exchange) : null;
         return billed === null ? refused : { ...refused, metered: meterRefused(billed, failure.outcome, bounds) };
       }
       metrics.failover(request.model.id);
@@ -93,6 +93,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
 
 /** What a refusal of the request itself says that it costs; null: nothing. */
 function billedOf(end: FailedEnd, { billed }: WireExchange): ReportedUsage | null {
+  if (end.kind === 'error_event') return billed === undefined || end.account.usage === null ? null : end.account;
   return end.kind === 'status' && end.status < 500 ? (billed?.(end.body) ?? null) : null;
 }
 

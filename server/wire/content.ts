@@ -829,8 +829,8 @@ function readImages(walk: Walk, root: JsonNode): void {
       'unsupported_parameter',
     );
   const formWord = (name: string): string | null => {
-    const word = wordOf(name);
-    return word === null || word === 'auto' || word === '' ? null : word;
+    const word = wordOf(name)?.trim().toLowerCase() ?? null;
+    return word === 'auto' || word === '' ? null : word;
   };
   found.imageAsk = {
     count: countOf('n', 1, maxImages) ?? 1,
@@ -841,6 +841,11 @@ function readImages(walk: Walk, root: JsonNode): void {
     const node = root.members.get(name);
     if (node === undefined || node.kind === 'null') continue;
     for (const picture of node.kind === 'array' ? node.items : [node]) {
+      if (picture.kind !== 'string' && picture.kind !== 'object')
+        return refuse(`${name}: must be a picture or a list of pictures`, name);
+      const ways =
+        picture.kind === 'object' ? ['image_url', 'url', 'file_id'].filter((way) => picture.members.has(way)) : [];
+      if (ways.length > 1) return refuse(`${name}: ${ways.join(' and ')} cannot be used together`, name);
       if (picture.kind === 'object') readFileId(walk, picture, { parent: null, key: name });
       const url =
         picture.kind === 'object' ? (picture.members.get('image_url') ?? picture.members.get('url')) : picture;

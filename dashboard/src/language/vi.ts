@@ -1061,7 +1061,7 @@ export const vi: Texts = {
     keyLimit:
       'Key hoặc tài khoản đã chạm giới hạn riêng {limit} USD. Hãy nâng giới hạn trong mục API key hoặc Cài đặt, hoặc dùng key khác.',
     batches:
-      'Các batch đang giữ phần số dư còn lại cho đến khi kết thúc. Hãy hủy bớt, chờ batch kết thúc, hoặc nạp thêm.',
+      'Các batch đang giữ phần số dư còn lại cho đến khi kết thúc. Hãy hủy bớt, chờ batch kết thúc, hoặc nạp tiền.',
     many: 'Quá nhiều yêu cầu cùng lúc. Hãy thử lại khi có yêu cầu kết thúc.',
     noModel: 'Model này không còn trong danh mục. Hãy chọn model khác.',
     notAllowed: 'Key này không được gọi model này. Hãy chọn model khác hoặc key khác.',

@@ -124,16 +124,17 @@ export function holdSize(request: RequestSize, model: ModelSize, prices: TieredP
   const partials = BigInt((imageAsk?.partials ?? 0) * tokensOfPartial * request.answers) * dearest.output;
   const contextBound = BigInt(mostInput) * inputPrice + piecesCost((unit) => pieces[unit]) + advice + partials;
   const bound = least(contextBound + answers(cap), MAX_PICO);
-  const covered = request.stream ? least(contextBound + answers(stepTokens), bound) : bound;
+  // An image that is being made cannot be stopped, streamed or not: its whole bound is held.
+  const canStop = request.stream && imageAsk === undefined;
+  const covered = canStop ? least(contextBound + answers(stepTokens), bound) : bound;
   const isMade = (unit: ChargedUnit): boolean => unit === 'image' && imageAsk !== undefined;
-  const target = least(
+  const likelyTarget =
     input * likelyInputPrice +
-      answers(stepTokens) +
-      // Minutes are known only from the last usage, when nothing can be stopped any more: all of them are reserved.
-      // Images that are asked for are made, unlike those that a tool may make.
-      piecesCost((unit) => (isMade(unit) ? pieces[unit] : Math.min(pieces[unit], held[unit] ?? pieces[unit]))),
-    covered,
-  );
+    answers(stepTokens) +
+    // Minutes are known only from the last usage, when nothing can be stopped any more: all of them are reserved.
+    // Images that are asked for are made, unlike those that a tool may make.
+    piecesCost((unit) => (isMade(unit) ? pieces[unit] : Math.min(pieces[unit], held[unit] ?? pieces[unit])));
+  const target = imageAsk === undefined ? least(likelyTarget, covered) : covered;
   const promptFloor = isEmbedding ? BigInt(tokensAt(chargedBytesPerToken)) * likely.input : input * likely.cacheHit;
   // A recording has begun at least one minute.
   const measured =
@@ -142,12 +143,12 @@ export function holdSize(request: RequestSize, model: ModelSize, prices: TieredP
   const contextFloor =
     request.unmeasured === true ? most(measured, BigInt(Math.min(mostInput, window)) * inputPrice) : measured;
   const shortest = imageAsk === undefined ? minAnswerTokens : leastImageTokens;
-  const floor = contextFloor + BigInt(Math.min(cap, shortest)) * likely.output;
+  const floor = contextFloor + BigInt(Math.min(cap, shortest) * (imageAsk?.count ?? 1)) * likely.output;
   return {
     estimatedInputTokens,
     bound,
     covered,
-    coveredFloor: request.stream ? least(contextBound + answers(minAnswerTokens), covered) : covered,
+    coveredFloor: canStop ? least(contextBound + answers(minAnswerTokens), covered) : covered,
     target: most(target, least(floor, covered)),
     floor: least(floor, covered),
     contextFloor,

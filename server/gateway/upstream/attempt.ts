@@ -41,7 +41,7 @@ export type AttemptEnd =
   /** The upstream answered with an error status; nothing was relayed. */
   | { kind: 'status'; status: number; headers: IncomingHttpHeaders; body: Buffer }
   /** The upstream's stream began with an error event; nothing was relayed. */
-  | { kind: 'error_event'; error: StreamError }
+  | { kind: 'error_event'; error: StreamError; account: ReportedUsage }
   /** The call failed before anything was relayed. `arrived`: what there is of an answer that was too large. */
   | { kind: 'fault'; fault: DispatchFault | 'unreadable'; arrived?: Uint8Array[] }
   /** The brake ended a stream without visible output: the model's reasoning was hidden. */
@@ -291,9 +291,13 @@ class Attempt implements Receiver {
         return { kind: 'status', status: this.status, headers: this.headers, body };
       }
       case 'error_event': {
-        const error = stream?.error ?? null;
-        if (error === null) throw new Error('a stream without an error event ended with one');
-        return { kind: 'error_event', error: { ...error, message: textWithoutSecret(secret, error.message) } };
+        if (stream === null || stream.error === null) throw new Error('a stream without an error event ended with one');
+        const { error } = stream;
+        return {
+          kind: 'error_event',
+          error: { ...error, message: textWithoutSecret(secret, error.message) },
+          account: stream.account(),
+        };
       }
       case 'fault':
         return fault === 'too_large' ? { kind: 'fault', fault, arrived: whole } : { kind: 'fault', fault };

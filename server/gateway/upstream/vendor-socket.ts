@@ -78,6 +78,8 @@ interface Connection {
   hasAnswered: boolean;
   /** It is ended from here. */
   isEnded: boolean;
+  /** The response before this turn's: what is said of it now belongs to no turn. */
+  lastResponseId: string | null;
 }
 
 /** A connection that is being made. */
@@ -92,6 +94,11 @@ function terminate(connection: Connection | null): void {
   if (connection === null) return;
   connection.isEnded = true;
   connection.webSocket.terminate();
+}
+
+/** Others are about the operator's account (openai/codex, `codex.rate_limits`). */
+function isOfResponse(frame: VendorFrame | null): frame is VendorFrame {
+  return frame !== null && (frame.type === 'error' || frame.type.startsWith('response.'));
 }
 
 const sockets = new WeakMap<object, VendorSocket>();
@@ -176,9 +183,14 @@ function createVendorSocket(parts: SocketParts): VendorSocket {
         kept: null,
         hasAnswered: false,
         isEnded: false,
+        lastResponseId: null,
       };
       current = connection;
       making = null;
+      // What comes between turns belongs to none, and the next one could not be told from it.
+      webSocket.on('message', (data: Buffer, isBinary) => {
+        if (!isBusy && !isBinary && isOfResponse(readVendorFrame(data))) terminate(connection);
+      });
       webSocket.once('close', () => {
         parts.closed();
         if (current === connection) current = null;
@@ -260,6 +272,8 @@ class SocketCall implements UpstreamCall {
   private isHeaded = false;
   private isOver = false;
   private isRenewed = false;
+  /** The response of this turn, from its first event on. */
+  private responseId: string | null = null;
   /** It goes on from what the vendor keeps. */
   private goesOn = false;
   private readonly memory: InputMemory;
@@ -340,12 +354,22 @@ class SocketCall implements UpstreamCall {
 
   private readonly onMessage = (data: Buffer, isBinary: boolean): void => {
     const frame = isBinary ? null : readVendorFrame(data);
-    // Others are about the operator's account (openai/codex, `codex.rate_limits`).
-    if (this.isOver || frame === null || frame.type.startsWith('codex.')) return;
+    if (this.isOver || !isOfResponse(frame)) return;
     if (this.connection !== null) this.connection.hasAnswered = true;
     if (!this.isHeaded && frame.type === 'error') this.refused(data);
-    else this.relay(frame);
+    else if (this.isOfTurn(frame)) this.relay(frame);
+    else this.fail('cut');
   };
+
+  /** Whether a frame is of this turn's response. A turn that is settled by another one's end would be wrong, and all after it. */
+  private isOfTurn({ responseId }: VendorFrame): boolean {
+    if (responseId === null) return true;
+    if (this.responseId === null) {
+      if (responseId === this.connection?.lastResponseId) return false;
+      this.responseId = responseId;
+    }
+    return responseId === this.responseId;
+  }
 
   private readonly onPing = (): void => {
     if (this.isHeaded) this.timer.refresh();
@@ -383,9 +407,9 @@ class SocketCall implements UpstreamCall {
       this.timer = setTimeout(() => this.idle(), request.idleTimeoutMs);
     }
     this.timer.refresh();
-    if (frame.item !== null) this.memory.add(frame.item);
+    if (frame.item !== null) this.memory.add(frame.item, frame.isItemWhole);
     if (!receiver.piece(frame.event) && !this.hasEnded()) this.connection?.webSocket.pause();
-    if (frame.isLast && !this.hasEnded()) this.ended(frame.responseId);
+    if (frame.isLast && !this.hasEnded()) this.ended(frame.isGood ? frame.responseId : null);
   }
 
   private hasEnded(): boolean {
@@ -403,6 +427,9 @@ class SocketCall implements UpstreamCall {
     if (connection !== null) {
       connection.webSocket.resume();
       connection.kept = responseId === null ? null : this.memory.keep(responseId, this.model);
+      connection.lastResponseId = responseId;
+      // After a failure more may follow, which the next turn would take for its own.
+      if (responseId === null) terminate(connection);
     }
     this.onOver();
     this.receiver.end([]);
@@ -425,6 +452,7 @@ class SocketCall implements UpstreamCall {
       return;
     }
     this.finish();
+    terminate(connection);
     this.onOver();
     const told = status !== null && status >= 400 && status <= 599 ? status : statusOfError(type, code);
     const wanted = this.receiver.head(told, {
@@ -460,6 +488,7 @@ class InputMemory {
   private readonly hash: Hash = createHash('sha256');
   private items: Buffer | null;
   private hashed = 0;
+  private isWhole = true;
   private bytes: number;
 
   constructor(items: Buffer) {
@@ -470,21 +499,25 @@ class InputMemory {
   /** Whether the input is what is kept, and more after it. */
   beginsWith({ bytes, digest }: Kept): boolean {
     const { items } = this;
-    if (items === null || bytes < this.hashed || bytes > items.length) return false;
-    if (bytes < items.length && items[bytes] !== comma) return false;
+    if (items === null || bytes < this.hashed || bytes >= items.length) return false;
+    if (items[bytes] !== comma) return false;
     this.hash.update(items.subarray(this.hashed, bytes));
     this.hashed = bytes;
     return this.hash.copy().digest('base64') === digest;
   }
 
-  add(item: Buffer): void {
+  /** `isWhole`: the vendor keeps no more of it than it says. */
+  add(item: Buffer, isWhole: boolean): void {
+    this.isWhole &&= isWhole;
     this.readInput();
     if (this.bytes > 0) this.hash.update(',');
     this.bytes += item.length + (this.bytes > 0 ? 1 : 0);
     this.hash.update(item);
   }
 
-  keep(responseId: string, model: string): Kept {
+  /** Null: the vendor's memory may hold more than the input that was counted, such as what a search found. */
+  keep(responseId: string, model: string): Kept | null {
+    if (!this.isWhole) return null;
     this.readInput();
     return { responseId, model, bytes: this.bytes, digest: this.hash.digest('base64') };
   }

@@ -30,6 +30,10 @@ const maxFieldBytes = 200_000;
 const listOfFiles = /^images?(?:\[\d{0,3}\])?$/;
 const files = /^(?:images?(?:\[\d{0,3}\])?|mask|markup)$/;
 const emptyPicture = 'data:image/png;base64,';
+/** A vendor that reads brackets, spaces or control characters in a name would take it for another field than is read here. */
+const fieldName = /^[A-Za-z][A-Za-z0-9_]*$/;
+/** What a vendor takes for a picture by its bytes. */
+const pictureType = /^(?:image\/[\w.+-]{1,64}|application\/octet-stream)$/;
 const wholeNumber = /^(?:0|[1-9]\d{0,8})$/;
 /** Fields that are no text in JSON. */
 const numbers: ReadonlySet<string> = new Set(['n', 'partial_images', 'output_compression']);
@@ -99,10 +103,12 @@ function partOf(head: string, contents: Buffer): FormPart {
   const fileName = named?.[2];
   if (fileName === undefined) {
     if (files.test(name)) throw new Fault(`${name}: must be a file`, name);
+    if (!fieldName.test(name)) throw new Fault('A field of the form has a name that is not read here.');
     if (contents.length > maxFieldBytes) throw new Fault(`${name}: is too long`, name);
     return { name, file: null, contents };
   }
   if (!files.test(name)) throw new Fault(`${name.slice(0, 64)}: must not be a file`);
+  if (!pictureType.test(type)) throw new Fault(`${name}: must be a picture`, name);
   return { name, file: { name: fileName, type }, contents };
 }
 
@@ -140,12 +146,18 @@ export function writeImageForm(
   boundary: string,
 ): { body: Buffer; contentType: string } {
   const pieces: Buffer[] = [];
-  for (const { name, file, contents } of parts) {
+  for (const [index, { name, file, contents }] of parts.entries()) {
     if (leftOut.includes(name)) continue;
-    const of = file === null ? '' : `; filename="${file.name}"\r\nContent-Type: ${file.type}`;
+    const of = file === null ? '' : `; filename="${plainFileName(file.name, index)}"\r\nContent-Type: ${file.type}`;
     pieces.push(Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${of}\r\n\r\n`));
     pieces.push(name === 'model' ? Buffer.from(model) : contents, lineEnd);
   }
   pieces.push(Buffer.from(`--${boundary}--\r\n`));
   return { body: Buffer.concat(pieces), contentType: `multipart/form-data; boundary=${boundary}` };
+}
+
+/** A client's own name could be read in two ways (quotes, escapes); vendors look at its ending at most. */
+function plainFileName(name: string, index: number): string {
+  const ending = /\.(png|jpe?g|webp|gif|heic|avif)$/i.exec(name)?.[1]?.toLowerCase();
+  return `picture-${index + 1}${ending === undefined ? '' : `.${ending}`}`;
 }

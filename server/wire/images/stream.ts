@@ -25,7 +25,7 @@ const eventShape = shape({
   usage: leaf,
   size: leaf,
   quality: leaf,
-  error: shape({ type: leaf, code: leaf, message: leaf }),
+  error: shape({ type: leaf, code: leaf, message: leaf, usage: leaf }),
   code: leaf,
   message: leaf,
 });
@@ -33,6 +33,9 @@ const eventShape = shape({
 /** Bytes that are kept back until the first event shows whether it is an error. */
 const maxPreludeBytes = 65_536;
 const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+/** The longest name of an event that is read. */
+const maxNameBytes = 64;
 const nothing = new Uint8Array(0);
 const keepAlive = Buffer.from(': keep-alive\n\n');
 /** The longest name of a field with its colon. */
@@ -50,7 +53,13 @@ class ImageStream implements WireStream {
   private prelude: Uint8Array[] = [];
   private preludeBytes = 0;
   /** Of the running line: what its beginning says it is. */
-  private line: 'unknown' | 'data' | 'other' = 'unknown';
+  private line: 'unknown' | 'data' | 'name' | 'other' = 'unknown';
+  /** The last line ended with CR, to which an LF may belong. */
+  private hasReturned = false;
+  /** The name of the running event, from its `event:` line. */
+  private name = '';
+  /** Bytes of the running event. */
+  private eventBytes = 0;
   private beginning: Buffer = Buffer.alloc(0);
   private data: ReturnType<typeof createSkeletonCutter> | null = null;
   private events = 0;
@@ -81,11 +90,14 @@ class ImageStream implements WireStream {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
     let at = 0;
     while (at < bytes.length && !this.isOver && this.error === null) {
-      const feed = bytes.indexOf(lineFeed, at);
-      const end = feed === -1 ? bytes.length : feed;
+      if (this.hasReturned && bytes[at] === lineFeed) at += 1;
+      this.hasReturned = false;
+      if (at === bytes.length) break;
+      const end = lineEndIn(bytes, at);
       this.take(bytes.subarray(at, end));
       at = end;
-      if (feed === -1) break;
+      if (end === bytes.length) break;
+      this.hasReturned = bytes[end] === carriageReturn;
       at += 1;
       this.endLine();
     }
@@ -116,9 +128,14 @@ class ImageStream implements WireStream {
 
   private take(bytes: Buffer): void {
     this.inEvent ||= bytes.length > 0;
+    this.eventBytes += bytes.length;
     if (this.line === 'other') return;
     if (this.line === 'data') {
       this.data?.write(bytes);
+      return;
+    }
+    if (this.line === 'name') {
+      if (this.name.length < maxNameBytes) this.name += bytes.toString('latin1', 0, maxNameBytes);
       return;
     }
     this.beginning = this.beginning.length === 0 ? bytes : Buffer.concat([this.beginning, bytes]);
@@ -129,7 +146,9 @@ class ImageStream implements WireStream {
   private decide(): void {
     const bytes = this.beginning;
     this.beginning = Buffer.alloc(0);
-    this.line = bytes.toString('latin1', 0, 5) === 'data:' ? 'data' : 'other';
+    const head = bytes.toString('latin1', 0, nameBytes);
+    this.line = head.startsWith('data:') ? 'data' : head === 'event:' ? 'name' : 'other';
+    if (this.line === 'name') this.name = bytes.toString('latin1', nameBytes, nameBytes + maxNameBytes);
     if (this.line !== 'data') return;
     if (this.data === null) this.data = createSkeletonCutter();
     else this.data.write(Buffer.from('\n'));
@@ -137,26 +156,31 @@ class ImageStream implements WireStream {
   }
 
   private endLine(): void {
-    const isBlank = this.line === 'unknown' && /^\r?$/.test(this.beginning.toString('latin1'));
+    const isBlank = this.line === 'unknown' && this.beginning.length === 0;
     if (this.line === 'unknown' && !isBlank) this.decide();
     this.line = 'unknown';
     this.beginning = Buffer.alloc(0);
     if (!isBlank) return;
-    const { data } = this;
+    const { data, name, eventBytes } = this;
     this.data = null;
+    this.name = '';
+    this.eventBytes = 0;
     this.inEvent = false;
     if (data === null) this.noise += 1;
-    else this.read(data.end().bytes);
+    else this.read(data.end().bytes, name.trim(), eventBytes);
   }
 
-  private read(data: Buffer): void {
+  private read(data: Buffer, name: string, eventBytes: number): void {
     if (isDone(data)) {
       if (this.completed > 0) this.terminate();
       return;
     }
     const root = tryScanJson(data, eventShape, eventLimits);
-    const type = root === null ? null : textOf(data, root.members.get('type'));
+    const type = root === null ? null : (textOf(data, root.members.get('type')) ?? (name === '' ? null : name));
     const failure = root?.members.get('error');
+    // A refusal may be billed, too.
+    const usage = root?.members.get('usage') ?? failure?.members.get('usage');
+    if (usage?.kind === 'object') this.count(readImageUsage(valueOf(data, usage), this.parts.sentImages));
     if (root !== null && (type === 'error' || failure?.kind === 'object')) {
       const holder = failure?.kind === 'object' ? failure : root;
       const code = textOf(data, holder.members.get('code'));
@@ -166,15 +190,32 @@ class ImageStream implements WireStream {
       return;
     }
     this.events += 1;
-    if (root === null || type === null) return void (this.noise += 1);
-    const usage = root.members.get('usage');
-    const reading = usage?.kind === 'object' ? readImageUsage(valueOf(data, usage), this.parts.sentImages) : null;
-    if (reading !== null) this.readings.push(reading);
+    if (root === null || type === null) {
+      this.noise += 1;
+      // What is that long is a picture, whatever it is called.
+      if (eventBytes > maxPreludeBytes) this.partials += 1;
+      return;
+    }
     if (type.endsWith('.partial_image')) this.partials += 1;
     if (!type.endsWith('.completed')) return;
     this.completed += 1;
     this.form = { quality: textOf(data, root.members.get('quality')), size: textOf(data, root.members.get('size')) };
-    if (this.completed >= (this.parts.facts.imageAsk?.count ?? 1)) this.terminate();
+    if (this.completed < this.asked) return;
+    // What was used may be said behind the last picture.
+    if (this.readings.length > 0) return this.terminate();
+    this.state = 'finished';
+    this.isWhole = true;
+  }
+
+  private get asked(): number {
+    return this.parts.facts.imageAsk?.count ?? 1;
+  }
+
+  /** Each of several pictures has usage of its own; of one picture, a later report has what the earlier one had. */
+  private count(reading: UsageReading | null): void {
+    if (reading === null) return;
+    if (this.asked > 1) this.readings.push(reading);
+    else if (this.readings.every((earlier) => totalOf(earlier) <= totalOf(reading))) this.readings = [reading];
   }
 
   private terminate(): void {
@@ -236,6 +277,18 @@ class ImageStream implements WireStream {
       model: null,
     };
   }
+}
+
+function totalOf({ usage: { input, cacheHit, output } }: UsageReading): number {
+  return input + cacheHit + output;
+}
+
+/** Where the line ends that the byte at `from` belongs to: at LF, CR or the end of the bytes. */
+function lineEndIn(bytes: Buffer, from: number): number {
+  const feed = bytes.indexOf(lineFeed, from);
+  const end = feed === -1 ? bytes.length : feed;
+  const back = bytes.subarray(from, end).indexOf(carriageReturn);
+  return back === -1 ? end : from + back;
 }
 
 /** Usage of two pictures of one request, each of which reports its own. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { removeMembers, splice } from '../body.ts';
-import { asBuffer, type JsonLimits, leaf, shape, textOf, tryScanJson } from '../json.ts';
+import { asBuffer, type JsonLimits, type JsonNode, leaf, shape, textOf, tryScanJson } from '../json.ts';
 import type { Edit } from '../protocol.ts';
 import { itemsOf } from './client-event.ts';
 
@@ -63,14 +63,23 @@ export interface VendorFrame {
   isLast: boolean;
   /** An output item that is complete. */
   item: Buffer | null;
-  /** Of the response that ended well, so that a turn may go on from it. */
+  /** The item shows all that the vendor keeps of it: nothing that it has found or run there. */
+  isItemWhole: boolean;
+  /** The response that it is about, where the frame holds it. */
   responseId: string | null;
+  /** The response has ended well with it, so that a turn may go on from it. */
+  isGood: boolean;
   /** The frame as an event of a stream. */
   event: Buffer;
 }
 
 const typeAtStart = /^\s*\{\s*"type"\s*:\s*"([\w.]+)"/;
-const frameShape = shape({ type: leaf, item: leaf, response: shape({ id: leaf }) });
+const frameShape = shape({
+  type: leaf,
+  item: shape({ type: leaf, encrypted_content: leaf }),
+  response: shape({ id: leaf }),
+  headers: leaf,
+});
 const endings: ReadonlySet<string> = new Set([
   'response.completed',
   'response.incomplete',
@@ -80,21 +89,53 @@ const endings: ReadonlySet<string> = new Set([
 ]);
 const goodEndings: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
 
+/** Frames that hold their response or an item of it. */
+const readTypes: ReadonlySet<string> = new Set([
+  'response.output_item.done',
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+]);
+
 /** Null: the frame is no event. */
 export function readVendorFrame(data: Buffer): VendorFrame | null {
   const named = typeAtStart.exec(data.toString('latin1', 0, 200))?.[1];
-  const isRead = named === undefined || named === 'response.output_item.done' || endings.has(named);
+  const isRead = named === undefined || readTypes.has(named) || endings.has(named);
   const root = isRead ? tryScanJson(data, frameShape, limits) : null;
   const type = named ?? textOf(data, root?.members.get('type'));
   if (type === null) return null;
   const item = type === 'response.output_item.done' ? root?.members.get('item') : undefined;
+  // Head of the vendor's answer to the operator.
+  const shown =
+    type === 'error' && root?.kind === 'object'
+      ? asBuffer(splice(data, removeMembers(root.members, ['headers'])))
+      : data;
   return {
     type,
     isLast: endings.has(type),
     item: item?.kind === 'object' ? data.subarray(item.start, item.end) : null,
-    responseId: goodEndings.has(type) ? textOf(data, root?.members.get('response')?.members.get('id')) : null,
-    event: Buffer.concat([Buffer.from(`event: ${type}\ndata: `), onOneLine(data), ending]),
+    isItemWhole: item?.kind === 'object' && showsAll(data, item.members),
+    responseId: textOf(data, root?.members.get('response')?.members.get('id')),
+    isGood: goodEndings.has(type),
+    event: Buffer.concat([Buffer.from(`event: ${type}\ndata: `), onOneLine(shown), ending]),
   };
+}
+
+/** Items that are as large for the vendor as they are for us. */
+const wholeItems: ReadonlySet<string> = new Set([
+  'message',
+  'function_call',
+  'custom_tool_call',
+  'local_shell_call',
+  'shell_call',
+  'apply_patch_call',
+  'computer_call',
+]);
+
+function showsAll(data: Buffer, members: ReadonlyMap<string, JsonNode>): boolean {
+  const type = textOf(data, members.get('type'));
+  if (type === 'reasoning') return members.get('encrypted_content')?.kind === 'string';
+  return type !== null && wholeItems.has(type);
 }
 
 const ending = Buffer.from('\n\n');
