@@ -386,6 +386,42 @@ describe('the bound', () => {
   });
 });
 
+it('costs the dearest where nobody knows the word, and the same in any spelling', async () => {
+  const most = async (form: object) => {
+    const answer = await fetch(`${app.baseUrl}/v1/images/generations/estimate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${customer.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'pieces', prompt: 'x', ...form }),
+    });
+    return ((await answer.json()) as { most_usd: string }).most_usd;
+  };
+  expect(await most({ quality: 'HIGH', size: ' 1024X1024 ' })).toBe('0.167');
+  expect(await most({ quality: 'low', size: '1024x1024' })).toBe('0.011');
+  for (const [unknown, open] of [
+    [
+      { quality: 'splendid', size: '1024x1024' },
+      { quality: 'auto', size: '1024x1024' },
+    ],
+    [{ quality: 'low', size: 'large' }, { quality: 'low' }],
+  ] as const)
+    expect(await most(unknown)).toBe(await most(open));
+  expect(await most({ quality: 'splendid', size: 'large' })).toBe('0.25');
+});
+
+it('needs ten times as much to begin ten images', async () => {
+  const lowest = async (n: number) => {
+    const answer = await fetch(`${app.baseUrl}/v1/images/generations/estimate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${customer.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'painter', prompt: 'x', n }),
+    });
+    const { hold_usd, most_usd } = (await answer.json()) as { hold_usd: string; most_usd: string };
+    expect(hold_usd).toBe(most_usd);
+    return Number(hold_usd);
+  };
+  expect(await lowest(10)).toBeGreaterThan(9 * (await lowest(1)));
+});
+
 describe('a form', () => {
   const send = (parts: string, type = 'multipart/form-data; boundary=B') =>
     fetch(`${app.baseUrl}/v1/images/edits`, {
@@ -420,6 +456,10 @@ describe('a form', () => {
     ['a picture as a field', field('mask', 'x'), 'mask'],
     ['many images under another name', field('num_images', '9'), 'num_images'],
     ['frames', field('output_format', 'gif'), 'output_format'],
+    ['a file of the account by its id, in brackets', field('images[0][file_id]', 'file-abc'), null],
+    ['a number in brackets', field('n[]', '10'), null],
+    ['a name with a space', field('model ', 'dearer'), null],
+    ['a file that is no picture', file('image').replace('image/png', 'application/pdf'), 'image'],
   ])('is refused with %s', async (_what, more, param) => {
     const before = app.simulator.requests().length;
     const refused = await send(`${good}${more}--B--\r\n`);

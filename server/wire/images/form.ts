@@ -31,7 +31,7 @@ const listOfFiles = /^images?(?:\[\d{0,3}\])?$/;
 const files = /^(?:images?(?:\[\d{0,3}\])?|mask|markup)$/;
 const emptyPicture = 'data:image/png;base64,';
 /** A vendor that reads brackets, spaces or control characters in a name would take it for another field than is read here. */
-const fieldName = /^[A-Za-z][A-Za-z0-9_]*$/;
+const fieldName = /^[A-Za-z][\w-]*$/;
 /** What a vendor takes for a picture by its bytes. */
 const pictureType = /^(?:image\/[\w.+-]{1,64}|application\/octet-stream)$/;
 const wholeNumber = /^(?:0|[1-9]\d{0,8})$/;
