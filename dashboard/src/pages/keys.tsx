@@ -170,16 +170,18 @@ function KeyTable({
         {
           head: t.keys.spent,
           figure: true,
-          cell: ({ spend }) => (
+          cell: ({ id, name, spend }) => (
             <>
               {format.usd(spend.lifetime)}
               {spend.thisMonth === spend.lifetime ? null : (
                 <span className="note line">{fill(t.keys.spentMonth, { usd: format.usd(spend.thisMonth) })}</span>
               )}
+              <span className="note">
+                <Trend of={trends} id={id} name={name} />
+              </span>
             </>
           ),
         },
-        { head: t.activity.trend, cell: ({ id, name }) => <Trend of={trends} id={id} name={name} /> },
         {
           head: t.keys.limits,
           cell: ({ models, ...key }) => (
