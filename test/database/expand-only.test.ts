@@ -187,7 +187,7 @@ const justified: Record<string, Record<string, string>> = {
     'CREATE TRIGGER await_limits ': 'It waits for limits that are being set when a key is used for the first time.',
   },
   '20261123021800_restorable_functions': {
-    'ALTER FUNCTION ': 'They answer the same, and find what they call whatever the path of the session.',
+    "DO ''": 'They answer the same, and find what they call whatever the path of the session.',
   },
   '20261122185300_pace_limits': {
     'CREATE TRIGGER announce AFTER INSERT OR UPDATE OF requests_per_minute':

@@ -400,6 +400,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['closed_month', 'closed_month_unused', { unused: -1n }],
   ['closed_month', 'closed_month_adds_up', { statement: '{}', digest: Buffer.alloc(32) }, { digest: Buffer.alloc(32) }],
   ['vendor_batch', 'vendor_batch_amounts', { lines: 0 }, { bound: -1n }, { errored: -1 }, { succeeded: 2, expired: 1 }],
+  ['vendor_batch', 'vendor_batch_charged', { charged: -1n }, { charged: 10n ** 18n }],
   ['vendor_batch', 'vendor_batch_form', { form: 'poems' }],
   ['vendor_batch', 'vendor_batch_models', { models: '{}' }, { models: '[]' }],
   ['vendor_batch', 'vendor_batch_named', { state: 'in_progress' }, { state: 'ended', seen_at: '2026-11-23' }],
