@@ -188,7 +188,12 @@ export function Shell({ children }: { children: ReactNode }) {
   useEffect(() => setOpen(false), [path]);
   // An operator's menu is longer than a window: the current entry must be visible. `path` triggers the scroll.
   useEffect(() => {
-    if (path !== '') document.querySelector('#side [aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
+    const side = document.querySelector('#side');
+    const current = side?.querySelector('[aria-current="page"]')?.getBoundingClientRect();
+    if (path === '' || side == null || current === undefined) return;
+    // Not by `scrollIntoView`: the next Tab would begin there, behind the link that skips the menu.
+    const { top, bottom } = side.getBoundingClientRect();
+    side.scrollTop += Math.max(0, current.bottom - bottom) - Math.max(0, top - current.top);
   }, [path]);
   useEffect(() => {
     if (!open) return undefined;
