@@ -130,9 +130,7 @@ export async function migrate(options: { url: string; directory?: string }): Pro
       const next = nextPending(migrations, await recorded(client));
       if (next === null) return appliedHere;
       await buildIndexes(client, next.script);
-      const name = await applyNext(client, migrations);
-      if (name === null) return appliedHere;
-      appliedHere.push(name);
+      if (await applyNext(client, migrations, next)) appliedHere.push(next.name);
     }
   });
 }
@@ -143,13 +141,18 @@ export async function migrateStatus(options: { url: string; directory?: string }
   return withClient(options.url, async (client) => compare(migrations, await recorded(client)));
 }
 
-async function applyNext(client: Client, migrations: readonly Migration[]): Promise<string | null> {
+/**
+ * Applies a migration unless another process has done so meanwhile. What comes after that one is not applied: its indexes are not
+ * built yet, and making them here would wait for whoever builds them, who waits for this transaction.
+ */
+async function applyNext(client: Client, migrations: readonly Migration[], expected: Migration): Promise<boolean> {
   await client.query('BEGIN');
   try {
     await client.query('SELECT pg_advisory_xact_lock($1)', [lockKey]);
     await client.query(historyTable);
     const next = nextPending(migrations, await recorded(client));
-    if (next) {
+    const isDue = next?.name === expected.name;
+    if (isDue) {
       await runScript(client, next.script).catch((error: Error) => {
         throw new MigrationFailed(next.name, error);
       });
@@ -160,7 +163,7 @@ async function applyNext(client: Client, migrations: readonly Migration[]): Prom
       );
     }
     await client.query('COMMIT');
-    return next?.name ?? null;
+    return isDue;
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
     throw error;

@@ -120,6 +120,7 @@ describe('the snapshot', () => {
             hostedTools: true,
             parallelCalls: true,
             shortCallIds: false,
+            webSocket: false,
             callSignatures: false,
             imageUrls: true,
             endUser: true,

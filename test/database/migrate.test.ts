@@ -118,6 +118,13 @@ describe('an index that a migration makes unless it is there', () => {
   });
 });
 
+it('processes that apply migrations with indexes at once never wait for each other in vain', async () => {
+  write('1_table', 'CREATE TABLE many (a int); INSERT INTO many SELECT generate_series(1, 20000);');
+  for (let n = 2; n < 10; n += 1) write(`${n}_index`, `CREATE INDEX IF NOT EXISTS index_${n} ON many (a);`);
+  const starts = await Promise.all(Array.from({ length: 6 }, run));
+  expect(starts.flat().toSorted()).toEqual((await readMigrations(directory)).map(({ name }) => name));
+});
+
 it('leaves nothing of a migration that fails, and goes on once it is mended', async () => {
   write('1_good', 'CREATE TABLE good ();');
   write('2_bad', 'CREATE TABLE half (); SELECT 1 / 0;');

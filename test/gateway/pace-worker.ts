@@ -33,10 +33,10 @@ async function client(): Promise<void> {
     if (drawn?.kind === 'drawn') figures.tokens += wanted;
     const running = await concurrency.take(principal);
     if (running?.kind === 'running') {
-      // The test adds up who runs at each moment.
-      process.stdout.write('+\n');
+      // The test adds up who runs at each moment, by the clock that all processes have.
+      process.stdout.write(`+${process.hrtime.bigint()}\n`);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 10));
-      process.stdout.write('-\n');
+      process.stdout.write(`-${process.hrtime.bigint()}\n`);
       running.give();
     }
   }
