@@ -61,12 +61,13 @@ describe(`an account with ${count} keys`, () => {
     await remove.last().click();
     await page.getByRole('dialog').getByRole('button', { name: en.common.delete }).click();
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
-    const { rows } = await app.pool.query(
-      `SELECT count(*) FILTER (WHERE deleted_at IS NOT NULL)::int AS deleted, count(*)::int AS all
-       FROM api_key WHERE account_id = $1 AND name = $2`,
-      [person.accountId, oldest],
-    );
-    expect(rows).toEqual([{ deleted: 1, all: 2 }]);
+    const counted = () =>
+      app.pool.query(
+        `SELECT count(*) FILTER (WHERE deleted_at IS NOT NULL)::int AS deleted, count(*)::int AS all
+         FROM api_key WHERE account_id = $1 AND name = $2`,
+        [person.accountId, oldest],
+      );
+    await expect.poll(async () => (await counted()).rows).toEqual([{ deleted: 1, all: 2 }]);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });
