@@ -39,9 +39,9 @@ const known = {
 export type VendorId = keyof typeof known;
 export const vendorIds = Object.keys(known) as VendorId[];
 
-/** The vendor's name in a public price list of that format. */
-export function nameInList(vendor: VendorId, format: 'models.dev' | 'LiteLLM'): string {
-  return known[vendor].lists[format];
+/** The vendor's name in a public price list of that format. OpenRouter's list is of itself alone. */
+export function nameInList(vendor: VendorId, format: 'models.dev' | 'LiteLLM' | 'OpenRouter'): string {
+  return format === 'OpenRouter' ? vendor : known[vendor].lists[format];
 }
 
 /** The path below the address of the vendor's first upstream that answers 200 to a valid key and costs nothing. */

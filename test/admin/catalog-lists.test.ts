@@ -18,6 +18,7 @@ import { createDirectory } from '../support/directory.ts';
 const list = (name: string) => fileURLToPath(new URL(`price-list/${name}.json`, import.meta.url));
 const modelsDev = list('models-dev');
 const liteLlm = list('litellm');
+const openRouter = list('openrouter');
 
 let database: TestDatabase;
 let directory: string;
@@ -44,6 +45,7 @@ async function call(...args: string[]) {
       ALLOW_PRIVATE_UPSTREAMS: '1',
       ANTHROPIC_API_KEY: 'sk-ant-test',
       OPENAI_API_KEY: 'sk-test',
+      OPENROUTER_API_KEY: 'sk-or-test',
     },
     out: (text) => {
       printed.out += text;
@@ -126,10 +128,10 @@ describe('catalog import', () => {
     const { models } = await admin('catalog', 'export');
     for (const entry of written.models) {
       const stored = models.find(({ id }: Json) => id === entry.id);
-      // The vendor's public price of its searches joins them.
+      // The vendor's public price of its searches joins what the list says nothing of.
       const perUnit = { search: '0.01' };
-      expect(stored.prices).toEqual({ ...entry.prices, perUnit });
-      expect(stored.routes[0].costs).toEqual({ ...entry.routes[0].costs, perUnit });
+      expect(stored.prices).toEqual({ perUnit, ...entry.prices });
+      expect(stored.routes[0].costs).toEqual({ perUnit, ...entry.routes[0].costs });
     }
     // What was applied is what the list says.
     const { models: rows } = await admin('catalog', 'diff', from);
@@ -213,8 +215,68 @@ describe('catalog import', () => {
     expect(ids).not.toContain('claude-opus-4-8');
     expect(leftOut).toContainEqual({
       model: 'claude-opus-4-8',
-      reason: 'what may be a price is not known: thinking_surcharge, other_fee',
+      reason: 'its prices cannot be taken: thinking_surcharge is not known, other_fee is not known',
     });
+  });
+
+  test('sells searches at the list price plus the markup where the vendor’s tool is known, else names them', async () => {
+    const searches = { search_context_cost_per_query: { search_context_size_high: 0.05 } };
+    const from = await listWith('gpt-5.4', { ...searches, output_cost_per_image: 0.04 });
+    const { catalog, notes } = await admin('catalog', 'import', from, '--vendor=openai', '--markup=10%');
+    const gpt = catalog.models.find(({ id }: Json) => id === 'gpt-5.4');
+    expect(gpt.prices.perUnit).toEqual({ search: '0.055' });
+    expect(gpt.routes[0].costs.perUnit).toEqual({ search: '0.05', image: '0.04' });
+    expect(notes).toContainEqual({
+      model: 'gpt-5.4',
+      note: expect.stringMatching(/^the list prices by the piece: image 0\.04 USD\. .* not imported as a price/),
+    });
+    // OpenRouter's searches are no tool that is known here.
+    const routed = await admin('catalog', 'import', openRouter, '--vendor=openrouter', '--markup=10%');
+    const opus = routed.catalog.models.find(({ id }: Json) => id === 'anthropic/claude-opus-4.8');
+    expect([opus.prices.perUnit, opus.routes[0].costs.perUnit]).toEqual([undefined, { search: '0.01' }]);
+    expect(routed.notes).toContainEqual({
+      model: 'anthropic/claude-opus-4.8',
+      note: expect.stringContaining('search 0.01 USD. It is in the costs and not imported as a price'),
+    });
+  });
+
+  test('takes OpenRouter’s own list, names what it leaves out, and finds it again without a difference', async () => {
+    const out = path();
+    const { leftOut } = await admin(
+      'catalog',
+      'import',
+      openRouter,
+      '--vendor=openrouter',
+      '--markup=15%',
+      '--out',
+      out,
+    );
+    expect(leftOut).toEqual([
+      { model: 'openai/gpt-5.3-chat', reason: 'the vendor retires it; name it to have it' },
+      { model: 'openrouter/pareto-code', reason: 'it has no price by tokens' },
+      { model: '~anthropic/claude-opus-latest', reason: 'its name cannot be an id' },
+      {
+        model: 'perplexity/sonar-pro-search',
+        reason: expect.stringContaining('its prices cannot be taken: pricing.request is not known'),
+      },
+    ]);
+    await admin('catalog', 'apply', out);
+    const { models, missing } = await admin('catalog', 'diff', openRouter);
+    expect(models.map(({ model, differs }: Json) => [model, differs])).toEqual(
+      [
+        'anthropic/claude-opus-4.8',
+        'deepseek/deepseek-v4-flash-0731',
+        'google/gemini-3.1-pro-preview',
+        'google/gemma-4-26b-a4b-it',
+        'openai/gpt-5.6-luna',
+      ].map((id) => [id, []]),
+    );
+    // What could not be taken is not sold, and is named with what is not known of it.
+    expect(missing).toMatchObject([
+      { name: '~anthropic/claude-opus-latest', unknown: [] },
+      { name: 'perplexity/sonar-pro-search', unknown: ['pricing.request'] },
+    ]);
+    expect((await call('catalog', 'diff', openRouter)).out).toContain('; not known: pricing.request');
   });
 
   test('leaves out one model that a catalog cannot take, and names it', async () => {
@@ -393,6 +455,22 @@ models:
     expect((await call('catalog', 'diff', await listWith('dall-e-3', { new_fee: 1 }))).code).toBe(0);
   });
 
+  test('proposes the list’s searches with the markup where they have a price, and nowhere else', async () => {
+    await apply(catalog.replace('output: "30" }', 'output: "30", perUnit: { search: "0.02" } }'));
+    const from = await listWith('claude-opus-4-8', {
+      search_context_cost_per_query: { search_context_size_low: 0.008, search_context_size_high: 0.01 },
+    });
+    const out = path();
+    await admin('catalog', 'diff', from, '--markup', '20%', '--out', out);
+    expect(parse(await readFile(out, 'utf8')).models[0].prices.perUnit).toEqual({ search: '0.012' });
+    // Switched off although the vendor has it.
+    const off = catalog.replaceAll('output: "30" }', 'output: "30", perUnit: { search: null } }');
+    await apply(off.replace('protocol: messages,', 'protocol: messages, profile: anthropic,'));
+    const other = path();
+    await admin('catalog', 'diff', from, '--markup', '20%', '--out', other);
+    expect(parse(await readFile(other, 'utf8')).models[0].prices.perUnit).toEqual({ search: null });
+  });
+
   test('reads the list from an address', async () => {
     await apply();
     const server = createServer((_request, response) => response.end(readFileSync(modelsDev))).listen(0, '127.0.0.1');
@@ -418,10 +496,11 @@ test('a markup of the command is the markup of every price in the file', async (
   expect(markup).toEqual({ part: 125_000n, of: 1_000_000n });
   let withPieces = 0;
   for (const { prices, routes } of catalog.models) {
-    // What is charged by the piece is sold only where the operator opens it.
     const { perUnit, ...costs } = routes[0].costs as Record<string, string>;
-    if (typeof perUnit === 'object') withPieces += 1;
-    expect(prices.perUnit).toBeUndefined();
+    if (typeof perUnit === 'object') {
+      withPieces += 1;
+      expect([perUnit, prices.perUnit]).toEqual([{ search: '0.01' }, { search: '0.01125' }]);
+    }
     for (const [pool, cost] of Object.entries(costs)) {
       const exact = (parsePrice(cost) ?? 0n) * 1_125_000n;
       expect((parsePrice(prices[pool]) ?? 0n) * 1_000_000n - exact).toBeLessThan(1_000_000n);

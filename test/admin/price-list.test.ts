@@ -362,3 +362,103 @@ describe('LiteLLM’s prices by the piece and by the clock', () => {
     expect(faults.map(({ field }) => field)).toEqual(['off_peak_pricing']);
   });
 });
+
+describe('OpenRouter’s own list', () => {
+  const text = fileOf('openrouter');
+  const one = (name: string) => read(text, 'openrouter', name);
+  const withPricing = (name: string, more: Json) => {
+    const list = JSON.parse(text) as { data: { id: string; pricing: Json }[] };
+    Object.assign(list.data.find(({ id }) => id === name)?.pricing ?? {}, more);
+    return read(JSON.stringify(list), 'openrouter', name);
+  };
+
+  test('is told by its shape, gives prices, tiers, limits and what a model can do, and no other vendor’s', () => {
+    const list = parsePriceList(text);
+    expect([list.format, list.models('google')]).toEqual(['OpenRouter', []]);
+    expect(one('google/gemini-3.1-pro-preview')).toMatchObject({
+      displayName: 'Google: Gemini 3.1 Pro Preview',
+      contextWindow: 1_048_576,
+      maxOutputTokens: 65_536,
+      capabilities: ['tools', 'vision', 'thinking', 'caching'],
+      efforts: ['low', 'medium', 'high'],
+      prices: { input: 2_000_000n, cacheHit: 200_000n, output: 12_000_000n },
+      // `min_prompt_tokens` is the shortest prompt at these prices.
+      tiers: [{ abovePromptTokens: 199_999, input: 4_000_000n, cacheHit: 400_000n, output: 18_000_000n }],
+      perUnit: { search: 14_000_000_000n },
+      faults: [],
+    });
+  });
+
+  test('has what a cache keeps beside the price of new context, and never a write that is cheaper than it', () => {
+    const { prices, tiers } = one('google/gemini-3.1-pro-preview');
+    expect([prices?.cacheWrite5m, tiers[0]?.cacheWrite5m]).toEqual([2_375_000n, 4_375_000n]);
+    // As it stands where it is dearer.
+    expect(one('openai/gpt-5.6-luna').prices?.cacheWrite5m).toBe(125_000n);
+    expect(withPricing('openai/gpt-5.6-luna', { input_cache_write: '0' }).prices?.cacheWrite5m).toBeNull();
+  });
+
+  test('writes floats with their error, which are rounded and told', () => {
+    expect(one('openai/gpt-5.6-luna')).toMatchObject({ prices: { output: 600_000n }, rounded: true, faults: [] });
+  });
+
+  test('has prices that depend on where a request is led, which are none', () => {
+    expect(one('openrouter/pareto-code')).toMatchObject({ prices: null, faults: [] });
+  });
+
+  test.each([
+    ['perplexity/sonar-pro-search', {}, ['pricing.request']],
+    ['google/gemini-3.1-pro-preview', { internal_reasoning: '0.00002' }, ['pricing.internal_reasoning']],
+    ['deepseek/deepseek-v4-flash-0731', { discount: 0.5 }, ['pricing.discount']],
+    ['deepseek/deepseek-v4-flash-0731', { prompt: '-1' }, ['pricing.prompt']],
+    ['deepseek/deepseek-v4-flash-0731', { overrides: { peak: '1' } }, ['pricing.overrides']],
+    [
+      'deepseek/deepseek-v4-flash-0731',
+      { overrides: [{ utc_hours: '00:00-08:00', prompt: '0.1' }] },
+      ['pricing.overrides[0].min_prompt_tokens'],
+    ],
+    [
+      'deepseek/deepseek-v4-flash-0731',
+      { overrides: [{ min_prompt_tokens: 9, max_prompt_tokens: 12, prompt: '0.000001' }] },
+      ['pricing.overrides[0].max_prompt_tokens'],
+    ],
+  ])('%s with %o is not taken', (name, more, fields) => {
+    expect(withPricing(name, more).faults.map(({ field }) => field)).toEqual(expect.arrayContaining(fields));
+  });
+
+  test('nothing is what the list says of what has no price of its own', () => {
+    const none = {
+      request: '0',
+      discount: 0,
+      internal_reasoning: '0',
+      image: '0',
+      web_search: '0',
+      input_cache_read: '0',
+    };
+    expect(withPricing('deepseek/deepseek-v4-flash-0731', none)).toMatchObject({
+      prices: { input: 140_000n, cacheHit: null },
+      perUnit: {},
+      others: [],
+      faults: [],
+    });
+  });
+});
+
+test('LiteLLM’s cache writes for nothing are writes without a price: the same model twice is one deal', () => {
+  const member = {
+    litellm_provider: 'deepseek',
+    mode: 'chat',
+    input_cost_per_token: 2.8e-7,
+    output_cost_per_token: 4.2e-7,
+    cache_read_input_token_cost: 2.8e-8,
+  };
+  // As both entries stand in the list.
+  const text = JSON.stringify({
+    'deepseek-chat': member,
+    'deepseek/deepseek-chat': {
+      ...member,
+      cache_creation_input_token_cost: 0,
+      input_cost_per_token_cache_hit: 2.8e-8,
+    },
+  });
+  expect(read(text, 'deepseek', 'deepseek-chat')).toMatchObject({ prices: { cacheWrite5m: null }, faults: [] });
+});

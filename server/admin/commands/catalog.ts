@@ -61,7 +61,7 @@ export const catalogCommands: readonly Command[] = [
     name: 'catalog diff',
     usage: 'LIST [--map UPSTREAM=VENDOR,…] [--markup 15%] [--out FILE]',
     summary:
-      'compare costs, prices, margins, limits, tiers and models that are missing with a public price list (a file or an address: models.dev’s api.json, LiteLLM’s model_prices_and_context_window.json); changes nothing. --out writes the list’s costs, and with --markup prices, as a file for `catalog apply`',
+      'compare costs, prices, margins, limits, tiers and models that are missing with a public price list (a file or an address: models.dev’s api.json, LiteLLM’s model_prices_and_context_window.json, OpenRouter’s /api/v1/models); changes nothing. --out writes the list’s costs, and with --markup prices, as a file for `catalog apply`',
     options: { map: 'text', markup: 'text', out: 'text' },
     words: 1,
     async run({ config, pool }, given) {

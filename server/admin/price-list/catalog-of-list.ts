@@ -1,10 +1,12 @@
 /** Turns a vendor's part of a public price list into a catalog file. */
 
+import { toolPrices } from '../../catalog/hosted-tools.ts';
 import { type Markup, markedUp } from '../../catalog/markup.ts';
 import { modelId } from '../../catalog/model.ts';
 import { usdPerUnit } from '../../catalog/models.ts';
 import type { RouteCosts } from '../../catalog/upstreams.ts';
 import { nameInList, type Vendor } from '../../catalog/vendors.ts';
+import type { PerUnit } from '../../core/price.ts';
 import { pricesText } from '../prices-text.ts';
 import type { ListedModel, ListedPrices, VendorPriceList } from './price-list.ts';
 
@@ -49,8 +51,8 @@ export function catalogOfList({ list, vendor, markup, only, source }: ImportOpti
     }
     if (model.faults.length > 0) {
       result.faults.push(...model.faults.map((fault) => ({ model: model.name, ...fault })));
-      const named = model.faults.map(({ field }) => field).join(', ');
-      result.leftOut.push({ model: model.name, reason: `what may be a price is not known: ${named}` });
+      const named = model.faults.map(({ field, message }) => `${field} ${message}`).join(', ');
+      result.leftOut.push({ model: model.name, reason: `its prices cannot be taken: ${named}` });
       return [];
     }
     return model.prices === null
@@ -130,6 +132,11 @@ export function costsOf(
   };
 }
 
+/** What of the list's prices by the piece has a price where it is sold: the units that `priced` names. */
+export function soldPieces(listed: PerUnit, priced: object): PerUnit {
+  return Object.fromEntries(Object.entries(listed).filter(([unit]) => Object.hasOwn(priced, unit)));
+}
+
 /** Costs without what is charged by the piece. */
 export function tokenCosts({ perUnit: _pieces, ...costs }: RouteCosts): RouteCosts {
   return costs;
@@ -144,11 +151,11 @@ function toEntry(
   const known = vendor.models.find(({ routes }) => routes.some(({ upstreamModel }) => upstreamModel === name))?.model;
   const note = (text: string) => result.notes.push({ model: name, note: text });
   if (others.length > 0) note(`the list also prices ${others.join(', ')}: not sold here by itself`);
-  const pieces = Object.entries(usdPerUnit(costs.perUnit ?? {}));
-  // A price of a search would also reserve searches for requests that ask for none, so the operator decides.
-  if (pieces.length > 0)
+  const sold = soldPieces(costs.perUnit ?? {}, toolPrices(vendor.upstreams));
+  const unsold = Object.entries(usdPerUnit(costs.perUnit ?? {})).filter(([unit]) => !Object.hasOwn(sold, unit));
+  if (unsold.length > 0)
     note(
-      `the list prices by the piece: ${pieces.map(([unit, usd]) => `${unit} ${usd} USD`).join(', ')}. It is in the costs; to sell it, open it with allow and give it a price in perUnit`,
+      `the list prices by the piece: ${unsold.map(([unit, usd]) => `${unit} ${usd} USD`).join(', ')}. It is in the costs and not imported as a price, because no tool of this vendor is known by it; to sell it, open it with allow and give it a price in perUnit`,
     );
   if (costs.clock !== undefined)
     note(
@@ -166,7 +173,7 @@ function toEntry(
     maxOutputTokens,
     ...(capabilities.length === 0 ? {} : { capabilities }),
     ...(efforts.length === 0 && (known?.efforts ?? []).length === 0 ? {} : { efforts: known?.efforts ?? efforts }),
-    prices: pricesText(markedUp(tokenCosts(costs), markup)),
+    prices: pricesText(markedUp({ ...tokenCosts(costs), perUnit: sold }, markup)),
     routes: vendor.upstreams.map(({ id }) => ({ upstream: id, model: name, costs: pricesText(costs) })),
   };
 }

@@ -9,7 +9,7 @@ import type { CatalogPrice } from '../../core/price.ts';
 import { windowAt } from '../../core/price-clock.ts';
 import { exportCatalog } from '../catalog-export.ts';
 import { pricesText } from '../prices-text.ts';
-import { costsOf, tokenCosts, type UnknownPrice } from './catalog-of-list.ts';
+import { costsOf, soldPieces, tokenCosts, type UnknownPrice } from './catalog-of-list.ts';
 import { pools, type Pool as TokenPool, type VendorPriceList } from './price-list.ts';
 
 /** Prices as text, USD per 1M tokens, with their tiers by prompt length. */
@@ -19,7 +19,7 @@ export interface PriceText extends Partial<Record<TokenPool, string>> {
   /** Prices by the clock, as `clockFacts` writes them. */
   clock?: object;
   /** Prices by the piece, which lists name otherwise: they are not compared. */
-  perUnit?: Record<string, string>;
+  perUnit?: Record<string, string | null>;
 }
 
 /** One route of one model beside the list. */
@@ -49,6 +49,8 @@ export interface MissingModel {
   /** The vendor's name of it. */
   name: string;
   prices: PriceText;
+  /** Members of the list that may be prices and are not known: the prices shown may not be all. */
+  unknown: readonly string[];
 }
 
 export interface CatalogDiff {
@@ -122,7 +124,8 @@ export async function diffCatalog(client: ClientBase, options: DiffOptions): Pro
       // What the list retires or sells in another way is no gap.
       if (known.has(entry.name) || entry.prices === null || entry.kind === null || entry.deprecated) continue;
       const costs = costsOf(entry, entry.prices, vendor);
-      diff.missing.push({ vendor: vendor.id, name: entry.name, prices: pricesText(costs) });
+      const unknown = entry.faults.map(({ field }) => field);
+      diff.missing.push({ vendor: vendor.id, name: entry.name, prices: pricesText(costs), unknown });
     }
   }
   diff.proposal = proposalOf(catalog, diff.rows, proposed, markup);
@@ -243,12 +246,20 @@ function proposalOf(
         ...entry,
         ...(markup === null || first === undefined
           ? {}
-          : { prices: { ...keptOf(entry.prices), ...pricesText(markedUp(tokenCosts(first), markup)) } }),
+          : { prices: { ...keptOf(entry.prices), ...soldText(entry.prices, first, markup) } }),
         routes,
       },
     ];
   });
   return { models };
+}
+
+/** The list's costs with the markup; of the pieces those that are sold, beside which the others stay as they are. */
+function soldText({ perUnit: own = {} }: PriceText, costs: RouteCosts, markup: Markup) {
+  const sold = Object.fromEntries(Object.entries(own).filter(([, price]) => price !== null));
+  const pieces = soldPieces(costs.perUnit ?? {}, sold);
+  const { perUnit, ...text } = pricesText(markedUp({ ...tokenCosts(costs), perUnit: pieces }, markup));
+  return perUnit === undefined ? text : { ...text, perUnit: { ...own, ...perUnit } };
 }
 
 /** What a list does not say stays as it is. */
@@ -276,8 +287,10 @@ const titles: Record<TokenPool, string> = {
 export function diffText({ rows, missing }: Pick<CatalogDiff, 'rows' | 'missing'>): string {
   if (rows.length === 0) return 'No model of the catalog has a route to a vendor.';
   const lacking = missing.map(
-    ({ vendor, name, prices }) =>
-      `  + ${vendor}: ${name}  input ${prices.input ?? '-'}, cache hit ${prices.cacheHit ?? '-'}, output ${prices.output ?? '-'}`,
+    ({ vendor, name, prices, unknown }) =>
+      `  + ${vendor}: ${name}  input ${prices.input ?? '-'}, cache hit ${prices.cacheHit ?? '-'}, output ${prices.output ?? '-'}${
+        unknown.length === 0 ? '' : `; not known: ${unknown.join(', ')}`
+      }`,
   );
   const more = lacking.length === 0 ? [] : [['In the list, and not in the catalog:', ...lacking].join('\n')];
   return [...rows.map(blockOf), ...more].join('\n\n');

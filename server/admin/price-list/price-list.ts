@@ -1,4 +1,4 @@
-/** What a public price list says, in one shape for both formats. */
+/** What a public price list says, in one shape for all formats. */
 
 import type { ReasoningEffort } from '../../core/effort.ts';
 import type { ModelKind } from '../../core/kind.ts';
@@ -60,8 +60,11 @@ export interface ListedModel {
   faults: readonly ListFault[];
 }
 
+/** Who publishes the list, in a shape of its own. */
+export type ListFormat = 'models.dev' | 'LiteLLM' | 'OpenRouter';
+
 export interface VendorPriceList {
-  format: 'models.dev' | 'LiteLLM';
+  format: ListFormat;
   /** The models of a vendor, by the list's name of the vendor. */
   models(vendor: string): readonly ListedModel[];
 }

@@ -75,6 +75,7 @@ export function createCollector(power: number) {
       return sheet;
     },
     result(): Collected {
+      const named = [...tiers].sort(([a], [b]) => a - b);
       const prices = complete(base);
       if (prices === null && Object.keys(base).length > 0) {
         faults.push({ field: base.input === undefined ? 'input' : 'output', message: 'has no price, but others have' });
@@ -85,9 +86,10 @@ export function createCollector(power: number) {
         tiers:
           prices === null
             ? []
-            : [...tiers]
-                .sort(([a], [b]) => a - b)
-                .map(([abovePromptTokens, sheet]) => ({ ...prices, ...sheet, abovePromptTokens })),
+            : named.flatMap(([abovePromptTokens, sheet]) => {
+                const set = complete({ ...base, ...sheet });
+                return set === null ? [] : [{ ...set, abovePromptTokens }];
+              }),
         rounded,
         faults,
       };
@@ -101,7 +103,16 @@ function complete({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: Sheet
     input,
     output,
     cacheHit: cacheHit ?? null,
-    cacheWrite5m: cacheWrite5m ?? null,
-    cacheWrite1h: cacheWrite1h ?? null,
+    cacheWrite5m: writeOf(cacheWrite5m, input),
+    cacheWrite1h: writeOf(cacheWrite1h, input),
   };
+}
+
+/**
+ * No vendor takes less for context that it also keeps than for context: a lower number is what the keeping adds to it, as with
+ * Gemini at OpenRouter (https://openrouter.ai/docs/features/prompt-caching#google-gemini), and nothing is the price of new context.
+ */
+function writeOf(write: bigint | undefined, input: bigint): bigint | null {
+  if (write === undefined || (write === 0n && input > 0n)) return null;
+  return write < input ? input + write : write;
 }

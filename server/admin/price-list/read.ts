@@ -4,6 +4,7 @@ import { createReadStream } from 'node:fs';
 import { parseExactJson } from './decimal.ts';
 import { isLiteLlm, readLiteLlm } from './litellm.ts';
 import { isModelsDev, readModelsDev } from './models-dev.ts';
+import { isOpenRouter, readOpenRouter } from './openrouter.ts';
 import { isObject, type VendorPriceList } from './price-list.ts';
 
 /** The list cannot be read at all; the message says why. */
@@ -41,9 +42,10 @@ export function parsePriceList(text: string): VendorPriceList {
     throw new PriceListError('The price list is not JSON');
   }
   if (isObject(list) && isModelsDev(list)) return readModelsDev(list);
+  if (isObject(list) && isOpenRouter(list)) return readOpenRouter(list);
   if (isObject(list) && isLiteLlm(list)) return readLiteLlm(list);
   throw new PriceListError(
-    'The price list is neither models.dev’s api.json nor LiteLLM’s model_prices_and_context_window.json',
+    'The price list is neither models.dev’s api.json nor LiteLLM’s model_prices_and_context_window.json nor OpenRouter’s answer of /api/v1/models',
   );
 }
 
