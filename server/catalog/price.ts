@@ -312,7 +312,10 @@ function haveVariantBounds({ tiers, variants }: { tiers: readonly PriceTier[]; v
   return (variants ?? []).every((variant) => sameBounds(variant.tiers, tiers));
 }
 
-const clockOrVariants = { path: ['variants'], error: 'cannot be given together with a clock' };
+const clockOrVariants = {
+  path: ['variants'],
+  error: 'cannot be given together with a clock: a price has other sets by the hour or by what was asked for, not both',
+};
 
 function hasOneOfBoth({ clock, variants }: { clock?: PriceClock; variants?: readonly PriceVariant[] }): boolean {
   return clock === undefined || variants === undefined;

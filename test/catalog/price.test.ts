@@ -124,6 +124,17 @@ describe('the prices of a model', () => {
     expect(pricesInput.parse({ ...prices, variants: [] })).not.toHaveProperty('variants');
   });
 
+  test('hours and variants together are refused, of prices and of costs, in words that name both', () => {
+    const clock = { timeZone: 'UTC', windows: [{ ...prices, days: ['mon'], hours: ['00:00-08:00'] }] };
+    const variants = [{ name: 'flex', times: '0.5' }];
+    for (const shape of [pricesInput, costsInput]) {
+      expect(shape.safeParse({ ...prices, clock, variants: [] }).success).toBe(true);
+      expect(shape.safeParse({ ...prices, clock, variants }).error?.issues).toMatchObject([
+        { path: ['variants'], message: expect.stringMatching(/together with a clock: .* not both/) },
+      ]);
+    }
+  });
+
   test.each([
     ['a variant without prices', { ...prices, variants: [{ name: 'flex' }] }],
     ['a variant with a factor and prices', { ...prices, variants: [{ ...prices, name: 'flex', times: '0.5' }] }],
