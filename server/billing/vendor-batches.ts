@@ -9,6 +9,7 @@ import {
   toStoredUnits,
 } from '../core/price.ts';
 import { transaction } from '../database/lane.ts';
+import { appendAudit } from '../shared/audit.ts';
 import type { Part } from './rules/budget.ts';
 
 /**
@@ -287,6 +288,18 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
         ],
       );
     },
+
+    /** Says in the audit log who has the vendor asked to stop a batch, and how far it was. */
+    noteCancel: ({ accountId, id, state, keyId }: VendorBatch, actor: string): Promise<void> =>
+      transaction(pool, (client) =>
+        appendAudit(client, {
+          actor,
+          action: 'batch.cancel',
+          subject: `batch:${id}`,
+          before: { accountId, keyId, state },
+          after: { accountId, keyId, state: 'canceling' },
+        }),
+      ),
 
     /** A batch as it is now. */
     again: ({ accountId, id }: Pick<VendorBatch, 'accountId' | 'id'>) =>

@@ -81,8 +81,8 @@ export interface Domains {
     find(accountId: string, id: string): Promise<HeldBatch | null>;
     /** Its id at the model endpoints. */
     nameOf(batch: Pick<HeldBatch, 'form' | 'id'>): string;
-    /** The batch afterwards; one that does not run stays as it is. */
-    cancel(batch: HeldBatch): Promise<HeldBatch | 'not_confirmed' | 'unreachable'>;
+    /** The batch afterwards; one that does not run stays as it is. `actor`: as in the audit log. */
+    cancel(batch: HeldBatch, actor: string): Promise<HeldBatch | 'not_confirmed' | 'unreachable'>;
   };
   /** The state of upstreams in this process. */
   upstreamHealth(): UpstreamHealth[];

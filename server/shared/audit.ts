@@ -35,6 +35,7 @@ export type AuditAction =
   | 'announcement.create'
   | 'announcement.end'
   | 'announcement.move_end'
+  | 'batch.cancel'
   | 'bonus.save'
   | 'books.close'
   | 'books.import'

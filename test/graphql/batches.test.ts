@@ -2,6 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { isFailure, orThrow } from '@steyg/sdk';
 import OpenAI, { toFile } from 'openai';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { createRetention } from '../../server/accounts/retention.ts';
 import { createPerson, type Person } from '../browser/people.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 
@@ -125,6 +126,58 @@ it('a batch is canceled once, its money is free again, and one that has ended st
   const [ended] = await listed(person);
   expect(ended).toMatchObject({ state: 'ENDED', canceled: 2, held: '0', charged: '0' });
   expect(orThrow(await person.steyg.console.ledger.cancelBatch({ id }))).toMatchObject({ state: 'ENDED', canceled: 2 });
+  // One entry of who did it: the second call changed nothing.
+  const batch = Buffer.from(id, 'base64').toString().split('/')[1];
+  const { rows } = await app.pool.query('SELECT actor, action, before, after FROM audit_entry WHERE subject = $1', [
+    `batch:${batch}`,
+  ]);
+  expect(rows).toEqual([
+    {
+      actor: expect.stringMatching(/^(user|token):/),
+      action: 'batch.cancel',
+      before: expect.objectContaining({ state: 'in_progress' }),
+      after: expect.objectContaining({ state: 'canceling' }),
+    },
+  ]);
+});
+
+it('lines go with the end of what can be read: 30 days after the settlement, and not those of a file', async () => {
+  const { person, secret, keyId } = await withKey();
+  await messages(secret, ['a', 'b']);
+  await messages(secret, ['c']);
+  await files(secret, ['d']);
+  await app.simulator.batches.run();
+  await settled(person);
+  const key = Buffer.from(keyId, 'base64').toString().split(':')[1];
+  const aged = (days: number) =>
+    app.pool.query(
+      `UPDATE vendor_batch SET settled_at = now() - make_interval(days => $2) WHERE key_id = $1 AND (form = 'openai' OR lines = 2)`,
+      [key, days],
+    );
+  const left = async () => {
+    const { rows } = await app.pool.query(
+      `SELECT b.form, b.lines, (SELECT count(*)::int FROM vendor_batch_line l WHERE l.source_id = coalesce(b.input_file, b.id)) AS kept
+       FROM vendor_batch b WHERE key_id = $1 ORDER BY form, lines`,
+      [key],
+    );
+    return rows;
+  };
+  const kept = [
+    { form: 'messages', lines: 1, kept: 1 },
+    { form: 'messages', lines: 2, kept: 2 },
+    { form: 'openai', lines: 1, kept: 1 },
+  ];
+  const retention = createRetention({
+    pool: app.pool,
+    days: { sessionDays: 30, auditDays: 365, attributionDays: 400 },
+  });
+  await aged(29);
+  await retention.apply();
+  expect(await left()).toEqual(kept);
+  await aged(31);
+  expect((await retention.apply()).batchLines).toBe(2);
+  expect(await left()).toEqual(kept.map((row) => (row.lines === 2 ? { ...row, kept: 0 } : row)));
+  expect(await listed(person)).toHaveLength(3);
 });
 
 it('nobody else sees or cancels it, and a token that only reads does not cancel it', async () => {

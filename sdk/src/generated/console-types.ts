@@ -212,6 +212,8 @@ export type AuditAction =
   | 'ANNOUNCEMENT_END'
   /** The end of an announcement was moved. */
   | 'ANNOUNCEMENT_MOVE_END'
+  /** The vendor of a batch was asked to stop it. */
+  | 'BATCH_CANCEL'
   /** The steps of bonuses were changed. */
   | 'BONUS_SAVE'
   /** A month was closed. */

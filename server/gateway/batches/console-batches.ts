@@ -9,7 +9,7 @@ export function createConsoleBatches({
   store,
   keeper,
 }: {
-  store: Pick<VendorBatches, 'listHeld' | 'findHeld'>;
+  store: Pick<VendorBatches, 'listHeld' | 'findHeld' | 'noteCancel'>;
   keeper: Pick<BatchKeeper, 'look' | 'cancel'>;
 }) {
   return {
@@ -17,12 +17,17 @@ export function createConsoleBatches({
     find: store.findHeld,
     /** Its id at the model endpoints. */
     nameOf: ({ form, id }: Pick<HeldBatch, 'form' | 'id'>) => batchName(form, id),
-    /** The batch afterwards; one that does not run stays as it is. */
-    async cancel(batch: HeldBatch): Promise<HeldBatch | 'not_confirmed' | 'unreachable'> {
+    /** The batch afterwards; one that does not run stays as it is. `actor`: as in the audit log. */
+    async cancel(batch: HeldBatch, actor: string): Promise<HeldBatch | 'not_confirmed' | 'unreachable'> {
       if (batch.state === 'preparing') return 'not_confirmed';
       if (batch.state !== 'in_progress') return batch;
       const now = await keeper.look(batch);
-      if (now === null || (await keeper.cancel(now)) === null) return 'unreachable';
+      if (now === null) return 'unreachable';
+      if (now.state === 'in_progress') {
+        // Before the vendor is asked: no batch is stopped without an entry, even if its answer is lost.
+        await store.noteCancel(now, actor);
+        if ((await keeper.cancel(now)) === null) return 'unreachable';
+      }
       return (await store.findHeld(batch.accountId, batch.id)) ?? batch;
     },
   };

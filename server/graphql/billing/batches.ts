@@ -1,5 +1,5 @@
 import type { BatchForm, BatchState, HeldBatch } from '../../billing/vendor-batches.ts';
-import { abilitiesOn, isOperator } from '../../people/principal.ts';
+import { abilitiesOn, actorOf, isOperator } from '../../people/principal.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { decodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
@@ -138,7 +138,7 @@ builder.mutationField('cancelBatch', (t) =>
       const batch = visible ? await context.domains.batches.find(accountId, id) : null;
       if (batch === null) throw new NotFoundError('batch');
       requireAbility(context, accountId, 'keys');
-      const canceled = await context.domains.batches.cancel(batch);
+      const canceled = await context.domains.batches.cancel(batch, actorOf(context.principal));
       if (canceled === 'not_confirmed')
         throw new ConflictError(
           'The vendor has not confirmed this batch yet: try again in a moment.',

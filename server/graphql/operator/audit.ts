@@ -31,6 +31,7 @@ const AuditActionType = builder.enumType('AuditAction', {
       'announcement.create': 'Something was announced.',
       'announcement.end': 'An announcement was ended.',
       'announcement.move_end': 'The end of an announcement was moved.',
+      'batch.cancel': 'The vendor of a batch was asked to stop it.',
       'bonus.save': 'The steps of bonuses were changed.',
       'books.close': 'A month was closed.',
       'books.import': 'A vendor’s bill was imported.',
