@@ -1,5 +1,6 @@
 import type { ModelKind } from '../core/kind.ts';
 import { MAX_PRICE, parseUsd } from '../core/money.ts';
+import { MAX_TIERS, type PriceTier } from '../core/price.ts';
 import type { ProfileId } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { checkBaseUrl } from '../shared/private-addresses.ts';
@@ -245,20 +246,52 @@ function tokensOf(value: unknown): number | null {
 }
 
 /**
- * What OpenRouter's list says, in USD for one token as text
- * (https://openrouter.ai/docs/api-reference/list-available-models). Null: nothing that is exact in pico-USD.
+ * What OpenRouter's list says, in USD for one token as text, with the sets of longer prompts
+ * (https://openrouter.ai/docs/api-reference/list-available-models). Null: nothing that is exact in pico-USD, or prices that pools and
+ * tiers cannot say.
  */
 function costsOf({ pricing }: Entry): RouteCosts | null {
   if (!isEntry(pricing)) return null;
-  const [input, output] = [picoOf(pricing['prompt']), picoOf(pricing['completion'])];
+  const { overrides = [], ...base } = pricing;
+  const set = setOf(base);
+  if (set === null || !Array.isArray(overrides) || overrides.length > MAX_TIERS) return null;
+  const tiers: PriceTier[] = [];
+  for (const override of overrides as unknown[]) {
+    const { min_prompt_tokens: from, ...other } = isEntry(override) ? override : {};
+    const abovePromptTokens = (tokensOf(from) ?? 0) - 1;
+    // Reasoning goes with the answer, whose price this is.
+    const longer = setOf({ ...base, internal_reasoning: null, ...other });
+    if (longer === null || abovePromptTokens < Math.max(1, (tiers.at(-1)?.abovePromptTokens ?? 0) + 1)) return null;
+    const { input, cacheWrite5m, cacheWrite1h } = longer;
+    tiers.push({
+      ...longer,
+      abovePromptTokens,
+      cacheWrite5m: cacheWrite5m ?? input,
+      cacheWrite1h: cacheWrite1h ?? input,
+    });
+  }
+  return { ...set, tiers };
+}
+
+/** One set of prices. Zero is written for what has no price of its own. */
+function setOf(prices: Entry): Omit<RouteCosts, 'tiers'> | null {
+  const { prompt, completion, request, internal_reasoning: reasoning } = prices;
+  const [input, output] = [picoOf(prompt), picoOf(completion)];
   if (input === null || output === null) return null;
+  const isNone = (price: unknown) => price == null || picoOf(price) === 0n;
+  if (!isNone(request) || !(isNone(reasoning) || picoOf(reasoning) === output)) return null;
+  /** Less than new context is what the keeping adds to it, as `admin/price-list` has it. */
+  const writeOf = (value: unknown) => {
+    const write = picoOf(value) ?? 0n;
+    return write === 0n ? null : write < input ? input + write : write;
+  };
+  const hit = prices['input_cache_read'];
   return {
     input,
-    cacheHit: picoOf(pricing['input_cache_read']) ?? input,
-    cacheWrite5m: picoOf(pricing['input_cache_write']),
-    cacheWrite1h: null,
+    cacheHit: isNone(hit) ? input : (picoOf(hit) ?? input),
+    cacheWrite5m: writeOf(prices['input_cache_write']),
+    cacheWrite1h: writeOf(prices['input_cache_write_1h']),
     output,
-    tiers: [],
   };
 }
 

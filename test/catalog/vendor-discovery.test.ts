@@ -35,6 +35,29 @@ const lists: Record<string, unknown> = {
       { id: 'anthropic/claude-haiku-4.5', context_length: 200_000, pricing: { prompt: '-1', completion: '-1' } },
     ],
   },
+  // As OpenRouter's list had them on 2026-08-01, and the fee of a request on 2026-01-29.
+  '/long/v1/models': {
+    data: [
+      {
+        id: 'somebody/longer-1',
+        pricing: {
+          prompt: '0.000002',
+          completion: '0.000012',
+          internal_reasoning: '0.000012',
+          input_cache_read: '0.0000002',
+          input_cache_write: '0.000000375',
+          overrides: [
+            { min_prompt_tokens: 200_000, prompt: '0.000004', completion: '0.000018', input_cache_read: '0.0000004' },
+          ],
+        },
+      },
+      {
+        id: 'perplexity/sonar-pro-search',
+        pricing: { prompt: '0.000003', completion: '0.000015', request: '0.018', internal_reasoning: '0' },
+      },
+      { id: 'some/hours', pricing: { prompt: '0.000003', completion: '0.000015', overrides: [{ hours: '9-17' }] } },
+    ],
+  },
   '/vllm/v1/models': { data: [{ id: 'own/model', object: 'model', owned_by: 'vllm', max_model_len: 8_096 }] },
   '/odd/v1/models': { models: ['this is no list'] },
 };
@@ -106,6 +129,22 @@ describe('an address and a key', () => {
         { modelId: 'nomic-embed-text', kind: 'EMBEDDING', limitsKnown: false, maxOutputTokens: 8_192 },
       ],
     });
+  });
+
+  test('prices of longer prompts are shown with them, and prices that cannot be said are none', async () => {
+    const { models } = orThrow(await discover(`${origin}/long`));
+    expect(models).toMatchObject([
+      {
+        costs: {
+          input: '2',
+          cacheWrite5m: '2.375',
+          output: '12',
+          tiers: [{ abovePromptTokens: 199_999, input: '4', cacheHit: '0.4', cacheWrite5m: '4.375', output: '18' }],
+        },
+      },
+      { upstreamModel: 'perplexity/sonar-pro-search', costs: null },
+      { upstreamModel: 'some/hours', costs: null },
+    ]);
   });
 
   test('show what the vendor charges, by its own list and else by the list that is known', async () => {
