@@ -497,10 +497,8 @@ test('a markup of the command is the markup of every price in the file', async (
   let withPieces = 0;
   for (const { prices, routes } of catalog.models) {
     const { perUnit, ...costs } = routes[0].costs as Record<string, string>;
-    if (typeof perUnit === 'object') {
-      withPieces += 1;
-      expect([perUnit, prices.perUnit]).toEqual([{ search: '0.01' }, { search: '0.01125' }]);
-    }
+    if (typeof perUnit === 'object') withPieces += 1;
+    expect(prices.perUnit).toEqual(perUnit && { search: '0.01125' });
     for (const [pool, cost] of Object.entries(costs)) {
       const exact = (parsePrice(cost) ?? 0n) * 1_125_000n;
       expect((parsePrice(prices[pool]) ?? 0n) * 1_000_000n - exact).toBeLessThan(1_000_000n);
