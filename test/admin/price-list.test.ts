@@ -462,3 +462,23 @@ test('LiteLLM’s cache writes for nothing are writes without a price: the same 
   });
   expect(read(text, 'deepseek', 'deepseek-chat')).toMatchObject({ prices: { cacheWrite5m: null }, faults: [] });
 });
+
+test('context from a cache for nothing is context without a price of its own, in tiers, too', () => {
+  // As `openrouter/minimax/minimax-m2.1` stands in LiteLLM's list of 2026-08-06, with a tier.
+  const text = JSON.stringify({
+    'openrouter/minimax/minimax-m2.1': {
+      litellm_provider: 'openrouter',
+      mode: 'chat',
+      input_cost_per_token: 2.7e-7,
+      output_cost_per_token: 1.2e-6,
+      cache_read_input_token_cost: 0.0,
+      input_cost_per_token_above_128k_tokens: 5e-7,
+    },
+  });
+  const model = read(text, 'openrouter', 'minimax/minimax-m2.1');
+  expect(model).toMatchObject({ prices: { cacheHit: null }, tiers: [{ cacheHit: null }], faults: [] });
+  expect(model.prices && costsOf(model, model.prices, { id: 'openrouter' })).toMatchObject({
+    cacheHit: 270_000n,
+    tiers: [{ cacheHit: 500_000n }],
+  });
+});

@@ -102,7 +102,8 @@ function complete({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: Sheet
   return {
     input,
     output,
-    cacheHit: cacheHit ?? null,
+    // Lists have 0 where they know none: nobody gives context away because it was kept.
+    cacheHit: cacheHit === undefined || (cacheHit === 0n && input > 0n) ? null : cacheHit,
     cacheWrite5m: writeOf(cacheWrite5m, input),
     cacheWrite1h: writeOf(cacheWrite1h, input),
   };
