@@ -59,6 +59,9 @@ export interface PricedModel {
   upstream: string;
   /** Its name at the upstream. */
   upstreamModel: string;
+  kind: ModelKind;
+  contextWindow: number;
+  maxOutputTokens: number;
   price: TieredPrices;
   /** What the operator pays there; null: not known. */
   costs: TieredPrices | null;
@@ -213,13 +216,16 @@ export function createCatalog(parts: CatalogParts): Catalog {
     pricedAt(upstreams) {
       const databaseNow = now() + offsetMs;
       const models = [...snapshot.values()].map(current).filter((model) => model !== null);
-      return models.flatMap(({ id, price, routes }) =>
+      return models.flatMap(({ id, kind, contextWindow, maxOutputTokens, price, routes }) =>
         routes
           .filter(({ upstream }) => upstreams.has(upstream.id))
           .map(({ upstream, upstreamModel, costs }) => ({
             model: id,
             upstream: upstream.id,
             upstreamModel,
+            kind,
+            contextWindow,
+            maxOutputTokens,
             price: pricesAtMoment(price, databaseNow),
             costs: costs === null ? null : pricesAtMoment(costs, databaseNow),
           })),

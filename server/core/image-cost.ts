@@ -1,7 +1,14 @@
 import { dearestImage, type ImageForm, type ImagePrices, plainForm, priceOfImage } from './image-price.ts';
 import type { PicoUsd } from './money.ts';
-import { type TieredPrices, type UnitCounts, type UnitLine, type UnitPrices, unitLines } from './price.ts';
-import type { ImageAsk } from './request.ts';
+import {
+  dearestWithin,
+  type TieredPrices,
+  type UnitCounts,
+  type UnitLine,
+  type UnitPrices,
+  unitLines,
+} from './price.ts';
+import type { ImageAsk, ToolImageAsk, ToolImageBound } from './request.ts';
 
 /** What a request for images comes to: at most, from what it asks for, and exactly, from what was made. */
 
@@ -57,6 +64,36 @@ export function priceOfMade(
   const bound = dearestImage(images, asked);
   const price = form.quality === null || form.size === null ? dearestImage(images, form) : priceOfImage(images, form);
   return price < bound ? price : bound;
+}
+
+/** A model that makes images for a tool: its prices, and its window and the tokens of its dearest image. */
+interface ToolPainter {
+  price: TieredPrices;
+  contextWindow: number;
+  maxOutputTokens: number;
+}
+
+/** The most that one image of a tool can come to, whichever of these makes it. */
+export function toolImageBound(
+  ask: Pick<ToolImageAsk, 'form' | 'partials'>,
+  makers: readonly ToolPainter[],
+): ToolImageBound {
+  const bound = { price: 0n, input: 0, output: 0 };
+  for (const { price, contextWindow, maxOutputTokens } of makers) {
+    const prices = pricesForImages(price, ask);
+    const each = dearestWithin(prices, Number.POSITIVE_INFINITY);
+    const output = maxOutputTokens + ask.partials * tokensOfPartial;
+    const one = BigInt(contextWindow) * each.input + BigInt(output) * each.output + (prices.perUnit?.image ?? 0n);
+    bound.price = most(bound.price, one);
+    bound.input = Math.max(bound.input, contextWindow);
+    bound.output = Math.max(bound.output, output);
+  }
+  return bound;
+}
+
+/** Prices with that of one image of a tool; as they are where there is none. */
+export function pricesForToolImages(price: TieredPrices, one: ToolImageBound | undefined): TieredPrices {
+  return one === undefined ? price : { ...price, perUnit: { ...price.perUnit, image: one.price } };
 }
 
 const known = (word: string | null): string | null => (word === null || word === 'auto' || word === '' ? null : word);

@@ -44,6 +44,21 @@ export interface ImageAsk {
   partials: number;
 }
 
+/** What a tool that makes images asks for. */
+export interface ToolImageAsk extends Pick<ImageAsk, 'form' | 'partials'> {
+  /** The vendor's model that makes them. */
+  model: string;
+}
+
+/** The most that one image of a tool can come to at the model that makes it. */
+export interface ToolImageBound {
+  /** Pico-USD for one. */
+  price: bigint;
+  /** Tokens for one: sent, text and images together, and made. */
+  input: number;
+  output: number;
+}
+
 /** Sizes that one scan of a request's body measures. */
 export interface RequestMeasure {
   /** Bytes of text that can become input tokens: the body less inline media. */

@@ -50,6 +50,13 @@ export type UsageSource =
 /** Tokens of images, which vendors count apart from those of text: sent, read from a cache, made. */
 export type ImageTokens = Pick<TokenPools, 'input' | 'cacheHit' | 'output'>;
 
+/** What a report counts for images of a tool: tokens of text, and those of images. */
+export interface ToolImageTokens {
+  usage: TokenPools;
+  imageTokens: ImageTokens;
+  clamped: boolean;
+}
+
 /** What one model did for an answer besides the model that was asked for: a fallback, an advisor. */
 export interface ModelRun {
   /** As the upstream reported it; null when it did not. */
@@ -79,6 +86,8 @@ export interface ReportedUsage {
   imagePartials?: number;
   /** Tokens of images, beside `usage`; left out: none, or not counted apart. */
   imageTokens?: ImageTokens;
+  /** Tokens of the model that made them for a tool, beside all others; left out: it does not say. */
+  toolImages?: ToolImageTokens;
   /** Minutes of audio that the model heard, begun ones whole; left out: none. */
   minutes?: number;
   /** Runs of other models, beside `usage`, in their order; left out: none. */

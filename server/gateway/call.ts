@@ -54,6 +54,8 @@ export interface ModelRequest {
   bound: RequestBound;
   /** Models that its vendors may run for it besides, at the prices of this moment; empty: none. */
   others: readonly PricedModel[];
+  /** Models of the catalog that make images for its tool, at the prices of this moment; empty: none is known. */
+  makers: readonly PricedModel[];
   /** What the ledger notes beside the entry; null: nothing. */
   attribution: Attribution | null;
   first: Prepared;

@@ -1,9 +1,11 @@
-import type { Catalog, CatalogModel } from '../catalog/catalog.ts';
+import type { Catalog, CatalogModel, PricedModel } from '../catalog/catalog.ts';
 import { openTools } from '../catalog/hosted-tools.ts';
 import { callIdMaxOf, compactsItself } from '../catalog/profiles/profiles.ts';
 import type { Candidates, Router, Target } from '../catalog/router.ts';
+import { toolImageBound } from '../core/image-cost.ts';
 import type { ModelKind } from '../core/kind.ts';
 import type { Protocol } from '../core/protocol.ts';
+import type { ToolImageBound } from '../core/request.ts';
 import { boundOf, mayRunOthers } from '../metering/bound.ts';
 import { isJsonContentType } from '../runtime/http.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
@@ -29,6 +31,7 @@ import {
   withoutLongPromptBeta,
 } from './refusals/problem.ts';
 import type { Refusal, Refusals } from './refusals/refusals.ts';
+import { isSameModel } from './upstream/reported-model.ts';
 import { stickiness } from './upstream/stickiness.ts';
 
 /**
@@ -85,7 +88,7 @@ export function createReader(parts: ReaderParts) {
   const prepare = (
     call: ReadCall,
     { facts, form, json }: Scanned,
-    model: CatalogModel,
+    { model, drawn }: Asked,
     target: Target,
   ): Prepared | WireProblem => {
     const { upstream } = target.route;
@@ -100,8 +103,9 @@ export function createReader(parts: ReaderParts) {
     );
     const isOwn = translated || !compactsItself(upstream.profile, call.protocol);
     const opened = openCompaction(json ?? call.bytes.raw, facts, { seal, isOwn });
-    const passing = opened.facts.gates.length === 0 ? noTools : openTools(model, upstream);
-    const leftOut = passGates(opened.raw, opened.facts, model, translated ? null : passing);
+    const passing = opened.facts.gates.length === 0 ? noTools : allowedWith(openTools(model, upstream), drawn.open);
+    const terms = translated ? model : { ...model, allow: drawn.allow };
+    const leftOut = passGates(opened.raw, opened.facts, terms, translated ? null : passing);
     if (leftOut !== null && 'message' in leftOut) return leftOut;
     const problem = translated ? versionProblem(call, facts) : longPromptProblem(betasOf(call), facts, model);
     if (problem !== null) return problem;
@@ -123,7 +127,7 @@ export function createReader(parts: ReaderParts) {
   const firstFit = (
     call: ReadCall,
     scanned: Scanned,
-    model: CatalogModel,
+    model: Asked,
     candidates: Candidates,
     best: Target | null,
   ): Prepared | WireProblem | null => {
@@ -165,6 +169,8 @@ export function createReader(parts: ReaderParts) {
 
     for (const name of facts.unknownMembers) metrics.unknownMember(call.protocol, name);
 
+    const drawn = drawnBy(facts, model, catalog);
+    const asked = { model, drawn };
     const candidates = router.candidates(model, call.protocol, () => stickiness(principal.accountId, raw(), facts));
     const target = candidates?.next('nothing') ?? null;
     if (target !== null && target.route.upstream.protocol !== call.protocol) {
@@ -172,7 +178,7 @@ export function createReader(parts: ReaderParts) {
       if (shut !== null) return shut;
     }
     await turns?.next();
-    const first = candidates === null ? null : firstFit(call, scanned, model, candidates, target);
+    const first = candidates === null ? null : firstFit(call, scanned, asked, candidates, target);
     turns?.end();
     if (candidates === null || first === null)
       return standing.unlessExhausted(principal, refusals.upstreamUnavailable());
@@ -181,7 +187,7 @@ export function createReader(parts: ReaderParts) {
       return standing.unlessExhausted(principal, fromProblem(guessed));
     }
     call.rawHeaders = withoutLongPromptBeta(call.rawHeaders, facts, model);
-    const open = facts.hostedTools.length === 0 ? noTools : openAnywhere(facts, model);
+    const open = facts.hostedTools.length === 0 ? noTools : allowedWith(openAnywhere(facts, model), drawn.open);
     const others = mayRunOthers(facts, model.allow)
       ? catalog.pricedAt(new Set(model.routes.map(({ upstream }) => upstream.id)))
       : [];
@@ -189,21 +195,66 @@ export function createReader(parts: ReaderParts) {
       facts,
       model,
       bound: boundOf(
-        { ...facts, ...boundedUses(facts, { open, allow: model.allow }), maxTokens: sentCap(facts, model) },
-        { ...model, allow: allowedWith(model.allow, open), others },
+        { ...facts, ...boundedUses(facts, { open, allow: drawn.allow }), maxTokens: sentCap(facts, model) },
+        { ...model, allow: allowedWith(drawn.allow, open), others, toolImage: drawn.one },
       ),
       others,
+      makers: drawn.makers,
       attribution,
       first,
       next(after) {
         for (let target = candidates.next(after); target !== null; target = candidates.next('unfit')) {
-          const prepared = prepare(call, scanned, model, target);
+          const prepared = prepare(call, scanned, asked, target);
           if (!('message' in prepared)) return prepared;
         }
         return null;
       },
     };
   };
+}
+
+/** A model that is asked, and what makes images for a tool of the request. */
+interface Asked {
+  model: CatalogModel;
+  drawn: Drawn;
+}
+
+interface Drawn {
+  /** Empty: none is known on every route, so that an image is a piece at the price of the model that is asked. */
+  makers: readonly PricedModel[];
+  /** The most that each image comes to. */
+  one?: ToolImageBound;
+  /** What the entry opens without the tool, which passes like those with a known price where it has makers. */
+  allow: ReadonlySet<string>;
+  open: ReadonlySet<string>;
+}
+
+const imageTool = 'image_generation';
+
+/** The models of the catalog that the tools of a request name, on each route that can take them. */
+function drawnBy({ hostedTools, protocol }: RequestFacts, model: CatalogModel, catalog: Catalog): Drawn {
+  const none: Drawn = { makers: [], allow: model.allow, open: noTools };
+  const asks = hostedTools.flatMap(({ image }) => (image === undefined ? [] : [image]));
+  if (asks.length === 0 || !model.allow.has(imageTool)) return none;
+  const places = new Set(
+    model.routes.filter(({ upstream }) => upstream.protocol === protocol).map(({ upstream }) => upstream.id),
+  );
+  const painters = catalog.pricedAt(places).filter(({ kind }) => kind === 'image');
+  const bounds: ToolImageBound[] = [];
+  const makers = new Set<PricedModel>();
+  for (const ask of asks) {
+    const named = painters.filter(({ upstreamModel }) => isSameModel(upstreamModel, ask.model));
+    if (places.size === 0 || new Set(named.map(({ upstream }) => upstream)).size < places.size) return none;
+    for (const each of named) makers.add(each);
+    bounds.push(toolImageBound(ask, named));
+  }
+  const one = bounds.reduce((a, b) => ({
+    price: b.price > a.price ? b.price : a.price,
+    input: Math.max(a.input, b.input),
+    output: Math.max(a.output, b.output),
+  }));
+  const allow = new Set([...model.allow].filter((name) => name !== imageTool));
+  return { makers: [...makers], one, allow, open: new Set([imageTool]) };
 }
 
 /** Tools that pass by their public price on one of the model's routes; translated requests go without. */

@@ -89,6 +89,7 @@ function createSettler({
         : { variant: { asked: variant, served: servedBy(target.route, request.facts, metered.served) } }),
       attribution: request.attribution,
       others: request.others,
+      makers: request.makers,
       latencyMs: now - call.receivedAt,
       // A whole answer is not written yet: its first byte follows.
       timeToFirstByteMs:

@@ -4,16 +4,18 @@ import { otherNames, storableName } from '../catalog/model-mismatches.ts';
 import { saysWhatItServes } from '../catalog/profiles/profiles.ts';
 import type { RouteRecord } from '../catalog/route.ts';
 import type { Attribution } from '../core/attribution.ts';
-import { priceOfMade, tokensOfPartial, unitLinesOfImages } from '../core/image-cost.ts';
+import { priceOfMade, pricesForImages, tokensOfPartial, unitLinesOfImages } from '../core/image-cost.ts';
 import type { ImageForm } from '../core/image-price.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import {
   type ClockedPrices,
   chargedUnits,
+  cost,
   dearestWithin,
   entryPrice,
   MAX_RUN_LINES,
+  MAX_UNIT_PRICE,
   pricesAt,
   promptTokens,
   type RunLine,
@@ -35,6 +37,7 @@ import {
   type ModelRun,
   type ReportedUsage,
   type TokenPools,
+  type ToolImageTokens,
   type UsageSource,
 } from '../core/tokens.ts';
 import { imageTokensWithin, poolsWithin, type TokenBounds, withinBounds } from '../metering/bound.ts';
@@ -53,6 +56,7 @@ export interface Metered {
   /** As in `ReportedUsage`. */
   imageForm?: ImageForm;
   imageTokens?: ImageTokens;
+  toolImages?: ToolImageTokens;
   /** Runs of other models; left out: none. */
   runs?: readonly ModelRun[];
   /** As in `ReportedUsage`. */
@@ -65,10 +69,11 @@ function besidesOf({
   images,
   imageForm,
   imageTokens,
+  toolImages,
   minutes,
   runs,
   served,
-}: ReportedUsage): Pick<Metered, 'units' | 'imageForm' | 'imageTokens' | 'runs' | 'served'> {
+}: ReportedUsage): Pick<Metered, 'units' | 'imageForm' | 'imageTokens' | 'toolImages' | 'runs' | 'served'> {
   const units: UnitCounts = {
     ...(searches === undefined ? {} : { search: searches }),
     ...(images === undefined ? {} : { image: images }),
@@ -78,6 +83,7 @@ function besidesOf({
     ...(Object.keys(units).length === 0 ? {} : { units }),
     ...(imageForm === undefined ? {} : { imageForm }),
     ...(imageTokens === undefined ? {} : { imageTokens }),
+    ...(toolImages === undefined ? {} : { toolImages }),
     ...(runs === undefined ? {} : { runs }),
     ...(served === undefined ? {} : { served }),
   };
@@ -321,7 +327,7 @@ export interface SettlementParts {
   requestId: string;
   model: string;
   route: Pick<RouteRecord, 'upstreamModel' | 'costs'> & { upstream: Pick<RouteRecord['upstream'], 'id'> };
-  facts: Pick<RequestFacts, 'protocol' | 'stream' | 'imageAsk'>;
+  facts: Pick<RequestFacts, 'protocol' | 'stream' | 'imageAsk'> & Partial<Pick<RequestFacts, 'hostedTools'>>;
   price: FrozenPrice;
   /** When the request was admitted, by the database's clock: costs with windows are those of this moment. */
   admittedAtMs: number;
@@ -333,6 +339,8 @@ export interface SettlementParts {
   attribution: Attribution | null;
   /** Other models that may have run for it. */
   others: readonly PricedModel[];
+  /** Models that may have made images for its tool; left out: none is known. */
+  makers?: readonly PricedModel[];
   /** The variant of the prices that it asked for, with what `servedBy` says; left out: none. */
   variant?: { asked: string; served: string[] | null };
 }
@@ -402,11 +410,16 @@ export function toSettlement(given: SettlementParts): Settlement {
   const { route, facts } = parts;
   const { usage } = metered;
   const { costs } = route;
-  const units = metered.units === undefined ? [] : unitsOf(metered, metered.units, parts.price, facts);
-  const own = costs === null ? null : ownCostOf(metered, units, pricesAtMoment(costs, parts.admittedAtMs), facts);
+  const { image: _image, ...pieces } = metered.units ?? {};
+  const ofTool = toolImagesOf(metered, parts);
+  const ownUnits = unitsOf(metered, (ofTool === null ? metered.units : pieces) ?? {}, parts.price, facts);
+  const paid = costs === null ? null : ownCostOf(metered, ownUnits, pricesAtMoment(costs, parts.admittedAtMs), facts);
+  const own = ofTool === null ? paid : sumOf(paid, ofTool.upstreamCost);
+  const units = [...ownUnits, ...(ofTool?.units ?? [])];
   const ofImages = imageLine(parts.model, metered, parts.price);
   const runs = metered.runs === undefined ? null : runLines(metered.runs, usage, parts);
-  const lines = [...(ofImages === null ? [] : [ofImages]), ...(runs?.lines ?? [])];
+  const lines = [...(ofImages === null ? [] : [ofImages]), ...(ofTool?.lines ?? []), ...(runs?.lines ?? [])];
+  const isCorrected = runs?.clamped === true || ofTool?.clamped === true;
   return {
     accountId: parts.accountId,
     keyId: parts.keyId,
@@ -419,14 +432,77 @@ export function toSettlement(given: SettlementParts): Settlement {
     price: entryPrice(parts.price, usage),
     ...(units.length === 0 ? {} : { units }),
     ...(lines.length === 0 ? {} : { lines }),
-    upstreamCost: runs === null ? own : own === null || runs.upstreamCost === null ? null : own + runs.upstreamCost,
+    upstreamCost: runs === null ? own : sumOf(own, runs.upstreamCost),
     latencyMs: Math.round(parts.latencyMs),
     timeToFirstByteMs: parts.timeToFirstByteMs === null ? null : Math.round(parts.timeToFirstByteMs),
     outcome: metered.outcome,
-    usageSource: runs?.clamped === true && metered.usageSource === 'reported' ? 'clamped' : metered.usageSource,
+    usageSource: isCorrected && metered.usageSource === 'reported' ? 'clamped' : metered.usageSource,
     ...(parts.attribution === null ? {} : { attribution: parts.attribution }),
   };
 }
+
+const sumOf = (a: PicoUsd | null, b: PicoUsd | null): PicoUsd | null => (a === null || b === null ? null : a + b);
+
+/** What images of a tool come to. */
+interface ToolImages {
+  lines: RunLine[];
+  units: UnitLine[];
+  /** Null: not known. */
+  upstreamCost: PicoUsd | null;
+  clamped: boolean;
+}
+
+/**
+ * Images of a tool at the prices of the model that makes them: as the vendor counts its tokens, or, where an image was made and it counts
+ * none, the most that one can come to. The report does not name the model: of several that the request names the dearest counts. Null: the
+ * catalog does not have the model, or nothing was made.
+ */
+function toolImagesOf(metered: Metered, parts: SettlementParts): ToolImages | null {
+  const { bounds, makers = [], route, facts } = parts;
+  const { toolImage: one, images: most } = bounds;
+  const count = Math.min(Math.max(metered.units?.image ?? 0, metered.toolImages === undefined ? 0 : 1), most);
+  const here = makers.filter(({ upstream }) => upstream === route.upstream.id);
+  if (one === undefined || here.length === 0 || count === 0) return null;
+  if (metered.toolImages === undefined) {
+    const price = one.price < MAX_UNIT_PRICE ? one.price : MAX_UNIT_PRICE;
+    return { lines: [], units: [{ unit: 'image', count, price }], upstreamCost: null, clamped: true };
+  }
+  const { toolImages } = metered;
+  const within = { ...bounds, longWrites: false, input: one.input * most, output: one.output * most };
+  const usage = poolsWithin(toolImages.usage, within);
+  const imageTokens = imageTokensWithin(toolImages.imageTokens, usage, within);
+  const clamped = toolImages.clamped || usage !== toolImages.usage || imageTokens !== toolImages.imageTokens;
+  const forms = (facts.hostedTools ?? []).flatMap(({ image }) => (image === undefined ? [] : [image.form]));
+  const counted = here.map((maker) => madeBy(maker, { ...metered, usage, imageTokens }, { count, forms }));
+  const dearest = counted.reduce((a, b) => (chargeOf(b) > chargeOf(a) ? b : a));
+  return { ...dearest, clamped };
+}
+
+/** Tokens and pieces of images at the prices of one model that makes them. */
+function madeBy(
+  { model, price, costs }: PricedModel,
+  all: Metered & { imageTokens: ImageTokens },
+  { count, forms }: { count: number; forms: readonly ImageForm[] },
+): Omit<ToolImages, 'clamped'> {
+  const merged = withMergedImages(all, price);
+  const prompt = promptTokens(all.usage) + all.imageTokens.input + all.imageTokens.cacheHit;
+  const { input, cacheHit, cacheWrite5m, cacheWrite1h, output } = pricesAt(price, prompt);
+  const text = { model, usage: merged.usage, price: { input, cacheHit, cacheWrite5m, cacheWrite1h, output } };
+  const ofImages = imageLine(model, merged, price);
+  const pieceOf = (form: ImageForm): PicoUsd => pricesForImages(price, { form }).perUnit?.image ?? 0n;
+  const piece = forms.map(pieceOf).reduce((a, b) => (b > a ? b : a), 0n);
+  return {
+    lines: [
+      ...(promptTokens(text.usage) + text.usage.output === 0 ? [] : [text]),
+      ...(ofImages === null ? [] : [ofImages]),
+    ],
+    units: piece === 0n ? [] : [{ unit: 'image', count, price: piece }],
+    upstreamCost: costs === null || piece > 0n ? null : tieredCost(all.usage, costs) + imageCostOf(all, costs),
+  };
+}
+
+const chargeOf = ({ lines, units }: Pick<ToolImages, 'lines' | 'units'>): PicoUsd =>
+  unitCost(units) + lines.reduce((sum, { usage, price }) => sum + cost(usage, price), 0n);
 
 /** What a route's vendor says of what it served; null: it says nothing, or its word is not relied on. */
 export function servedBy(

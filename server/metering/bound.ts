@@ -10,6 +10,7 @@ import {
   mostInputTokens,
   type PromptSize,
   type RequestMeasure,
+  type ToolImageBound,
 } from '../core/request.ts';
 import { type ImageTokens, MAX_POOL_TOKENS, noTokens, type ReportedUsage, type TokenPools } from '../core/tokens.ts';
 import { mediaTokens } from './estimate.ts';
@@ -44,6 +45,8 @@ export interface BoundSize extends PromptSize {
   otherPrices?: UnitPrices;
   /** What it asks for, of a request for images; left out: it is none. */
   imageAsk?: ImageAsk;
+  /** Each image of a tool, where the catalog has the model that makes it; left out: an image is at the price of a piece. */
+  toolImage?: ToolImageBound;
   /** The variant of the prices that it asks for; left out: none. */
   variant?: string;
 }
@@ -66,6 +69,8 @@ export interface BoundModel {
   price?: Pick<TieredPrices, 'variants'>;
   /** Other models that may run for the request; left out: none may. */
   others?: readonly { price: TieredPrices }[];
+  /** As in `BoundSize`. */
+  toolImage?: ToolImageBound | undefined;
 }
 
 /** What of a scan decides a bound. */
@@ -165,14 +170,23 @@ export function boundOf(facts: BoundFacts, model: BoundModel): RequestBound {
       answers: facts.answers * (facts.compacts === true ? 2 : 1),
       ...(facts.inputs === undefined ? {} : { inputs: facts.inputs }),
       ...(facts.imageAsk === undefined ? {} : { imageAsk: facts.imageAsk }),
+      ...(model.toolImage === undefined ? {} : { toolImage: model.toolImage }),
       searches: facts.imageAsk === undefined ? searchesOf(facts, model) : 0,
       madeImages:
-        facts.imageAsk !== undefined ? facts.imageAsk.count : asksFor(imageGate, facts, model.allow) ? maxImages : 0,
+        facts.imageAsk !== undefined
+          ? facts.imageAsk.count
+          : asksFor(imageGate, facts, model.allow)
+            ? toolImagesOf(facts, model)
+            : 0,
       minutes: asksFor(audioGate, facts, model.allow) ? maxMinutes : 0,
       longWrites: facts.cacheWrite === '1h',
     },
   };
 }
+
+/** A tool makes one image in each use. */
+const toolImagesOf = ({ maxToolUses }: BoundFacts, { toolImage }: BoundModel): number =>
+  toolImage === undefined ? maxImages : Math.min(maxToolUses ?? maxImages, maxImages);
 
 function otherPrices({ others = [] }: BoundModel, variant: string | null): Pick<BoundSize, 'otherPrices'> {
   const sets = others.map(({ price }) =>
@@ -311,6 +325,8 @@ export interface TokenBounds {
   output: number;
   searches: number;
   images: number;
+  /** Of one image of a tool; left out: images are pieces. */
+  toolImage?: ToolImageBound;
   minutes: number;
   /** Whether the cache that is kept for an hour may be written. */
   longWrites: boolean;
@@ -332,6 +348,7 @@ export function tokenBounds(
     ),
     searches: size.searches,
     images: size.madeImages,
+    ...(size.toolImage === undefined ? {} : { toolImage: size.toolImage }),
     minutes: size.minutes,
     longWrites: size.longWrites,
   };

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { Protocol } from '../core/protocol.ts';
-import type { ImageAsk, MediaCount, MediaKind } from '../core/request.ts';
+import type { ImageAsk, MediaCount, MediaKind, ToolImageAsk } from '../core/request.ts';
 import type { Json } from './dialogue/json.ts';
 import { isOptionalTool } from './dialogue/vendor-tools.ts';
 import {
@@ -275,11 +275,30 @@ function readTool(walk: Walk, tool: JsonNode, protocol: Protocol, path: Path): v
     name,
     uses: wholeNumber(walk.body, tool.members.get('max_uses')),
     runsPrograms: runsPrograms(walk.body, type, tool),
+    ...(protocol === 'responses' && name === 'image_generation' ? { image: toolImageOf(walk.body, tool) } : {}),
   });
   addGate(walk, 'price', name, inner(path, 'type'), {
     // Clients offer them with every request; where they cannot exist the answer does not depend on them.
     translationDrops: isOptionalTool(type),
   });
+}
+
+/**
+ * What is left out is the vendor's default, and what is no number of first versions may be read as the most:
+ * https://github.com/openai/openai-node/blob/master/src/resources/responses/responses.ts (`Tool.ImageGeneration`)
+ */
+function toolImageOf(body: Buffer, tool: JsonNode): ToolImageAsk {
+  const wordOf = (name: string): string | null => {
+    const word = textOf(body, tool.members.get(name))?.trim().toLowerCase() ?? '';
+    return word === '' || word === 'auto' ? null : word;
+  };
+  const partials = tool.members.get('partial_images');
+  const isNone = partials === undefined || partials.kind === 'null';
+  return {
+    model: textOf(body, tool.members.get('model')) ?? 'gpt-image-1',
+    form: { quality: wordOf('quality'), size: wordOf('size') },
+    partials: isNone ? 0 : Math.min(wholeNumber(body, partials) ?? maxPartials, maxPartials),
+  };
 }
 
 /** Versions of this day and later are called by programs of the model unless they are to be called directly. */
@@ -599,7 +618,14 @@ addMembers(responsesPart, {
   file_id: leaf,
   prompt_cache_breakpoint: breakpoint,
 });
-const responsesTool = shape({ type: leaf, environment: shape({ type: leaf }) });
+const responsesTool = shape({
+  type: leaf,
+  environment: shape({ type: leaf }),
+  model: leaf,
+  size: leaf,
+  quality: leaf,
+  partial_images: leaf,
+});
 addMembers(responsesTool, { tools: listOf(responsesTool) });
 
 const responsesShape = bodyShape('responses', {

@@ -1,4 +1,5 @@
 import type { ImageForm } from '../core/image-price.ts';
+import type { ToolImageTokens } from '../core/tokens.ts';
 import type { JsonNode } from './json.ts';
 import type { Served } from './served.ts';
 
@@ -14,6 +15,8 @@ export interface Generated {
   images?: number;
   /** What each of them is, where the answer says it. */
   imageForm?: ImageForm;
+  /** What it says that images of a tool took; left out: nothing. */
+  toolImages?: ToolImageTokens;
   /** Why the answer ended, in the upstream's word. */
   finish?: string;
   /** What it says that it was served with; read only where something was asked for. */

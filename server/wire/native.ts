@@ -1,7 +1,7 @@
 import type { ImageForm } from '../core/image-price.ts';
 import { type Protocol, upstreamPaths } from '../core/protocol.ts';
 import type { CacheWrite } from '../core/request.ts';
-import type { ReportedUsage } from '../core/tokens.ts';
+import type { ReportedUsage, ToolImageTokens } from '../core/tokens.ts';
 import { insertMember, modelEdits, splice } from './body.ts';
 import { callIdEdits } from './call-ids.ts';
 import { nativeError } from './envelope.ts';
@@ -41,6 +41,8 @@ export interface ReplyProtocol {
   searches?(data: Uint8Array, root: JsonNode): number | null;
   /** Whether it says that an image was made, which need not be among its items; left out: it has no place for it. */
   saysImage?(data: Uint8Array, root: JsonNode): boolean;
+  /** What it says that images of a tool took; null: nothing; left out: it has no place for it. */
+  toolImages?(data: Uint8Array, root: JsonNode): ToolImageTokens | null;
   /** What each image of it is; left out: it has none. */
   imageForm?(data: Uint8Array, root: JsonNode): ImageForm;
   /** Where it says why it ended; left out: nowhere. */
@@ -139,7 +141,20 @@ export async function countArrived(
 }
 
 function readReply(
-  { shape, list, noun, countItem, usage, readUsage, searches, saysImage, imageForm, finish, servedIn }: ReplyProtocol,
+  {
+    shape,
+    list,
+    noun,
+    countItem,
+    usage,
+    readUsage,
+    searches,
+    saysImage,
+    toolImages,
+    imageForm,
+    finish,
+    servedIn,
+  }: ReplyProtocol,
   body: Uint8Array,
   facts: Pick<RequestFacts, 'cacheWrite'> & Partial<Pick<RequestFacts, 'gates'>>,
   context: ReplyContext,
@@ -162,6 +177,8 @@ function readReply(
   const counted = searches?.(body, root) ?? null;
   if (counted !== null) generated.searches = counted;
   if (generated.images === undefined && saysImage?.(body, root) === true) generated.images = 1;
+  const ofTool = toolImages?.(body, root) ?? null;
+  if (ofTool !== null) generated.toolImages = ofTool;
   const form = imageForm?.(body, root);
   if (form !== undefined) generated.imageForm = form;
   const reported = usage(root);

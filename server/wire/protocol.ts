@@ -1,7 +1,7 @@
 import type { ReasoningEffort } from '../core/effort.ts';
 import type { UpstreamFeatures } from '../core/features.ts';
 import type { Protocol } from '../core/protocol.ts';
-import type { RequestMeasure } from '../core/request.ts';
+import type { RequestMeasure, ToolImageAsk } from '../core/request.ts';
 import type { ReportedUsage, TokenPools } from '../core/tokens.ts';
 
 /**
@@ -96,6 +96,8 @@ export interface HostedToolUse {
   uses: number | null;
   /** The model may run programs at the vendor to filter what the tool brings. */
   runsPrograms: boolean;
+  /** Responses only: what it asks of images; left out: it makes none. */
+  image?: ToolImageAsk;
 }
 
 /** Tools that a native request goes without: their types as the client wrote them, and the edits that take them out. */

@@ -6,6 +6,7 @@ import {
   type ModelRun,
   type ReportedUsage,
   type TokenPools,
+  type ToolImageTokens,
 } from '../core/tokens.ts';
 import type { Generated } from './generated.ts';
 
@@ -87,15 +88,17 @@ export function piecesIn(
     searches = 0,
     images = 0,
     imageForm,
+    toolImages,
     finish,
     served,
-  }: Pick<Generated, 'searches' | 'images' | 'imageForm' | 'finish' | 'served'>,
-): Pick<ReportedUsage, 'searches' | 'images' | 'imageForm' | 'finish' | 'served'> {
+  }: Pick<Generated, 'searches' | 'images' | 'imageForm' | 'toolImages' | 'finish' | 'served'>,
+): Pick<ReportedUsage, 'searches' | 'images' | 'imageForm' | 'toolImages' | 'finish' | 'served'> {
   const most = Math.max(reading?.searches ?? 0, searches);
   return {
     ...(most === 0 ? {} : { searches: most }),
     ...(images === 0 ? {} : { images }),
     ...(imageForm === undefined ? {} : { imageForm }),
+    ...(toolImages === undefined ? {} : { toolImages }),
     ...(finish === undefined ? {} : { finish }),
     ...(served === undefined ? {} : { served: { ...served } }),
   };
@@ -600,6 +603,17 @@ export function readImageUsage(reported: unknown, sentImages: boolean): UsageRea
     clamped: counter.clamped,
     outputMissing: made === null,
   };
+}
+
+/**
+ * What a report counts for images of a tool, apart from the usage of the model that asked for them; null: nothing, or not what was made.
+ * Input without details counts as images, which the tool may look at again.
+ */
+export function readToolImages(reported: unknown): ToolImageTokens | null {
+  const reading = readImageUsage(reported, true);
+  if (reading === null || reading.outputMissing || reading.imageTokens === undefined) return null;
+  const { usage, imageTokens, clamped } = reading;
+  return usage.output + imageTokens.output === 0 ? null : { usage, imageTokens, clamped };
 }
 
 // Back to each protocol's words

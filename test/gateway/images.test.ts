@@ -1,7 +1,9 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { type LedgerEntry, verifyReceipt } from '@steyg/sdk';
 import { generateImage } from 'ai';
 import OpenAI, { BadRequestError, toFile } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
 import { errorOf, get, settled } from './support.ts';
 
@@ -14,6 +16,7 @@ const byPiece = `{ input: "0", cacheHit: "0", output: "0", images: { each: [{ qu
 const catalog = (simulatorUrl: string): string => `upstreams:
   - { id: by-chat, protocol: chat-completions, profile: openai-gpt5, baseUrl: "${simulatorUrl}/v1" }
   - { id: by-responses, protocol: responses, profile: openai-gpt5, baseUrl: "${simulatorUrl}/v1" }
+  - { id: by-images, protocol: responses, profile: openai-gpt5, baseUrl: "${simulatorUrl}/v1" }
   - { id: by-messages, protocol: messages, baseUrl: "${simulatorUrl}" }
 models:
 ${[
@@ -29,6 +32,12 @@ ${[
     ['by-responses'],
     'text',
   ).replace('prices:', 'allow: [image_generation], prices:'),
+  entry('draws', byTokens, ['by-images']).replace('gpt-image-draws', 'gpt-image-2'),
+  entry('draws-codex', byTokens, ['by-images']).replace('gpt-image-draws-codex', 'gpt-image-2-codex'),
+  entry('artist', '{ input: "1", cacheHit: "0", output: "1" }', ['by-images'], 'text').replace(
+    'prices:',
+    'allow: [image_generation], prices:',
+  ),
 ].join('\n')}`;
 
 function entry(id: string, prices: string, upstreams: string[], kind = 'image'): string {
@@ -301,6 +310,127 @@ describe('the cases of peers', () => {
       expect(sent.status).toBe(200);
       await sent.text();
       expect(await settled(app, buyer)).toMatchObject([{ cost: expected, charged: expected }]);
+    }
+  });
+});
+
+describe('images of a tool whose model is in the catalog', () => {
+  const draw = async (
+    imageGen: object | undefined,
+    more: { stream?: boolean; tool?: object; usd?: string; usage?: object } = {},
+  ) => {
+    const { stream = false, tool = { model: 'gpt-image-2', size: '1024x1024', quality: 'low' }, usd = '100' } = more;
+    const { usage = { input_tokens: 1_820, output_tokens: 210 } } = more;
+    const buyer = await app.customer({ usd });
+    const item = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'AAAA' };
+    const answer = {
+      id: 'resp_1',
+      object: 'response',
+      status: 'completed',
+      model: 'gpt-image-artist',
+      output: imageGen === undefined ? [item] : [],
+      usage,
+      ...(imageGen === undefined ? {} : { tool_usage: { image_gen: imageGen } }),
+    };
+    const event = { type: 'response.completed', sequence_number: 0, response: answer };
+    const raw = stream ? `event: response.completed\ndata: ${JSON.stringify(event)}\n\n` : JSON.stringify(answer);
+    const sent = await fetch(`${app.baseUrl}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${buyer.secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'artist',
+        input: `[[raw ${Buffer.from(raw).toString('base64')}]]`,
+        max_output_tokens: 1_000,
+        tools: [{ type: 'image_generation', ...tool }],
+        stream,
+      }),
+    });
+    await sent.text();
+    return { buyer, status: sent.status };
+  };
+  const receipt = async (buyer: Customer): Promise<LedgerEntry> => {
+    const row = (await settled(app, buyer)).at(-1);
+    const found = await get(app, `/v1/usage?request_id=${String(row?.['request_id'])}`, buyer.secret);
+    const entry = (await found.json()) as LedgerEntry;
+    expect(verifyReceipt(entry)).toMatchObject({ matches: true, problems: [] });
+    expect(await checkInvariants(app.pool, { accounts: [buyer.accountId] })).toEqual([]);
+    return entry;
+  };
+  const asker = 2_030n * 1_000_000n;
+
+  it.each([
+    // https://github.com/Wei-Shaw/sub2api/issues/1999
+    [
+      'draws',
+      { input_tokens: 1_820, output_tokens: 210 },
+      { output_tokens: 7_024, output_tokens_details: { image_tokens: 7_024 } },
+      2_030n * 1_000_000n + 7_024n * 30_000_000n,
+    ],
+    // https://github.com/Wei-Shaw/sub2api/issues/4639
+    [
+      'draws-codex',
+      { input_tokens: 2_230, output_tokens: 59 },
+      {
+        input_tokens: 7_918,
+        input_tokens_details: { image_tokens: 7_620, text_tokens: 298 },
+        output_tokens: 186,
+        output_tokens_details: { image_tokens: 186, text_tokens: 0 },
+        total_tokens: 8_104,
+      },
+      2_289n * 1_000_000n + 298n * 5_000_000n + 7_620n * 8_000_000n + 186n * 30_000_000n,
+    ],
+  ])('cost the tokens that `tool_usage` counts, of %s', async (maker, usage, imageGen, cost) => {
+    const tool = { model: maker.replace('draws', 'gpt-image-2'), size: '1024x1024', quality: 'low' };
+    for (const stream of [false, true]) {
+      const { buyer } = await draw(imageGen, { stream, usage, tool });
+      expect(await settled(app, buyer)).toMatchObject([{ cost, charged: cost, usage_source: 'reported' }]);
+      const { lines } = await receipt(buyer);
+      expect(lines.at(-1)?.model).toBe(`${maker} (images)`);
+      expect(JSON.parse(String(lastSent()?.body))).toMatchObject({ max_tool_calls: 5 });
+    }
+  });
+
+  it('cost the most that one can come to where an image was made and nothing counts it', async () => {
+    const { buyer } = await draw(undefined);
+    // A window of 100,000 at the dearest input, 20,000 of image.
+    const most = 100_000n * 8_000_000n + 20_000n * 30_000_000n;
+    expect(await settled(app, buyer)).toMatchObject([{ cost: asker + most, usage_source: 'clamped' }]);
+    await receipt(buyer);
+  });
+
+  it('are in the bound for each use', async () => {
+    const mostUsd = async (uses: number): Promise<number> => {
+      const estimate = await fetch(`${app.baseUrl}/v1/responses/estimate`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${customer.secret}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'artist',
+          input: 'An owl.',
+          max_tool_calls: uses,
+          tools: [{ type: 'image_generation', model: 'gpt-image-2' }],
+        }),
+      });
+      return Number(((await estimate.json()) as { most_usd: string }).most_usd);
+    };
+    // An image at most, and the window of the model that asks for it.
+    expect((await mostUsd(3)) - (await mostUsd(2))).toBeCloseTo(1.4 + 0.1, 9);
+  });
+
+  it('are no more than the bound, and refused where the bound is not free', async () => {
+    const { buyer } = await draw({ output_tokens: 90_000_000 });
+    expect(await settled(app, buyer)).toMatchObject([
+      { cost: asker + 100_000n * 30_000_000n, usage_source: 'clamped' },
+    ]);
+    await receipt(buyer);
+    const before = app.simulator.requests().length;
+    expect(await draw({ output_tokens: 196 }, { usd: '0.000001' })).toMatchObject({ status: 402 });
+    expect(app.simulator.requests()).toHaveLength(before);
+  });
+
+  it('are pieces as before where the catalog does not have the model that makes them', async () => {
+    for (const tool of [{}, { model: 'gpt-image-9' }]) {
+      const { buyer } = await draw({ output_tokens: 7_024 }, { tool });
+      expect(await settled(app, buyer)).toMatchObject([{ cost: asker, lines: null }]);
     }
   });
 });

@@ -47,6 +47,28 @@ const vendor = createServer((request, response) => {
     bills.set(plan.id, bill);
     await delay(plan.workMs);
     if (response.destroyed) return;
+    if (request.url?.endsWith('/responses') === true) {
+      const answer = {
+        id: 'resp_1',
+        object: 'response',
+        status: 'completed',
+        model: 'mind',
+        output: Array.from({ length: plan.n }, (_, index) => ({
+          id: `ig_${index}`,
+          type: 'image_generation_call',
+          status: 'completed',
+          result: picture,
+        })),
+        usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 },
+        tool_usage: { image_gen: usageOf(bill) },
+      };
+      const data = { type: 'response.completed', sequence_number: 0, response: answer };
+      response.writeHead(200, { 'content-type': plan.streams ? 'text/event-stream' : 'application/json' });
+      response.end(
+        plan.streams ? `event: response.completed\ndata: ${JSON.stringify(data)}\n\n` : JSON.stringify(answer),
+      );
+      return;
+    }
     if (!plan.streams) {
       response.writeHead(200, { 'content-type': 'application/json' });
       const data = Array.from({ length: plan.n }, () => `{"b64_json":"${picture}"}`).join(',');
@@ -76,8 +98,10 @@ beforeAll(async () => {
   app = await startApp({
     catalog: () => `upstreams:
   - { id: vendor, protocol: chat-completions, profile: openai-gpt5, baseUrl: "${url}" }
+  - { id: minds, protocol: responses, profile: openai-gpt5, baseUrl: "${url}" }
 models:
-  - { id: painter, displayName: P, family: worst, kind: image, contextWindow: 100000, maxOutputTokens: 14000, prices: { input: "5", cacheHit: "1.25", output: "10", images: { tokens: { input: "8", cacheHit: "2", output: "30" } } }, routes: [{ upstream: vendor, model: vendors }] }`,
+  - { id: painter, displayName: P, family: worst, kind: image, contextWindow: 100000, maxOutputTokens: 14000, prices: { input: "5", cacheHit: "1.25", output: "10", images: { tokens: { input: "8", cacheHit: "2", output: "30" } } }, routes: [{ upstream: vendor, model: vendors }, { upstream: minds, model: vendors, priority: 9 }] }
+  - { id: mind, displayName: M, family: worst, contextWindow: 100000, maxOutputTokens: 1000, allow: [image_generation], prices: { input: "1", cacheHit: "0.1", output: "1" }, routes: [{ upstream: minds, model: mind }] }`,
   });
 });
 afterAll(async () => {
@@ -186,5 +210,50 @@ describe('leaving', () => {
     const sorted = (costs: bigint[]): string[] => costs.map(String).sort();
     expect(sorted(paid().map((row) => row['charged'] as bigint))).toEqual(sorted(billed().map(costOf)));
     expect(billed().length).toBeGreaterThan(10);
+  });
+});
+
+describe('a tool', () => {
+  const use = record({
+    streams: constantFrom(true, false),
+    made: integer({ min: 196, max: 40_000 }),
+    n: integer({ min: 1, max: 5 }),
+    uses: constantFrom(undefined, 1, 5, 400),
+    leaves: constantFrom(true, false),
+  });
+
+  it('costs what the vendor counts, and never more than its bound', { timeout: 120_000 }, async () => {
+    await assert(
+      asyncProperty(use, async ({ streams, made, n, uses, leaves }) => {
+        const customer = await app.customer({ usd: '60' });
+        requests += 1;
+        const id = `r${requests}`;
+        const leaving = new AbortController();
+        const read = fetch(`${app.baseUrl}/v1/responses`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${customer.secret}`, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            model: 'mind',
+            input: `vendor:${JSON.stringify({ id, workMs: 5, made, streams, n })}`,
+            tools: [{ type: 'image_generation', model: 'vendors' }],
+            stream: streams,
+            ...(uses === undefined ? {} : { max_tool_calls: uses }),
+          }),
+          signal: leaving.signal,
+        })
+          .then(async (response) => void (await response.arrayBuffer()))
+          .catch(() => undefined);
+        while (!bills.has(id)) await Promise.race([read, delay(1)]);
+        if (leaves) leaving.abort();
+        await read;
+        let rows = await settledRows(customer.accountId);
+        while (rows.length === 0) rows = await settledRows(customer.accountId);
+        const bill = bills.get(id) as Bill;
+        // A use each, which the body says: 5 where the client does not, 16 at most.
+        const most = Math.min(uses ?? 5, 16) * 14_000;
+        expect(rows).toMatchObject([{ charged: costOf({ ...bill, made: Math.min(bill.made, most) }) }]);
+      }),
+      { numRuns: 100, endOnFailure: true },
+    );
   });
 });

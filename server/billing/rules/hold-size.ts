@@ -1,4 +1,4 @@
-import { leastImageTokens, pricesForImages, tokensOfPartial } from '../../core/image-cost.ts';
+import { leastImageTokens, pricesForImages, pricesForToolImages, tokensOfPartial } from '../../core/image-cost.ts';
 import { MAX_PICO, type PicoUsd } from '../../core/money.ts';
 import {
   type ChargedUnit,
@@ -12,7 +12,14 @@ import {
   type UnitPrices,
 } from '../../core/price.ts';
 import { allowedPrices, dearestVariant, variantOf } from '../../core/price-variants.ts';
-import { type CacheWrite, type ImageAsk, mostInputTokens, type PromptSize, promptBound } from '../../core/request.ts';
+import {
+  type CacheWrite,
+  type ImageAsk,
+  mostInputTokens,
+  type PromptSize,
+  promptBound,
+  type ToolImageBound,
+} from '../../core/request.ts';
 import { chargedBytesPerToken, heldBytesPerToken } from '../../core/tokens.ts';
 
 /** Computes how much free budget a request needs, and how much of it is held. Pure. */
@@ -45,6 +52,8 @@ export interface RequestSize extends PromptSize {
   otherPrices?: UnitPrices;
   /** What it asks for, of a request for images; left out: it is none. */
   imageAsk?: ImageAsk;
+  /** The most that each image of a tool comes to; left out: the price of a piece. */
+  toolImage?: ToolImageBound;
   /** The variant of the prices that it asks for, as in `PriceVariant`; left out: none. */
   variant?: string;
 }
@@ -95,7 +104,8 @@ const minAnswerTokens = 16;
 export function holdSize(request: RequestSize, model: ModelSize, prices: TieredPrices): HoldSize {
   const { imageAsk } = request;
   const asked = request.variant === undefined ? prices : dearestVariant(prices, request.variant);
-  const price = imageAsk === undefined ? asked : pricesForImages(asked, imageAsk);
+  const price =
+    imageAsk === undefined ? pricesForToolImages(asked, request.toolImage) : pricesForImages(asked, imageAsk);
   const isEmbedding = request.inputs !== undefined;
   const window = model.contextWindow * (request.inputs ?? 1);
   const tokensAt = (bytesPerToken: number): number =>

@@ -1,5 +1,5 @@
 import type { Admitted, Ledger } from '../../billing/lane/ledger.ts';
-import { pricesForImages } from '../../core/image-cost.ts';
+import { pricesForImages, pricesForToolImages } from '../../core/image-cost.ts';
 import { dearer, dearestWithin, type TieredPrices } from '../../core/price.ts';
 import { dearestVariant } from '../../core/price-variants.ts';
 import { promptBound } from '../../core/request.ts';
@@ -45,8 +45,9 @@ export interface Delivery {
 /** The prices that a running answer may come to: those of other models, too, where some may run for it. */
 function pricesToReach({ bound: { size } }: ModelRequest, admission: Admitted): TieredPrices {
   const { contextWindow } = admission;
-  const price = size.variant === undefined ? admission.price : dearestVariant(admission.price, size.variant);
+  const asked = size.variant === undefined ? admission.price : dearestVariant(admission.price, size.variant);
   const { otherPrices, imageAsk } = size;
+  const price = pricesForToolImages(asked, size.toolImage);
   if (imageAsk !== undefined) return pricesForImages(price, imageAsk);
   if (otherPrices === undefined) return price;
   return {

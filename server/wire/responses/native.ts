@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { TokenPools } from '../../core/tokens.ts';
+import type { TokenPools, ToolImageTokens } from '../../core/tokens.ts';
 import { removeItems } from '../body.ts';
 import { isDanglingReasoning } from '../content.ts';
 import { type ErrorFacts, errorEvent, errorType, failedCode, statusOfError } from '../envelope.ts';
@@ -25,7 +25,7 @@ import {
   shownModel,
 } from '../streams/native-stream.ts';
 import { isDone, sseEvent } from '../streams/sse.ts';
-import { readResponsesUsage, toResponsesUsage } from '../usage.ts';
+import { readResponsesUsage, readToolImages, toResponsesUsage } from '../usage.ts';
 
 /**
  * Responses where client and upstream both speak them: bytes pass, `model` is spliced, usage is read. On the way up
@@ -99,7 +99,7 @@ function countContent(generated: Generated, item: JsonNode): void {
  * items of some answers are not all there. No page describes it; recorded answers have it:
  * https://github.com/labring/aiproxy/pull/542
  */
-const toolUsage = shape({ web_search: shape({ num_requests: leaf }), image_gen: shape({ output_tokens: leaf }) });
+const toolUsage = shape({ web_search: shape({ num_requests: leaf }), image_gen: leaf });
 
 function countedSearches(data: Uint8Array, root: JsonNode): number | null {
   const count = root.members.get('tool_usage')?.members.get('web_search')?.members.get('num_requests');
@@ -112,9 +112,13 @@ function countedSearches(data: Uint8Array, root: JsonNode): number | null {
  * https://github.com/Wei-Shaw/sub2api/issues/1999
  */
 function saysImage(data: Uint8Array, root: JsonNode): boolean {
-  const tokens = root.members.get('tool_usage')?.members.get('image_gen')?.members.get('output_tokens');
-  const value = tokens?.kind === 'number' ? valueOf(data, tokens) : null;
-  return typeof value === 'number' && value > 0;
+  return toolImages(data, root) !== null;
+}
+
+/** The tokens of the model that made images for the tool, which the usage does not have. */
+function toolImages(data: Uint8Array, root: JsonNode): ToolImageTokens | null {
+  const counted = root.members.get('tool_usage')?.members.get('image_gen');
+  return counted?.kind === 'object' ? readToolImages(valueOf(data, counted)) : null;
 }
 
 const reply: ReplyProtocol = {
@@ -134,6 +138,7 @@ const reply: ReplyProtocol = {
   readUsage: readResponsesUsage,
   searches: countedSearches,
   saysImage,
+  toolImages,
   servedIn: 'answer',
   finish: (root) => root.members.get('status'),
 };
@@ -223,6 +228,8 @@ function createDialect(progress: Progress, context: WireContext, facts: RequestF
     progress.model = textOf(data, carried.members.get('model')) ?? progress.model;
     const usage = carried.members.get('usage');
     if (usage?.kind === 'object') progress.reading = readResponsesUsage(valueOf(data, usage)) ?? progress.reading;
+    const made = toolImages(data, carried);
+    if (made !== null) progress.toolImages = made;
     announced ??= Buffer.from(data.subarray(carried.start, carried.end));
   }
 

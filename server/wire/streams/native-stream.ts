@@ -159,7 +159,7 @@ class NativeStream implements WireStream {
   account(): ReportedUsage {
     const { relay, progress } = this.parts;
     const { reading, bytes, pieces, model, searches, images } = progress;
-    const made = (searches ?? 0) + (images ?? 0);
+    const made = (searches ?? 0) + (images ?? 0) + (progress.toolImages === undefined ? 0 : 1);
     if (reading !== this.readingSeen || made !== this.madeSeen || progress.served !== this.servedSeen) {
       this.reported = this.read();
       this.readingSeen = reading;
