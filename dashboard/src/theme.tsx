@@ -27,12 +27,7 @@ export function chooseTheme(theme: Theme): void {
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  const system = matchMedia('(prefers-color-scheme: dark)');
-  system.addEventListener('change', listener);
-  return () => {
-    listeners.delete(listener);
-    system.removeEventListener('change', listener);
-  };
+  return () => void listeners.delete(listener);
 }
 
 export function useTheme(): Theme {
@@ -41,12 +36,4 @@ export function useTheme(): Theme {
     () => (document.documentElement.dataset['theme'] as Theme | undefined) ?? 'system',
     () => 'system' as const,
   );
-}
-
-/** Whether the page is dark now, by choice or by the system. */
-export function useDark(): boolean {
-  return useSyncExternalStore(subscribe, () => {
-    const { theme } = document.documentElement.dataset;
-    return theme === undefined ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
-  });
 }
