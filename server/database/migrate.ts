@@ -188,7 +188,8 @@ async function runScript(client: Client, script: string): Promise<void> {
   }
 }
 
-const buildTries = 20;
+/** One process builds at a time: two that build on one table would wait for each other until PostgreSQL ends one of them. */
+const buildKey = 72_707_370;
 const buildPauseMs = 300;
 
 /**
@@ -204,28 +205,40 @@ async function buildIndexes(client: Client, script: string): Promise<void> {
 }
 
 async function buildIndex(client: Client, name: string, definition: string): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    const { rows } = await client.query<{ whole: boolean; building: boolean }>(
-      `SELECT indisvalid AS whole, EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid) AS building
-       FROM pg_index WHERE indexrelid = to_regclass($1)`,
-      [name],
-    );
-    const [index] = rows;
-    if (index?.whole === true) return;
-    if (index?.building === true) await delay(buildPauseMs);
-    else {
+  for (;;) {
+    if ((await stateOf(client, name)) === 'whole') return;
+    const { rows } = await client.query<{ mine: boolean }>('SELECT pg_try_advisory_lock($1) AS mine', [buildKey]);
+    if (rows[0]?.mine === true) {
       try {
-        // Left by a process that ended while it was building.
-        if (index !== undefined) await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
-        await client.query(`CREATE ${definition}`);
-      } catch (error) {
-        // Two processes that build on one table wait for each other until PostgreSQL ends one of them.
-        if ((error as { code?: unknown }).code === '40P01' && tries < buildTries) continue;
+        const state = await stateOf(client, name);
+        if (state === 'whole') return;
+        if (state !== 'building') {
+          // Left by a process that ended while it was building.
+          if (state === 'broken') await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
+          await client.query(`CREATE ${definition}`);
+          return;
+        }
+      } catch {
         await client.query(`DROP INDEX CONCURRENTLY IF EXISTS ${name}`);
         return;
+      } finally {
+        await client.query('SELECT pg_advisory_unlock($1)', [buildKey]);
       }
     }
+    await delay(buildPauseMs);
   }
+}
+
+/** An index is building where a backend works on it, maybe of a process that has ended meanwhile. */
+async function stateOf(client: Client, name: string): Promise<'none' | 'building' | 'broken' | 'whole'> {
+  const { rows } = await client.query<{ whole: boolean; building: boolean }>(
+    `SELECT indisvalid AS whole, EXISTS (SELECT FROM pg_stat_progress_create_index WHERE index_relid = indexrelid) AS building
+     FROM pg_index WHERE indexrelid = to_regclass($1)`,
+    [name],
+  );
+  const [index] = rows;
+  if (index === undefined) return 'none';
+  return index.whole ? 'whole' : index.building ? 'building' : 'broken';
 }
 
 const historyTable = `

@@ -123,6 +123,10 @@ it('processes that apply migrations with indexes at once never wait for each oth
   for (let n = 2; n < 10; n += 1) write(`${n}_index`, `CREATE INDEX IF NOT EXISTS index_${n} ON many (a);`);
   const starts = await Promise.all(Array.from({ length: 6 }, run));
   expect(starts.flat().toSorted()).toEqual((await readMigrations(directory)).map(({ name }) => name));
+  const { rows } = await database.pool.query(
+    'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()',
+  );
+  expect(rows).toEqual([{ deadlocks: 0 }]);
 });
 
 it('leaves nothing of a migration that fails, and goes on once it is mended', async () => {
