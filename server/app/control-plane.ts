@@ -216,7 +216,11 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       publicUrl,
     },
     bank: () => settings.config.bank,
-    docs: { ...createDocumentation({ publicUrl, schema }), seller: sales.domains.parties.seller },
+    docs: {
+      publicUrl,
+      documentation: () => createDocumentation({ publicUrl, schema }),
+      seller: sales.domains.parties.seller,
+    },
   });
   sales.registerPages(app, limits);
   registerSignInWith(app, { people, publicUrl });

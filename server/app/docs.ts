@@ -3,12 +3,19 @@ import { openApiDocument } from '../gateway/openapi/document.ts';
 import { describeErrors } from '../gateway/refusals/error-reference.ts';
 import { createRefusals } from '../gateway/refusals/refusals.ts';
 import { codeTexts } from '../graphql/types/error-texts.ts';
+import type { Documentation } from '../pages/docs/docs.ts';
 import type { DocumentedError } from '../pages/docs/errors.ts';
 
 /** What the pages of documentation are made of: both APIs as they are built. */
 
-export function createDocumentation({ publicUrl, schema }: { publicUrl: string; schema: GraphQLSchema }) {
-  return { publicUrl, schema, openApi: openApiDocument(`${publicUrl}/api`), errors: documentedErrors(publicUrl) };
+export function createDocumentation({
+  publicUrl,
+  schema,
+}: {
+  publicUrl: string;
+  schema: GraphQLSchema;
+}): Documentation {
+  return { schema, openApi: openApiDocument(`${publicUrl}/api`), errors: documentedErrors(publicUrl) };
 }
 
 /** The errors of both APIs: names of the REST API in lower case, codes of GraphQL in capitals. */

@@ -4,19 +4,13 @@ import { useProblems } from '../explain.ts';
 import { useLanguage } from '../language/language.tsx';
 import { useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
-import { TextField } from './field.tsx';
+import { type Company, CompanyFields, companyFields, noCompany, trimmedCompany } from './company-fields.tsx';
 import { Form } from './form.tsx';
 import { Card } from './page.tsx';
 import { Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
 
 /** The company that an account buys for, as its receipts name it. */
-
-interface Company {
-  name: string;
-  taxCode: string;
-  address: string;
-}
 
 export function CompanyCard() {
   const { t } = useLanguage();
@@ -28,9 +22,7 @@ export function CompanyCard() {
   return (
     <Card title={t.company.title}>
       <Loaded query={company}>
-        {(account) => (
-          <CompanyForm accountId={accountId} company={account.company ?? { name: '', taxCode: '', address: '' }} />
-        )}
+        {(account) => <CompanyForm accountId={accountId} company={account.company ?? noCompany} />}
       </Loaded>
     </Card>
   );
@@ -46,15 +38,14 @@ function CompanyForm({ accountId, company }: { accountId: string; company: Compa
   });
   const set = (values: Partial<Company>) => setDraft({ ...draft, ...values });
   const save = useChange({
-    change: (steyg, { name, taxCode, address }: Company) =>
-      steyg.console.orders.setCompany({
-        accountId,
-        input: name.trim() === '' ? null : { name: name.trim(), taxCode: taxCode.trim(), address: address.trim() },
-      }),
+    change: (steyg, typed: Company) => {
+      const input = trimmedCompany(typed);
+      return steyg.console.orders.setCompany({ accountId, input: input.name === '' ? null : input });
+    },
     refresh: [['company', accountId]],
     done: () => say(t.common.saved),
   });
-  const { fields, rest } = useProblems(save.error, ['name', 'taxCode', 'address']);
+  const { fields, rest } = useProblems(save.error, companyFields);
   return (
     <Form
       onSubmit={() => save.mutate(draft)}
@@ -66,31 +57,7 @@ function CompanyForm({ accountId, company }: { accountId: string; company: Compa
       }
     >
       <p className="hint">{t.company.hint}</p>
-      <TextField
-        label={t.company.name}
-        autoComplete="organization"
-        maxLength={200}
-        value={draft.name}
-        onChange={(name) => set({ name })}
-        error={fields['name']}
-      />
-      <TextField
-        label={t.seller.taxCode}
-        hint={t.company.taxCodeHint}
-        inputMode="text"
-        maxLength={14}
-        value={draft.taxCode}
-        onChange={(taxCode) => set({ taxCode })}
-        error={fields['taxCode']}
-      />
-      <TextField
-        label={t.company.address}
-        autoComplete="street-address"
-        maxLength={300}
-        value={draft.address}
-        onChange={(address) => set({ address })}
-        error={fields['address']}
-      />
+      <CompanyFields draft={draft} set={set} problems={fields} />
     </Form>
   );
 }

@@ -4,22 +4,14 @@ import { useProblems } from '../explain.ts';
 import { useLanguage } from '../language/language.tsx';
 import type { InputProblems } from '../problems.ts';
 import { useAccount } from '../session.tsx';
-import { Choice, TextField } from './field.tsx';
+import { type Company, CompanyFields, companyFields, noCompany, trimmedCompany } from './company-fields.tsx';
+import { Choice } from './field.tsx';
 import { Card } from './page.tsx';
 import { FailureNotice } from './states.tsx';
 
 /** Who pays: asked before an order is made, remembered with the account, named by its receipts and e-invoices. */
 
-interface Company {
-  name: string;
-  taxCode: string;
-  address: string;
-}
-
-const nobody: Company = { name: '', taxCode: '', address: '' };
-/** The inputs, as a refusal of the company names them. */
-const payerFields = ['name', 'taxCode', 'address'] as const;
-type PayerProblems = InputProblems<(typeof payerFields)[number]>;
+type PayerProblems = InputProblems<(typeof companyFields)[number]>;
 
 export interface WhoPaysState {
   /** Undefined: not known yet. */
@@ -47,7 +39,7 @@ export function usePayer(): WhoPaysState {
     key: ['company', accountId, 'payer'],
     ask: async (steyg, signal) => {
       const account = await steyg.console.orders.company({ accountId }, { signal });
-      return account?.company ?? nobody;
+      return account?.company ?? noCompany;
     },
   });
   const [chosen, choose] = useState<boolean | null>(null);
@@ -57,10 +49,10 @@ export function usePayer(): WhoPaysState {
     change: (steyg, company: Company | null) => steyg.console.orders.setCompany({ accountId, input: company }),
     refresh: [['company', accountId]],
   });
-  const known = data ?? nobody;
+  const known = data ?? noCompany;
   const isCompany = chosen ?? known.name !== '';
   const draft = { name: known.name, taxCode: known.taxCode, address: known.address, ...typed };
-  const { fields, rest } = useProblems(save.error, payerFields);
+  const { fields, rest } = useProblems(save.error, companyFields);
   return {
     data,
     error,
@@ -74,20 +66,16 @@ export function usePayer(): WhoPaysState {
     choose,
     set: (values) => setTyped({ ...typed, ...values }),
     before(order) {
-      const wanted = isCompany ? trimmed(draft) : null;
+      const wanted = isCompany ? trimmedCompany(draft) : null;
       const missing = wanted !== null && (wanted.name === '' || wanted.taxCode === '');
       setMissing(missing);
       if (missing) return;
       const isSaved =
-        wanted === null ? known.name === '' : payerFields.every((field) => wanted[field] === known[field]);
+        wanted === null ? known.name === '' : companyFields.every((field) => wanted[field] === known[field]);
       if (isSaved) order();
       else save.mutate(wanted, { onSuccess: order });
     },
   };
-}
-
-function trimmed({ name, taxCode, address }: Company): Company {
-  return { name: name.trim(), taxCode: taxCode.trim(), address: address.trim() };
 }
 
 export function WhoPays({ payer }: { payer: WhoPaysState }) {
@@ -107,29 +95,14 @@ export function WhoPays({ payer }: { payer: WhoPaysState }) {
       />
       {isCompany ? (
         <div className="fields">
-          <TextField
-            label={t.company.name}
-            autoComplete="organization"
-            maxLength={200}
-            value={draft.name}
-            onChange={(name) => set({ name })}
-            error={problems.name ?? missing(draft.name)}
-          />
-          <TextField
-            label={t.seller.taxCode}
-            hint={t.company.taxCodeHint}
-            maxLength={14}
-            value={draft.taxCode}
-            onChange={(taxCode) => set({ taxCode })}
-            error={problems.taxCode ?? missing(draft.taxCode)}
-          />
-          <TextField
-            label={t.company.address}
-            autoComplete="street-address"
-            maxLength={300}
-            value={draft.address}
-            onChange={(address) => set({ address })}
-            error={problems.address}
+          <CompanyFields
+            draft={draft}
+            set={set}
+            problems={{
+              name: problems.name ?? missing(draft.name),
+              taxCode: problems.taxCode ?? missing(draft.taxCode),
+              address: problems.address,
+            }}
           />
         </div>
       ) : null}

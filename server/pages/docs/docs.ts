@@ -15,13 +15,19 @@ import { llmsFullText, llmsText, type OpenApi } from './llms.ts';
  * OpenAPI document, the schema and the table of refusals. `?lang=en|vi`.
  */
 
-export interface DocsParts {
-  /** The public address, without a trailing slash. */
-  publicUrl: string;
+/** What the pages are made of. */
+export interface Documentation {
   openApi: object;
   schema: GraphQLSchema;
   /** Of both APIs. */
   errors: readonly DocumentedError[];
+}
+
+export interface DocsParts {
+  /** The public address, without a trailing slash. */
+  publicUrl: string;
+  /** Called with the first request for a page. */
+  documentation: () => Documentation;
   seller: () => Promise<PageSeller>;
   demonstration?: () => boolean;
 }
@@ -32,11 +38,10 @@ interface Asked {
 }
 
 export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
-  const { publicUrl, errors, seller } = parts;
-  const openApi = parts.openApi as OpenApi;
-  const reference = createGraphqlReference(parts.schema);
-  const sdl = `${printSchema(lexicographicSortSchema(parts.schema))}\n`;
-  const texts = { short: llmsText(openApi, errors, publicUrl), full: llmsFullText(openApi, errors, publicUrl) };
+  const { publicUrl, seller } = parts;
+  let made: ReturnType<typeof makeDocs> | null = null;
+  /** A server that nobody asks for its documentation makes none: the schema alone is ten thousand lines. */
+  const docs = () => (made ??= makeDocs(parts.documentation(), publicUrl));
 
   /** Sends the page that `make` returns; null: there is none. */
   const page = async (
@@ -45,8 +50,8 @@ export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
     make: (locale: Locale) => { title: string; body: string } | null,
   ) => {
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
-    const made = make(locale);
-    void reply.code(made === null ? 404 : 200).headers({
+    const content = make(locale);
+    void reply.code(content === null ? 404 : 200).headers({
       'content-security-policy': docsPolicy,
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
@@ -60,7 +65,9 @@ export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
     });
     const [path = '/docs'] = request.url.split('?');
     const frame = { locale, path, seller: known, demonstration: parts.demonstration?.() ?? false };
-    return reply.type('text/html; charset=utf-8').send(made === null ? missingPage(frame) : docsPage(frame, made));
+    return reply
+      .type('text/html; charset=utf-8')
+      .send(content === null ? missingPage(frame) : docsPage(frame, content));
   };
   const text = (reply: FastifyReply, type: string, content: string) =>
     reply
@@ -69,23 +76,40 @@ export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
       .send(content);
 
   app.get<Asked>('/docs', (request, reply) => page(request, reply, (locale) => overview(locale, publicUrl)));
-  app.get<Asked>('/docs/errors', (request, reply) => page(request, reply, (locale) => errorList(errors, locale)));
+  app.get<Asked>('/docs/errors', (request, reply) =>
+    page(request, reply, (locale) => errorList(docs().errors, locale)),
+  );
   app.get<Asked>('/docs/errors/:name', (request, reply) => {
     const { name } = request.params;
-    if (!name.endsWith('.md')) return page(request, reply, (locale) => errorOf(errors, name, locale));
-    const known = errorMarkdown(errors, name.slice(0, -'.md'.length), chooseLocale(request.query.lang, undefined));
+    if (!name.endsWith('.md')) return page(request, reply, (locale) => errorOf(docs().errors, name, locale));
+    const known = errorMarkdown(
+      docs().errors,
+      name.slice(0, -'.md'.length),
+      chooseLocale(request.query.lang, undefined),
+    );
     return known === null ? reply.callNotFound() : text(reply, 'text/markdown', known);
   });
   app.get<Asked>('/docs/errors.md', (request, reply) =>
-    text(reply, 'text/markdown', errorsMarkdown(errors, chooseLocale(request.query.lang, undefined))),
+    text(reply, 'text/markdown', errorsMarkdown(docs().errors, chooseLocale(request.query.lang, undefined))),
   );
-  app.get<Asked>('/docs/graphql', (request, reply) => page(request, reply, reference.overview));
+  app.get<Asked>('/docs/graphql', (request, reply) => page(request, reply, docs().reference.overview));
   app.get<Asked>('/docs/graphql/:name', (request, reply) =>
-    page(request, reply, (locale) => reference.member(request.params.name, locale)),
+    page(request, reply, (locale) => docs().reference.member(request.params.name, locale)),
   );
-  app.get('/docs/schema.graphql', (_request, reply) => text(reply, 'text/plain', sdl));
-  app.get('/llms.txt', (_request, reply) => text(reply, 'text/plain', texts.short));
-  app.get('/llms-full.txt', (_request, reply) => text(reply, 'text/plain', texts.full));
+  app.get('/docs/schema.graphql', (_request, reply) => text(reply, 'text/plain', docs().sdl));
+  app.get('/llms.txt', (_request, reply) => text(reply, 'text/plain', docs().short));
+  app.get('/llms-full.txt', (_request, reply) => text(reply, 'text/plain', docs().full));
+}
+
+function makeDocs({ openApi, schema, errors }: Documentation, publicUrl: string) {
+  const document = openApi as OpenApi;
+  return {
+    errors,
+    reference: createGraphqlReference(schema),
+    sdl: `${printSchema(lexicographicSortSchema(schema))}\n`,
+    short: llmsText(document, errors, publicUrl),
+    full: llmsFullText(document, errors, publicUrl),
+  };
 }
 
 interface OverviewWords {
