@@ -101,6 +101,7 @@ export async function createSimulatedDatabase(
 ): Promise<SimulatedDatabase> {
   const own = sessions.own;
   const busy = new Set<Session>();
+  /** Those that the server knows: one that broke silently keeps its session, and what that has locked, until the server notices. */
   const clients = new Set<SimulatedClient>();
   let messages = 0;
   let timeline = 1;
@@ -184,13 +185,18 @@ export async function createSimulatedDatabase(
     },
   };
 
-  const crash = async (): Promise<void> => {
+  const endAll = async (): Promise<void> => {
     for (const client of clients) {
       const { session } = client;
-      client.break('57P01', true);
+      clients.delete(client);
       client.session = null;
       if (session !== null) await rollBack(session);
     }
+  };
+
+  const crash = async (): Promise<void> => {
+    for (const client of clients) client.break('57P01', true);
+    await endAll();
   };
 
   return {
@@ -287,13 +293,8 @@ export async function createSimulatedDatabase(
     crash,
 
     async close() {
-      for (const client of clients) {
-        const { session } = client;
-        client.broken = true;
-        client.session = null;
-        if (session !== null) await rollBack(session);
-      }
-      clients.clear();
+      for (const client of clients) client.broken = true;
+      await endAll();
     },
   };
 }
@@ -435,11 +436,11 @@ class SimulatedClient extends EventEmitter {
   break(code: string, silently: boolean): void {
     if (this.broken) return;
     this.broken = true;
-    this.parts.clients.delete(this);
-    const { scheduler, rollBack } = this.parts;
+    const { scheduler, rollBack, clients } = this.parts;
     const notice = silently ? idleTimeoutMs : scheduler.random.between(0, 5);
     scheduler.at(notice, async () => {
       const { session } = this;
+      clients.delete(this);
       this.session = null;
       if (session !== null) await rollBack(session);
     });

@@ -55,7 +55,10 @@ for (
   runs < most && (runs === 0 || performance.now() < until) && failed === null;
   seed = (seed + 1) % 2 ** 31
 ) {
-  const { result } = await simulation.seed(seed);
+  const { result } = await simulation.seed(seed).catch((error: unknown) => {
+    say(`seed ${seed} ends with an error of the simulation's own`);
+    throw error;
+  });
   runs += 1;
   requests += result.requests;
   if (process.env['SIMULATION_TALKS'] !== undefined) {
