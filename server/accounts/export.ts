@@ -25,20 +25,20 @@ const records: readonly (readonly [type: string, text: string])[] = [
   [
     'invitation',
     `SELECT email, role, created_at, expires_at, accepted_at, revoked_at FROM invitation WHERE account_id = $1
-     ORDER BY created_at`,
+     ORDER BY created_at, id`,
   ],
   [
     'key',
     `SELECT id, name, prefix, last4, models, ${usd('limit_day')} AS limit_day_usd, ${usd('limit_month')} AS limit_month_usd,
             ${usd('limit_lifetime')} AS limit_lifetime_usd, requests_per_minute, created_at, expires_at, deleted_at,
             created_by, personal, project_id
-     FROM api_key WHERE account_id = $1 ORDER BY created_at`,
+     FROM api_key WHERE account_id = $1 ORDER BY created_at, id`,
   ],
-  ['project', 'SELECT id, name, created_at, archived_at FROM project WHERE account_id = $1 ORDER BY created_at'],
+  ['project', 'SELECT id, name, created_at, archived_at FROM project WHERE account_id = $1 ORDER BY created_at, id'],
   [
     'access_token',
     `SELECT id, name, prefix, last4, scopes, created_at, expires_at, last_used_at, deleted_at FROM access_token
-     WHERE account_id = $1 ORDER BY created_at`,
+     WHERE account_id = $1 ORDER BY created_at, id`,
   ],
   [
     'notice_settings',
@@ -65,7 +65,7 @@ const records: readonly (readonly [type: string, text: string])[] = [
   [
     'invoice',
     `SELECT i.order_id, i.state, i.number, i.url, i.issued_at FROM order_invoice i JOIN purchase_order o ON o.id = i.order_id
-     WHERE o.account_id = $1 ORDER BY i.created_at`,
+     WHERE o.account_id = $1 ORDER BY i.created_at, i.order_id`,
   ],
   [
     'grant',
@@ -84,7 +84,7 @@ const records: readonly (readonly [type: string, text: string])[] = [
   ],
   [
     'notice',
-    'SELECT kind, subject, facts, created_at, cleared_at FROM notice WHERE account_id = $1 ORDER BY created_at',
+    'SELECT kind, subject, facts, created_at, cleared_at FROM notice WHERE account_id = $1 ORDER BY created_at, id',
   ],
 ];
 

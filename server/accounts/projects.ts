@@ -1,10 +1,9 @@
 import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { checkInput, type InvalidInput, shownText } from '../shared/input.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { readProjectLimits, type SharedLimits, sharedLimitsShape, writeProjectLimits } from './shared-limits.ts';
 
 /** Projects: the places of an account's keys, each with a budget and a report of its own. */

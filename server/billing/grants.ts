@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { PicoUsd } from '../core/money.ts';
 import type { Queryable } from '../database/pool.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 
 /** Adds grants to accounts and ends them early. */
 
@@ -39,7 +39,7 @@ export async function addGrant(db: Queryable, grant: GrantToAdd): Promise<{ id: 
     `INSERT INTO "grant" (account_id, id, kind, amount, expires_at, source_ref, reason)
      VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (account_id, source_ref) DO NOTHING RETURNING id`,
-    [accountId, randomUUID(), kind, amount.toString(), expiresAt, sourceRef, reason],
+    [accountId, uuidv7(), kind, amount.toString(), expiresAt, sourceRef, reason],
   );
   if (inserted.rows[0] !== undefined) return { id: inserted.rows[0].id, added: true };
   const { rows } = await db.query(

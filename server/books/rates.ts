@@ -1,7 +1,7 @@
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 
 /** What turns vendors' USD into VND and taxes: exchange rates with their sources, and tax rates as the operator sets them. */
 

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { readVendorFile, type VendorDay, type VendorFormat } from './vendor-csv.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type { ClientBase, Pool } from 'pg';
 import type { Log } from '../core/log.ts';
 import { transaction } from '../database/lane.ts';
-import { describeError, uuidv7 } from '../runtime/http.ts';
+import { describeError } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 
 /**
  * Records upstreams that answer with another model than the requested one. A mismatch is one row per route and reported

@@ -17,8 +17,8 @@ import {
 } from '../core/price.ts';
 import { fromStoredClock, type StoredClock, toStoredClock } from '../core/price-clock.ts';
 import { fromStoredVariants, type StoredVariant, toStoredVariants } from '../core/price-variants.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { toolPricesOf, withToolPrices } from './hosted-tools.ts';
 import type { Model } from './model.ts';
 

@@ -22,6 +22,7 @@ import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { textProblem } from '../shared/plain-text.ts';
 import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { type FeaturesInput, featuresInput } from './features.ts';
 import { toolPrices, withToolPrices } from './hosted-tools.ts';
 import { type Change, clockFacts, imageFacts, usdPerUnit, variantFacts } from './models.ts';
@@ -211,7 +212,7 @@ export async function saveUpstreamKey(
   const { rows } = await client.query<{ id: string; sealed: Buffer; enabled: boolean; last4: string }>(
     // Locked in the order of their ids, as `reseal` locks all secrets.
     `SELECT id, sealed, enabled, last4 FROM (SELECT * FROM upstream_key WHERE upstream_id = $1 ORDER BY id FOR UPDATE) AS locked
-     ORDER BY created_at`,
+     ORDER BY created_at, id`,
     [upstreamId],
   );
   const known = rows.find((row) => row.enabled && seal.unseal(sealContextOf(row.id), row.sealed) === secret);
@@ -261,7 +262,7 @@ async function insertKey(
   seal: Seal,
   { upstreamId, secret }: { upstreamId: string; secret: string },
 ): Promise<string> {
-  const keyId = randomUUID();
+  const keyId = uuidv7();
   await client.query('INSERT INTO upstream_key (id, upstream_id, sealed, last4) VALUES ($1, $2, $3, $4)', [
     keyId,
     upstreamId,

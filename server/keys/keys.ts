@@ -2,7 +2,6 @@ import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import type { BurnLimit, SpendLimits } from '../core/spend-limits.ts';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { type AuditAction, type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { type Once, once } from '../shared/idempotency.ts';
 import {
@@ -15,7 +14,7 @@ import {
   shownText,
   spendLimitsShape,
 } from '../shared/input.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { createSecret } from './secret.ts';
 
 /** Creates, changes, rotates and deletes API keys. Secrets are shown once and never stored. */

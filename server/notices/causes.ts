@@ -56,8 +56,8 @@ function createModelCauses({ pool, teller, formatUsd }: CauseDeps) {
     const { rows } = await pool.query<PriceChange>(
       `SELECT p.id, p.model_id AS model, p.valid_from AS "validFrom", p.input, p.output, b.input AS "inputBefore", b.output AS "outputBefore"
        FROM price p CROSS JOIN LATERAL (
-         SELECT e.input, e.output FROM price e WHERE e.model_id = p.model_id AND (e.valid_from, e.created_at) < (p.valid_from, p.created_at)
-         ORDER BY e.valid_from DESC, e.created_at DESC LIMIT 1) AS b
+         SELECT e.input, e.output FROM price e WHERE e.model_id = p.model_id AND (e.valid_from, e.created_at, e.id) < (p.valid_from, p.created_at, p.id)
+         ORDER BY e.valid_from DESC, e.created_at DESC, e.id DESC LIMIT 1) AS b
        WHERE p.created_at > now() - $1::interval
          AND NOT EXISTS (SELECT FROM notice_cause c WHERE c.kind = 'price_changed' AND c.subject = p.id::text)`,
       [newsFor],

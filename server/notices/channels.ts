@@ -3,11 +3,10 @@
 import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { type AuditAction, type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { checkInput, type InvalidInput, shownText } from '../shared/input.ts';
 import type { Locale } from '../shared/page.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { bareAddress, only, type SecretSeal } from './endpoints.ts';
 import { type ChannelKind, type ChannelSecret, channelKinds } from './messengers.ts';
 import { accountNotices, businessNotices } from './rules.ts';

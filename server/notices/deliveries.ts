@@ -2,8 +2,7 @@
 
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { lockEndpoint, only, type WebhookEvent } from './endpoints.ts';
 
 export interface WebhookDelivery {

@@ -3,10 +3,9 @@
 import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { type AuditAction, type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { checkInput, type InvalidInput, shownText, shownTextOrNothing } from '../shared/input.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { createWebhookSecret } from './signature.ts';
 
 export const webhookEvents = [

@@ -343,7 +343,7 @@ async function takeDue(client: ClientBase, { target, accountId, kind }: Due): Pr
     `SELECT d.id, d.held FROM notice_delivery d JOIN notice n ON n.id = d.notice_id
      WHERE d.target = $1 AND ($1 <> 'mail' OR n.account_id = $2) AND d.status = 'pending' AND d.next_attempt_at <= now()
        AND n.kind = ANY ($3::text[])
-     ORDER BY (n.kind = $4) DESC, d.next_attempt_at, d.created_at FOR UPDATE OF d`,
+     ORDER BY (n.kind = $4) DESC, d.next_attempt_at, d.created_at, d.id FOR UPDATE OF d`,
     [target, accountId, noticeKinds, kind],
   );
   const [first] = due;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { Agent, request } from 'undici';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { bareAddress, placeOfWebhookSecret, type SecretSeal } from './endpoints.ts';
 import { signWebhook } from './signature.ts';
 

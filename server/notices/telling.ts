@@ -1,7 +1,7 @@
 /** Writes notices with their deliveries into the outbox: once for each cause and recipient, in the caller's transaction. */
 
 import type { ClientBase } from 'pg';
-import { uuidv7 } from '../runtime/http.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { defaultTimeZone, quietUntil } from './quiet.ts';
 import type { DueNotice, NoticeKind } from './rules.ts';
 

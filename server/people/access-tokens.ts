@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
 import { createSecret, parseToken } from '../keys/secret.ts';
 import { appendAudit } from '../shared/audit.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { parseInput, shownName } from './input.ts';
 import type { BadInput } from './outcomes.ts';
 import {
@@ -95,7 +95,7 @@ export function createAccessTokens({ pool }: { pool: Pool }): AccessTokens {
       const parsed = parseInput(tokenShape, input);
       if (parsed.kind === 'bad_input') return parsed;
       const { secret, hash, prefix, last4 } = createSecret('token');
-      const id = randomUUID();
+      const id = uuidv7();
       const chosen = scopes.filter((scope) => input.scopes.includes(scope));
       return repeatedTransaction(
         pool,

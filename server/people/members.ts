@@ -1,9 +1,10 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction, transaction } from '../database/lane.ts';
 import type { Mailer } from '../runtime/mail.ts';
 import { type AuditAction, appendAudit } from '../shared/audit.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { address, parseInput } from './input.ts';
 import { invitationMail, leftKeysMail, localeOf } from './mails.ts';
 import { type BadInput, type BadToken, type Throttled, throttled } from './outcomes.ts';
@@ -114,7 +115,7 @@ export function createMembers(parts: { pool: Pool; mailer: Mailer; throttle: Thr
     async invitations(accountId) {
       const { rows } = await pool.query<InvitationRecord>(
         `SELECT ${invitationColumns} FROM invitation WHERE account_id = $1 AND ${openInvitation}
-          ORDER BY created_at DESC LIMIT $2`,
+          ORDER BY created_at DESC, id DESC LIMIT $2`,
         [accountId, maxMembers],
       );
       return rows;
@@ -264,7 +265,7 @@ async function insertInvitation(
   const made = await client.query<InvitationRecord>(
     `INSERT INTO invitation (id, account_id, email, role, hash, invited_by, expires_at)
      VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(days => $7)) RETURNING ${invitationColumns}`,
-    [randomUUID(), accountId, email, role, digest(token), me.userId, invitationDays],
+    [uuidv7(), accountId, email, role, digest(token), me.userId, invitationDays],
   );
   const [invitation] = made.rows;
   if (invitation === undefined) throw new Error('an invitation that was just written is missing');

@@ -3,11 +3,10 @@ import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { addGrant } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { amount, checkInput, type InvalidInput, invalidInput, maxPico, shownText } from '../shared/input.ts';
 import type { KeysetRange } from '../shared/keyset.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { isErased } from './erased.ts';
 import { findPlan } from './plans.ts';
 

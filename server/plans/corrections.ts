@@ -1,9 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
 import { undoPurchase } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { closeMatched, findTransfer, insertMatch, type LockedOrder, lockOrder } from './bank/transfer-rows.ts';
 import { queuePart } from './erased.ts';
 import { insertOrder, lockPurchases, violates } from './orders.ts';

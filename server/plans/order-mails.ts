@@ -1,9 +1,10 @@
 import type { ClientBase, Pool } from 'pg';
 import type { Log } from '../core/log.ts';
 import { transaction } from '../database/lane.ts';
-import { describeError, uuidv7 } from '../runtime/http.ts';
+import { describeError } from '../runtime/http.ts';
 import type { Mail } from '../runtime/mail.ts';
 import { demonstrationText, type Locale, momentText } from '../shared/page.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { giftWaitDays } from './gifts.ts';
 import type { BankAccount, Order } from './order.ts';
 import { bankName } from './qr/banks.ts';

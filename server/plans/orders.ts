@@ -2,8 +2,7 @@
 
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { standing } from './bank/transfer-rows.ts';
 import { isErased } from './erased.ts';
 import { createMemo, findMemos } from './memo.ts';

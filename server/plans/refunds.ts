@@ -1,9 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
 import { type LockedGrant, lockGrants, returnTaken, takeBack } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { findTransfer, insertReview, type LockedOrder, lockOrder, standing } from './bank/transfer-rows.ts';
 import { createMemo, findMemos } from './memo.ts';
 import { recordOrderMail } from './order-mails.ts';

@@ -3,8 +3,9 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
+import { uuidv7 } from '../shared/uuid.ts';
 import { type RunningExchange, serveHalfClosed } from './half-close.ts';
-import { describeError, describeRequest, requestIdHeaders, requestLog, uuidv7 } from './http.ts';
+import { describeError, describeRequest, requestIdHeaders, requestLog } from './http.ts';
 
 /**
  * The HTTP server that all edges share: limits against slow and malformed clients, request ids, one log line for each

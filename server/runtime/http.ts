@@ -1,31 +1,9 @@
-import { randomFillSync } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import { databaseSentence } from '../core/database-sentence.ts';
 import type { Log } from '../core/log.ts';
 
 /** Shared by the edges: request ids, the HTML page for a forgotten `/v1`, and the log fields of a request. */
-
-const pool = Buffer.allocUnsafe(8192);
-let used = pool.length;
-
-/**
- * A UUIDv7: milliseconds first, so that ids sort by time and the ledger can be partitioned by them. The time part is
- * this machine's clock; nothing that concerns money depends on it.
- */
-export function uuidv7(nowMs: number = Date.now()): string {
-  if (used + 10 > pool.length) {
-    randomFillSync(pool);
-    used = 0;
-  }
-  const at = used;
-  used += 10;
-  const time = nowMs.toString(16).padStart(12, '0');
-  const a = (0x7000 | (pool.readUInt16BE(at) & 0x0fff)).toString(16);
-  const b = (0x8000 | (pool.readUInt16BE(at + 2) & 0x3fff)).toString(16);
-  const c = pool.toString('hex', at + 4, at + 10);
-  return `${time.slice(0, 8)}-${time.slice(8)}-${a}-${b}-${c}`;
-}
 
 /** Accepts a request id in the form that the service prints, and no other. */
 export function isRequestId(text: string): boolean {

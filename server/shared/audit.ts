@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { ClientBase } from 'pg';
+import { uuidv7 } from './uuid.ts';
 
 /**
  * The audit log: who changed what. Domains append the entry in the transaction of the change itself, so that neither
@@ -113,11 +113,16 @@ export interface AuditFacts {
 export const commandLine = 'command-line';
 export const system = 'system';
 
-/** Appends an entry. To be called in the transaction of the change. */
+/**
+ * Appends an entry. To be called in the transaction of the change. Entries that were written one after the other are listed
+ * in that order by `created_at, id`: the time is that of the writing, because a transaction may have begun before another
+ * for which it then waited; and the ids of a process ascend.
+ */
 export async function appendAudit(client: ClientBase, entry: AuditEntry): Promise<void> {
   await client.query(
-    `INSERT INTO audit_entry (id, actor, action, subject, before, after) VALUES ($1, $2, $3, $4, $5::jsonb, $6::jsonb)`,
-    [randomUUID(), entry.actor, entry.action, entry.subject, toJson(entry.before), toJson(entry.after)],
+    `INSERT INTO audit_entry (id, actor, action, subject, before, after, created_at)
+     VALUES ($1, $2, $3, $4, $5::jsonb, $6::jsonb, date_trunc('milliseconds', clock_timestamp()))`,
+    [uuidv7(), entry.actor, entry.action, entry.subject, toJson(entry.before), toJson(entry.after)],
   );
 }
 

@@ -1,11 +1,10 @@
 import type { Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
 import { checkInput, type InvalidInput, invalidInput, shownText } from '../shared/input.ts';
 import { textProblem } from '../shared/plain-text.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { addUpdate, bodyText, listUpdates, type NewStatusUpdate, type StatusUpdate } from './updates.ts';
 
 /** The operator's announcements: information, maintenance windows, incidents in a person's words. */

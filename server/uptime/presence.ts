@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import type { ProbeMode, ProbeProtocol } from './probes/probe.ts';
 import { awayReason, type RecordedProbe, recordProbes } from './recording.ts';
 

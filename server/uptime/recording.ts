@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
+import { uuidv7 } from '../shared/uuid.ts';
 import { decideIncident, type IncidentDecision, type OpenIncident } from './incidents.ts';
 import type { ProbeResult } from './probes/probe.ts';
 import { type AccountRequests, severalFail } from './state.ts';

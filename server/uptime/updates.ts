@@ -1,11 +1,10 @@
 import type { ClientBase, Pool } from 'pg';
 import { z } from 'zod';
 import { repeatedTransaction } from '../database/lane.ts';
-import { uuidv7 } from '../runtime/http.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { checkInput, type InvalidInput, invalidInput } from '../shared/input.ts';
 import { textProblem } from '../shared/plain-text.ts';
-import { isUuid } from '../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../shared/uuid.ts';
 
 /** What a person says in the course of an incident or a maintenance window. */
 

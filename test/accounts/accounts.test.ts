@@ -33,7 +33,7 @@ async function grantsOf(accountId: string) {
 
 async function auditOf(subject: string) {
   const { rows } = await database.pool.query(
-    'SELECT actor, action, before, after FROM audit_entry WHERE subject = $1 ORDER BY created_at, action',
+    'SELECT actor, action, before, after FROM audit_entry WHERE subject = $1 ORDER BY created_at, id',
     [subject],
   );
   return rows;

@@ -174,7 +174,7 @@ models: [{ id: other, displayName: O, family: o, contextWindow: 1, maxOutputToke
   test('writes who changed what, and no key', async () => {
     await apply(file({ input: '11', key: 'sk-very-secret-9' }));
     const { rows } = await database.pool.query(
-      `SELECT actor, action, subject, before, after FROM audit_entry ORDER BY created_at DESC, id LIMIT 2`,
+      `SELECT actor, action, subject, before, after FROM audit_entry ORDER BY created_at DESC, id DESC LIMIT 2`,
     );
     expect(rows.every(({ actor }) => actor === 'op')).toBe(true);
     expect(new Set(rows.map(({ action }) => action))).toEqual(new Set(['price.add', 'upstream.set_key']));

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { useEmbeddedPostgres } from '../../server/database/embedded.ts';
 import { createSecret, parseKey } from '../../server/keys/secret.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 
 /** Customers and history of a benchmark, written straight into the embedded database of a gateway. */
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSecret } from '../../server/keys/secret.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { type Customers, withDatabase } from './database.ts';
 import { type Gateway, type Subject, subjectOf } from './subjects.ts';
 

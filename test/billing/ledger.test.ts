@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { expectSound } from './sound.ts';
 import {

@@ -5,7 +5,7 @@ import { additionsOf, promisedCharge } from '../../server/billing/escrow/promise
 import { decide, type Facts, type Operation, pairKey } from '../../server/billing/lane/batch.ts';
 import { noSpend } from '../../server/billing/rules/spend-limit.ts';
 import type { Settlement } from '../../server/billing/types.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { expectSound } from './sound.ts';
 import {

@@ -8,7 +8,7 @@ import { setAccountLimits } from '../../server/accounts/account-limits.ts';
 import { readAccountSpend, readKeySpend } from '../../server/billing/reads/usage.ts';
 import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import type { SpendLimits } from '../../server/core/spend-limits.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 import { expectSound } from './sound.ts';

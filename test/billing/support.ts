@@ -16,7 +16,7 @@ import { createSpool, type Spool } from '../../server/billing/spool/spool.ts';
 import { parsePrice, parseUsd } from '../../server/core/money.ts';
 import { entryPrice } from '../../server/core/price.ts';
 import type { StoredClock } from '../../server/core/price-clock.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 
 /** What tests of the ledger share: amounts, prices, requests and a ledger of their own. */
 

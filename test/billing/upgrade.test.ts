@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import { startSweep } from '../../server/billing/upkeep/sweep.ts';
 import { migrate, migrationsDirectory, readMigrations } from '../../server/database/migrate.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 import { addCustomer, addModel, type Customer, openLedger, quiet } from './support.ts';

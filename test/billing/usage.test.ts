@@ -18,7 +18,7 @@ import {
 import { checkInvariants } from '../../server/billing/upkeep/invariants.ts';
 import type { Outcome } from '../../server/core/outcome.ts';
 import { transaction } from '../../server/database/lane.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import {
   addCustomer,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { openPage } from './browser.ts';
 import { signInOperator } from './people.ts';
 import { app, browser, useService } from './service.ts';

@@ -28,7 +28,7 @@ async function versionsOf(id: string): Promise<{ input: bigint; validFrom: Date 
 
 async function audited(subject: string) {
   const { rows } = await database.pool.query(
-    'SELECT action, before, after FROM audit_entry WHERE subject = $1 ORDER BY created_at, action',
+    'SELECT action, before, after FROM audit_entry WHERE subject = $1 ORDER BY created_at, id',
     [subject],
   );
   return rows;

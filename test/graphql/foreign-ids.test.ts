@@ -20,7 +20,7 @@ import { encodeId } from '../../server/graphql/access.ts';
 import { buildSchema } from '../../server/graphql/schema.ts';
 import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { savePlan } from '../../server/plans/plans.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { addModel, admitted, ask, openLedger, settlement } from '../billing/support.ts';
 import { transfer } from '../plans/support.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';

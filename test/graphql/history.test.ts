@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccounts } from '../../server/accounts/accounts.ts';
 import { createSecret } from '../../server/keys/secret.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createAccount, createDomain, createPlans, order, transfer } from '../plans/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';

@@ -562,7 +562,7 @@ describe('an operator', () => {
     expect(await change('owner@example.com', false)).toMatchObject({ setOperator: { operator: false } });
     expect((await owner.send('{ operator { accounts(first: 1) { edges { node { id } } } } }')).errors).toHaveLength(1);
     const { rows } = await plane.database.pool.query(
-      `SELECT action FROM audit_entry WHERE action LIKE 'operator.%' ORDER BY created_at`,
+      `SELECT action FROM audit_entry WHERE action LIKE 'operator.%' ORDER BY created_at, id`,
     );
     expect(rows.map(({ action }) => action)).toEqual(['operator.create', 'operator.remove']);
   });

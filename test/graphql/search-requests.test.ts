@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findRecentlySettled } from '../../server/billing/reads/find-request.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { addCustomer, addModel, admitted, ask, openLedger, settlement, type TestLedger } from '../billing/support.ts';
 import { type Browser, type ControlPlane, createControlPlane, createPerson } from './support/server.ts';
 

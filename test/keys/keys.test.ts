@@ -30,7 +30,7 @@ async function make(ask: Partial<Parameters<Keys['create']>[0]> = {}): Promise<{
 
 async function audited(id: string) {
   const { rows } = await database.pool.query(
-    'SELECT actor, action, before, after FROM audit_entry WHERE subject = $1 ORDER BY created_at',
+    'SELECT actor, action, before, after FROM audit_entry WHERE subject = $1 ORDER BY created_at, id',
     [`key:${id}`],
   );
   return rows;

@@ -11,9 +11,9 @@ import { accountNotices, businessNotices, type NoticeKind } from '../../server/n
 import { isSignedWebhook } from '../../server/notices/signature.ts';
 import { noticeText } from '../../server/notices/texts.ts';
 import type { ReviewReason } from '../../server/plans/payment.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
 import type { Mail } from '../../server/runtime/mail.ts';
 import { createSeal } from '../../server/shared/seal.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { addModel } from '../billing/support.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { botToken, createStandIn, type StandIn, zaloApp } from './stand-in.ts';

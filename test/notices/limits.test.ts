@@ -9,8 +9,8 @@ import { formatUsd } from '../../server/core/money.ts';
 import { createNotices, type Notices } from '../../server/notices/notices.ts';
 import { isRunning, type NoticeFacts } from '../../server/notices/rules.ts';
 import { noticeText } from '../../server/notices/texts.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
 import { createSeal } from '../../server/shared/seal.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 const usd = 10n ** 12n;

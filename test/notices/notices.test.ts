@@ -7,9 +7,9 @@ import { formatUsd } from '../../server/core/money.ts';
 import { transaction } from '../../server/database/lane.ts';
 import { createNotices, type Notices } from '../../server/notices/notices.ts';
 import { type BudgetState, dueNotices } from '../../server/notices/rules.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
 import type { Mail } from '../../server/runtime/mail.ts';
 import { createSeal } from '../../server/shared/seal.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { lockWaits } from '../support/locks.ts';
 

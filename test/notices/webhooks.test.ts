@@ -12,9 +12,9 @@ import {
   type WebhookEndpoint,
   type Webhooks,
 } from '../../server/notices/webhooks.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
 import { checkBaseUrl, publicLookup } from '../../server/shared/private-addresses.ts';
 import { createSeal } from '../../server/shared/seal.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 interface Received {

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { addGrant } from '../../server/billing/grants.ts';
 import { createStatements, statementZone } from '../../server/plans/papers/statements.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createAccount } from './support.ts';
 

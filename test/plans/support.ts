@@ -7,7 +7,7 @@ import { createTransfers, type IncomingTransfer } from '../../server/plans/bank/
 import type { Order } from '../../server/plans/order.ts';
 import { createOrders } from '../../server/plans/orders.ts';
 import { type Plan, savePlan } from '../../server/plans/plans.ts';
-import { uuidv7 } from '../../server/runtime/http.ts';
+import { uuidv7 } from '../../server/shared/uuid.ts';
 
 export const bank = { bin: '970436', account: '0011001234567', name: 'STEYG TEST' };
 export const oneUsd = 10n ** 12n;

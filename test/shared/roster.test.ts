@@ -31,21 +31,26 @@ describe('a roster', () => {
 
   it('keeps nothing of members that have left, even when minor collections have promoted a part of it', () => {
     const roster = createRoster<{ bytes: number[] }>();
+    // Parsed, because V8 may come to allocate what a literal or a constructor makes in the old generation at once, where minor
+    // collections free nothing: it decides so for places in the code whose objects it has often seen survive.
+    const member = JSON.stringify({ bytes: Array.from({ length: 500 }, (_, i) => i) });
     const current: (() => void)[] = [];
     const churn = (members: number): void => {
       for (let i = 0; i < members; i += 1) {
-        current.push(roster.join({ bytes: Array.from({ length: 500 }, () => i) }));
+        current.push(roster.join(JSON.parse(member)));
         if (current.length > 64) current.shift()?.();
       }
     };
     churn(1_000);
     for (let i = 0; i < 3; i += 1) collect({ type: 'minor' });
     const before = oldBytes();
+    let most = before;
     // 80 MB in all; without a full collection, a `Set` of the members would leave most of them in the old generation.
     for (let i = 0; i < 40; i += 1) {
       churn(500);
       collect({ type: 'minor' });
+      most = Math.max(most, oldBytes());
     }
-    expect(oldBytes() - before).toBeLessThan(8 * 1_048_576);
+    expect(most - before).toBeLessThan(8 * 1_048_576);
   });
 });

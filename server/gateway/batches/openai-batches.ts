@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { BatchFile, VendorBatch } from '../../billing/vendor-batches.ts';
-import { describeError, requestIdHeaders, uuidv7 } from '../../runtime/http.ts';
+import { describeError, requestIdHeaders } from '../../runtime/http.ts';
+import { uuidv7 } from '../../shared/uuid.ts';
 import { boundaryIn } from '../../wire/form-parts.ts';
 import { bodyOf } from '../entrance/model-routes.ts';
 import { principalOf } from '../reads/usage.ts';

@@ -4,7 +4,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { NewBatchFile } from '../../billing/vendor-batches.ts';
 import { credentialHeaders } from '../../core/protocol.ts';
 import type { Principal } from '../../keys/keyring.ts';
-import { uuidv7 } from '../../runtime/http.ts';
+import { uuidv7 } from '../../shared/uuid.ts';
 import { FormFault, formParts } from '../../wire/form-parts.ts';
 import { JsonFault, leaf, scanJson, shape, textOf } from '../../wire/json.ts';
 import type { ReadCall } from '../read.ts';

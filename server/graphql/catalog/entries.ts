@@ -95,7 +95,7 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     prices: t.relation('prices', {
       description: 'Price versions, the newest first; those of the future stand before the one that is valid.',
-      query: { orderBy: [{ validFrom: 'desc' }, { createdAt: 'desc' }], take: 100 },
+      query: { orderBy: [{ validFrom: 'desc' }, { createdAt: 'desc' }, { id: 'desc' }], take: 100 },
     }),
     routes: t.relation('routes', {
       description: 'Where it runs.',

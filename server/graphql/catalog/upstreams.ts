@@ -234,7 +234,7 @@ export const UpstreamType = builder.prismaNode('Upstream', {
     enabled: t.exposeBoolean('enabled', { description: 'Whether it is used.' }),
     keys: t.relation('keys', {
       description: 'Its keys; the secrets themselves are never shown.',
-      query: { orderBy: { createdAt: 'asc' } },
+      query: { orderBy: [{ createdAt: 'asc' }, { id: 'asc' }] },
     }),
     routes: t.relation('routes', { description: 'Models that run there.', query: { orderBy: { modelId: 'asc' } } }),
     health: t.field({

@@ -5,9 +5,8 @@
 
 import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../../database/lane.ts';
-import { uuidv7 } from '../../runtime/http.ts';
 import { appendAudit } from '../../shared/audit.ts';
-import { isUuid } from '../../shared/uuid.ts';
+import { isUuid, uuidv7 } from '../../shared/uuid.ts';
 import { createCorrections } from '../corrections.ts';
 import { findMemos } from '../memo.ts';
 import { violates } from '../orders.ts';

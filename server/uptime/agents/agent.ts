@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { z } from 'zod';
-import { uuidv7 } from '../../runtime/http.ts';
+import { uuidv7 } from '../../shared/uuid.ts';
 import { type ProbeProtocol, type ProbeResult, probeProtocols } from '../probes/probe.ts';
 import { probeAll } from '../probes/prober.ts';
 import type { AgentPlan } from './agent-routes.ts';

@@ -243,7 +243,7 @@ async function readModels(pool: Pool): Promise<ModelRow[]> {
      FROM model m
      LEFT JOIN model_probing s ON s.model = m.id
      LEFT JOIN LATERAL (SELECT * FROM price WHERE model_id = m.id AND valid_from <= now()
-                        ORDER BY valid_from DESC, created_at DESC LIMIT 1) p ON true
+                        ORDER BY valid_from DESC, created_at DESC, id DESC LIMIT 1) p ON true
      LEFT JOIN LATERAL (SELECT r.* FROM route r JOIN upstream u ON u.id = r.upstream_id AND u.enabled
                         WHERE r.model_id = m.id AND r.enabled ORDER BY r.priority, r.weight DESC LIMIT 1) r ON true
      WHERE m.enabled AND m.kind <> 'image' ORDER BY m.id`,
