@@ -264,6 +264,7 @@ describe('the house', () => {
     // The SDK and the dashboard see over the wire what the server declares.
     BudgetFigures: 'figures of a refusal',
     CatalogModel: 'a model of the catalog',
+    Company: 'a company that an account buys for',
     ConflictError: 'an expected error of GraphQL',
     NotFoundError: 'an expected error of GraphQL',
     Grant: 'a grant of a budget',
