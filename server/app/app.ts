@@ -35,6 +35,7 @@ import { createControlPlane } from './control-plane.ts';
 import { createDataPlane, type ProcessState } from './data-plane.ts';
 import { closeServer, drain, watchConnections } from './draining.ts';
 import { registerHealth } from './health.ts';
+import { withAddress } from './latest.ts';
 import { createServedPages } from './served-pages.ts';
 
 /**
@@ -134,8 +135,15 @@ export async function createApp(parts: AppParts): Promise<App> {
     metrics,
     metricsToken: config.metricsToken,
   });
+  const settings = createOperatorSettings({
+    environment: config,
+    pool,
+    seal: createSeal({ secretKeys: [secretKey] }),
+    warn: (facts, message) => log.warn(facts, message),
+  });
   const data = createDataPlane(fastify, {
     ...shared,
+    address: settings.address,
     processId,
     pool,
     keys,
@@ -149,19 +157,12 @@ export async function createApp(parts: AppParts): Promise<App> {
     ...(parts.socketLimits === undefined ? {} : { socketLimits: parts.socketLimits }),
     tracer: telemetry.tracer,
   });
-  const settings = createOperatorSettings({
-    environment: config,
-    pool,
-    seal: createSeal({ secretKeys: [secretKey] }),
-    warn: (facts, message) => log.warn(facts, message),
-  });
   const control = await createControlPlane(fastify, {
     ...shared,
     estimate: data.estimate,
     batches: data.consoleBatches,
     databaseUrl,
     databaseDirectUrl,
-    publicUrl: config.publicUrl,
     secretKey,
     simulatorUrl,
     ...(parts.vendors === undefined ? {} : { vendors: parts.vendors }),
@@ -173,7 +174,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   await registerDashboard(fastify, {
     root,
     sdkPackage: config.sdkPackage,
-    serve: createServedPages({ root, publicUrl: config.publicUrl, sdkPackage: config.sdkPackage, log }),
+    serve: createServedPages(withAddress(settings.address, { root, sdkPackage: config.sdkPackage, log })),
   });
 
   const up = bringUp(

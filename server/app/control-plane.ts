@@ -34,10 +34,11 @@ import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
 import { createMailer } from '../runtime/mail.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
-import type { OperatorSettings } from '../settings/settings.ts';
+import type { OperatorSettings, PublicAddress } from '../settings/settings.ts';
 import { createSeal } from '../shared/seal.ts';
 import { registerStatus } from '../uptime/status/status.ts';
 import { createDocumentation } from './docs.ts';
+import { latest, withAddress } from './latest.ts';
 import { createOutgoing } from './outgoing.ts';
 import { createOwnData } from './own-data.ts';
 import { createSales } from './sales.ts';
@@ -53,7 +54,6 @@ export interface ControlPlaneParts {
   config: Config;
   databaseUrl: string;
   databaseDirectUrl: string;
-  publicUrl: string;
   secretKey: Buffer;
   simulatorUrl: string;
   catalog: Catalog;
@@ -95,36 +95,45 @@ function openDomainPool(url: string, isShared: boolean, log: Log, replicaUrl: st
 }
 
 export async function createControlPlane(app: FastifyInstance, parts: ControlPlaneParts): Promise<ControlPlane> {
-  const { config, databaseUrl, databaseDirectUrl, publicUrl, secretKey, simulatorUrl } = parts;
+  const { config, databaseUrl, databaseDirectUrl, secretKey, simulatorUrl } = parts;
   const { catalog, router, mismatches, isLate, metrics, log, settings } = parts;
   const isShared = databaseUrl !== databaseDirectUrl;
   const prisma = createPrisma({ url: databaseUrl, isShared, max: connections.prisma, log });
   const { pool, history } = openDomainPool(databaseUrl, isShared, log, config.databaseReplicaUrl);
   const mailer = createMailer({ settings: () => settings.config.mail, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
+  const { address } = settings;
+  const at = <Parts extends object>(given: Parts) => withAddress(address, given);
   let webhooksDue = (): void => undefined;
-  const { webhooks, notices, mismatchMails } = createOutgoing({
-    ...parts,
-    pool,
-    mailer,
-    seal,
-    upstreamHealth: router.health,
-    webhooksDue: () => webhooksDue(),
-  });
+  const { webhooks, notices, mismatchMails } = createOutgoing(
+    at({
+      pool,
+      mailer,
+      seal,
+      config,
+      upstreamHealth: router.health,
+      webhooksDue: () => webhooksDue(),
+      log,
+    }),
+  );
   const { tellSignIn: onNewSignIn } = notices;
-  const people = createPeople({
-    prisma,
-    pool,
-    mailer,
-    publicUrl,
-    secretKey,
-    log,
-    onNewSignIn,
-    ...config.signIn,
-    providers: () => settings.config.signIn.providers,
-  });
+  // Cookies, passkeys and the addresses that providers send people back to are all of one public address.
+  const peopleAt = latest(({ publicUrl }: { publicUrl: string }) =>
+    createPeople({
+      prisma,
+      pool,
+      mailer,
+      publicUrl,
+      secretKey,
+      log,
+      onNewSignIn,
+      ...config.signIn,
+      providers: () => settings.config.signIn.providers,
+    }),
+  );
+  const people = () => peopleAt({ publicUrl: address.publicUrl });
   const accounts = createAccounts({ pool });
-  const downloads = createLedgerDownloads({ secretKey, publicUrl });
+  const downloads = createLedgerDownloads(at({ secretKey }));
   const archivedLines = createArchivedLines({ db: pool, directory: config.ledgerArchive.directory });
   const catalogWrites = createCatalogWrites({
     pool,
@@ -134,75 +143,83 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     vendors: parts.vendors ?? readVendors,
   });
   const keys = createKeys({ pool });
-  const sales = createSales({
-    pool,
-    config: () => settings.config,
-    secretKey,
-    publicUrl,
-    accounts,
-    webhooks,
-    mailer,
-    log,
-  });
+  const sales = createSales(
+    at({
+      pool,
+      config: () => settings.config,
+      secretKey,
+      accounts,
+      webhooks,
+      mailer,
+      log,
+    }),
+  );
   const { transfers } = sales.domains;
-  const ownData = createOwnData({ pool, mailer, secretKey, publicUrl, retention: config.retention });
+  const ownData = createOwnData(at({ pool, mailer, secretKey, retention: config.retention }));
   const measuring = createUptimeParts({ pool, accounts, keys, isLate, probes: config.probes, log });
-  const schedule = createSchedule({
-    databaseUrl: databaseDirectUrl,
-    publicUrl,
-    probes: config.probes,
-    ...measuring.rounds,
-    sales: sales.jobs,
-    books: sales.domains.books,
-    retention: ownData.retention,
-    ownData: ownData.jobs,
-    transfers,
-    get transferSource() {
-      const { bank, bankProviders } = settings.config;
-      const { listing } = bankProviders;
-      return bank && listing && createSepayListing({ ...listing, accountNumber: bank.account });
-    },
-    notices,
-    mismatchMails,
-    webhooks,
-    people,
-    log,
-  });
+  const schedule = createSchedule(
+    at({
+      databaseUrl: databaseDirectUrl,
+      probes: config.probes,
+      ...measuring.rounds,
+      sales: sales.jobs,
+      books: sales.domains.books,
+      retention: ownData.retention,
+      ownData: ownData.jobs,
+      transfers,
+      get transferSource() {
+        const { bank, bankProviders } = settings.config;
+        const { listing } = bankProviders;
+        return bank && listing && createSepayListing({ ...listing, accountNumber: bank.account });
+      },
+      notices,
+      mismatchMails,
+      webhooks,
+      get people() {
+        return people();
+      },
+      log,
+    }),
+  );
   webhooksDue = schedule.webhooksDue;
 
-  const schema = await registerGraphql(app, {
-    prisma,
-    db: pool,
-    history,
-    domains: {
-      people,
-      accounts,
-      keys,
-      catalog,
-      ...catalogWrites,
-      modelMismatches: mismatches,
-      upstreamHealth: router.health,
-      estimate: parts.estimate,
-      batches: parts.batches,
-      downloads,
-      archivedLines,
-      ...sales.domains,
-      ...ownData.domains,
-      ...measuring.domains,
-      notices,
-      get sendsMail() {
-        return settings.config.mail.smtpUrl !== null;
+  const schema = await registerGraphql(
+    app,
+    at({
+      prisma,
+      db: pool,
+      history,
+      domains: {
+        get people() {
+          return people();
+        },
+        accounts,
+        keys,
+        catalog,
+        ...catalogWrites,
+        modelMismatches: mismatches,
+        upstreamHealth: router.health,
+        estimate: parts.estimate,
+        batches: parts.batches,
+        downloads,
+        archivedLines,
+        ...sales.domains,
+        ...ownData.domains,
+        ...measuring.domains,
+        notices,
+        get sendsMail() {
+          return settings.config.mail.smtpUrl !== null;
+        },
+        operatorSettings: settings,
+        testSettings: createSettingsTests({ dataDir: config.dataDir, log }),
+        webhooks,
       },
-      operatorSettings: settings,
-      testSettings: createSettingsTests({ dataDir: config.dataDir, log }),
-      webhooks,
-    },
-    production: config.production,
-    graphiqlPage,
-    publicUrl,
-    isLate,
-    log,
-  });
+      production: config.production,
+      graphiqlPage,
+      isLate,
+      log,
+    }),
+  );
   const limits = createLinkLimits({ isLate });
   await registerPages(app, {
     limits,
@@ -213,18 +230,32 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       catalog,
       uptime: measuring.domains.uptime,
       seller: sales.domains.parties.seller,
-      publicUrl,
     },
+    address,
     bank: () => settings.config.bank,
     docs: {
-      publicUrl,
-      documentation: () => createDocumentation({ publicUrl, schema }),
+      documentation: () => createDocumentation({ publicUrl: address.publicUrl, schema }),
       seller: sales.domains.parties.seller,
     },
   });
   sales.registerPages(app, limits);
-  registerSignInWith(app, { people, publicUrl });
-  registerMachineLogin(app, { logins: people.machineLogins, publicUrl, isLate });
+  registerSignInWith(
+    app,
+    at({
+      get people() {
+        return people();
+      },
+    }),
+  );
+  registerMachineLogin(
+    app,
+    at({
+      get logins() {
+        return people().machineLogins;
+      },
+      isLate,
+    }),
+  );
   ownData.registerPages(app, limits);
   measuring.registerRoutes(app);
   await registerBankWebhooks(app, {
@@ -279,28 +310,29 @@ interface PagesParts {
   limits: LinkLimits;
   downloads: LedgerDownloads;
   archives: ArchivedLines;
-  pricing: Omit<PricingParts, 'limits'>;
+  pricing: Omit<PricingParts, 'limits' | 'publicUrl'>;
+  address: PublicAddress;
   bank: () => Config['bank'];
-  docs: DocsParts;
+  docs: Pick<DocsParts, 'documentation' | 'seller'>;
 }
 
 /** The pages of the control plane: behind signed links, and public ones. */
 async function registerPages(
   app: FastifyInstance,
-  { limits, downloads, archives, bank, docs, ...parts }: PagesParts,
+  { limits, downloads, archives, bank, docs, address, ...parts }: PagesParts,
 ): Promise<void> {
-  const pricing = {
+  const pricing = withAddress(address, {
     ...parts.pricing,
     limits,
     get demonstration() {
       return bank()?.isDemonstration === true;
     },
-  };
+  });
   registerDownloads(app, { db: pricing.pool, downloads, limits, archives });
   await app.register(async (pages) => {
     registerCompression(pages);
     registerStatus(pages, pricing);
     registerPricing(pages, pricing);
-    registerDocs(pages, { ...docs, demonstration: () => pricing.demonstration });
+    registerDocs(pages, withAddress(address, { ...docs, demonstration: () => pricing.demonstration }));
   });
 }

@@ -54,6 +54,8 @@ export interface ProcessState {
 /** The composition of the data plane: the endpoints that model clients call. */
 export interface DataPlaneParts {
   config: Config;
+  /** The public address in force, read at each use. */
+  address: { readonly publicUrl: string };
   secretKey: Buffer;
   /** A UUID of this run of the process, whose lease the ledger keeps. */
   processId: string;
@@ -89,8 +91,13 @@ export interface DataPlane {
 
 export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts): DataPlane {
   const { config, pool, ledger, keys, authenticator, catalog, router, mismatches, state, metrics, log } = parts;
-  const { publicUrl, timeouts } = config;
-  const refusals = createRefusals(refusalPointers(publicUrl));
+  const { timeouts } = config;
+  const api = {
+    get baseUrl() {
+      return `${parts.address.publicUrl}/api`;
+    },
+  };
+  const refusals = createRefusals(refusalPointers(parts.address));
   const { keepAliveMs, firstEventMs, clientStallMs } = timeouts;
   const pulse = createPulse(Math.max(10, Math.min(250, keepAliveMs / 4, firstEventMs / 4, clientStallMs / 4)));
   const slots = createSlots(config.limits);
@@ -144,7 +151,6 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
       return metrics.loopLagMs() > config.overloadLagMs || memory.scarce || parts.room.isFull;
     },
   };
-  const baseUrl = `${publicUrl}/api`;
   const estimates = { ledger, heldBudget, standing, catalog, router, refusals, metrics, digest, earlierDigests };
   const estimate = createEstimator({ ...estimates, slots, trialSlots });
   const read = createReader({ catalog, router, refusals, standing, digest, earlierDigests, metrics });
@@ -153,7 +159,12 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const keeper = createBatchKeeper({ store, calls, ledger, catalog, router, metrics, log, pollMs });
   const accept = createBatchAcceptance({ store, ledger, heldBudget, keeper, refusals, metrics, log, pollMs });
   registerGateway(fastify, {
-    batches: { store, calls, keeper, accept, read, standing, slots, refusals, catalog, router, baseUrl, log },
+    batches: {
+      ...{ store, calls, keeper, accept, read, standing, slots, refusals, catalog, router, log },
+      get baseUrl() {
+        return api.baseUrl;
+      },
+    },
     relay,
     estimate,
     keys,
@@ -174,11 +185,13 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
     pool,
     digest,
     timeouts,
-    baseUrl,
+    get baseUrl() {
+      return api.baseUrl;
+    },
   });
   void fastify.register(async (pages) => {
     registerCompression(pages);
-    registerOpenApi(pages, baseUrl);
+    registerOpenApi(pages, api);
   });
   return {
     batches: keeper,

@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import { openApiDocument } from '../gateway/openapi/document.ts';
 import { describeErrors } from '../gateway/refusals/error-reference.ts';
-import { createRefusals } from '../gateway/refusals/refusals.ts';
+import { createRefusals, type Pointers } from '../gateway/refusals/refusals.ts';
 import { codeTexts } from '../graphql/types/error-texts.ts';
 import type { Documentation } from '../pages/docs/docs.ts';
 import type { DocumentedError } from '../pages/docs/errors.ts';
@@ -20,7 +20,7 @@ export function createDocumentation({
 
 /** The errors of both APIs: names of the REST API in lower case, codes of GraphQL in capitals. */
 function documentedErrors(publicUrl: string): DocumentedError[] {
-  const refusals = createRefusals(refusalPointers(publicUrl));
+  const refusals = createRefusals(refusalPointers({ publicUrl }));
   return [
     ...describeErrors(refusals).map(
       ({ name, refusals: sent, texts }): DocumentedError => ({
@@ -47,7 +47,17 @@ function documentedErrors(publicUrl: string): DocumentedError[] {
   ];
 }
 
-/** The public addresses in the sentences of refusals. */
-export function refusalPointers(publicUrl: string) {
-  return { topUpUrl: `${publicUrl}/topup`, statusUrl: `${publicUrl}/status`, errorsUrl: `${publicUrl}/docs/errors` };
+/** The addresses in the sentences of refusals, below the public one at the moment of the sentence. */
+export function refusalPointers(at: { readonly publicUrl: string }): Pointers {
+  return {
+    get topUpUrl() {
+      return `${at.publicUrl}/topup`;
+    },
+    get statusUrl() {
+      return `${at.publicUrl}/status`;
+    },
+    get errorsUrl() {
+      return `${at.publicUrl}/docs/errors`;
+    },
+  };
 }

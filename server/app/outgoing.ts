@@ -12,25 +12,18 @@ import type { Mailer } from '../runtime/mail.ts';
 import { checkBaseUrl, publicLookup } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
 
-export function createOutgoing({
-  pool,
-  mailer,
-  seal,
-  config,
-  publicUrl,
-  upstreamHealth,
-  webhooksDue,
-  log,
-}: {
+export function createOutgoing(deps: {
   pool: Pool;
   mailer: Pick<Mailer, 'deliver'>;
   seal: Seal;
   config: Pick<Config, 'allowPrivateWebhooks' | 'telegramUrl'>;
-  publicUrl: string;
+  /** Read for each notice: operators change it while the service runs. */
+  readonly publicUrl: string;
   upstreamHealth: () => readonly UpstreamHealth[];
   webhooksDue: () => void;
   log: Pick<Log, 'warn'>;
 }) {
+  const { pool, mailer, seal, config, upstreamHealth, webhooksDue, log } = deps;
   const allowPrivate = config.allowPrivateWebhooks;
   const reach = {
     checkAddress: (url: string) => checkBaseUrl(url, allowPrivate),
@@ -46,13 +39,17 @@ export function createOutgoing({
     allowAnyHost: allowPrivate,
     formatUsd,
     upstreamHealth,
-    publicUrl,
+    get publicUrl() {
+      return deps.publicUrl;
+    },
     log,
   });
   const mismatchMails = createMismatchMails({
     pool,
     deliverMail: mailer.deliver,
-    booksUrl: `${publicUrl}/operator/books`,
+    get booksUrl() {
+      return `${deps.publicUrl}/operator/books`;
+    },
     log,
   });
   return { webhooks, notices, mismatchMails };

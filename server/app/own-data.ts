@@ -18,23 +18,24 @@ export function createOwnData(deps: {
   pool: Pool;
   mailer: Pick<Mailer, 'post' | 'forget' | 'prune'>;
   secretKey: Buffer;
-  publicUrl: string;
+  /** Read at each use: operators change it while the service runs. */
+  readonly publicUrl: string;
   retention: RetentionDays;
 }) {
-  const { pool, mailer, secretKey, publicUrl } = deps;
+  const { pool, mailer } = deps;
   const erasure = createErasure({
     pool,
     orders: { lock: lockOrders, forget: forgetOrders },
     forgetMails: (isOver) => mailer.forget(isOver),
-    tell: ({ email, locale }) => mailer.post(accountErasedMail(email, localeOf(locale), publicUrl)),
+    tell: ({ email, locale }) => mailer.post(accountErasedMail(email, localeOf(locale), deps.publicUrl)),
   });
-  const exportLinks = createExportLinks({ secretKey, publicUrl });
+  const exportLinks = createExportLinks(deps);
   return {
     domains: {
       erasure,
       exportLinks,
       throttle: createThrottle({ pool }),
-      attributionDigest: createDigest(secretKey),
+      attributionDigest: createDigest(deps.secretKey),
     },
     retention: createRetention({ pool, days: deps.retention }),
     jobs: {

@@ -36,7 +36,8 @@ export interface SalesDeps {
   /** Asked at each use: operators change it while the service runs. */
   config: () => Pick<Config, 'bank' | 'einvoice'>;
   secretKey: Buffer;
-  publicUrl: string;
+  /** Read at each use, like the settings. */
+  readonly publicUrl: string;
   accounts: Accounts;
   webhooks: Pick<Webhooks, 'recordEvent'>;
   mailer: Pick<Mailer, 'deliver'>;
@@ -44,7 +45,7 @@ export interface SalesDeps {
 }
 
 export function createSales(deps: SalesDeps) {
-  const { pool, secretKey, publicUrl, accounts, webhooks, mailer, log, config } = deps;
+  const { pool, accounts, webhooks, mailer, log, config } = deps;
   const einvoices = latest(createSepayEinvoice);
   const orders = createOrders({
     pool,
@@ -78,15 +79,17 @@ export function createSales(deps: SalesDeps) {
     get bank() {
       return config().bank;
     },
-    publicUrl,
+    get publicUrl() {
+      return deps.publicUrl;
+    },
     log,
   });
-  const receiptLinks = createReceiptLinks({ secretKey, publicUrl });
-  const statementLinks = createStatementLinks({ secretKey, publicUrl });
-  const creditNoteLinks = createCreditNoteLinks({ secretKey, publicUrl });
+  const receiptLinks = createReceiptLinks(deps);
+  const statementLinks = createStatementLinks(deps);
+  const creditNoteLinks = createCreditNoteLinks(deps);
   const refunds = createRefunds({ pool });
   const books = createBooks({ pool });
-  const booksLinks = createBooksLinks({ secretKey, publicUrl });
+  const booksLinks = createBooksLinks(deps);
   const parties = createParties({ pool });
   const statements = createStatements({ pool });
   const qrPictures = createQrPictures();

@@ -18,8 +18,8 @@ import type { Sales } from './sales.ts';
 /** The schedule: which job runs when, and what triggers it early. */
 export interface ScheduleParts {
   databaseUrl: string;
-  /** The public address, without a trailing slash: probes go there. */
-  publicUrl: string;
+  /** The public address, without a trailing slash: probes go there. Read for each round. */
+  readonly publicUrl: string;
   /** Whether the service probes its own models. */
   probes: boolean;
   /** Which models are due. */
@@ -38,7 +38,7 @@ export interface ScheduleParts {
   notices: Pick<Notices, 'check' | 'deliverDue' | 'prune' | 'tellBills'>;
   mismatchMails: MismatchMails;
   webhooks: Pick<Webhooks, 'deliverDue' | 'prune'>;
-  people: Pick<People, 'sweep'>;
+  readonly people: Pick<People, 'sweep'>;
   log: JobLog;
 }
 
@@ -56,7 +56,6 @@ const settleMs = 250;
 export function createSchedule(parts: ScheduleParts): Schedule {
   const {
     databaseUrl,
-    publicUrl,
     probes,
     probing,
     probeAccount,
@@ -69,13 +68,14 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     notices,
     mismatchMails,
     webhooks,
-    people,
     log,
   } = parts;
   const probeRound = createProbeRound({
     uptime,
     account: probeAccount,
-    baseUrl: `${publicUrl}/api`,
+    get baseUrl() {
+      return `${parts.publicUrl}/api`;
+    },
     due: probing.due,
   });
   const { connectionString, stream } = connecting(databaseUrl);
@@ -113,7 +113,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
       { name: 'bills', cron: '41 3 * * *', run: () => reconcileBills({ books, notices }) },
       { name: 'webhooks', cron: '* * * * *', run: webhooks.deliverDue },
       { name: 'erasures', cron: '*/10 * * * *', run: ownData.erasures },
-      { name: 'people', cron: '23 * * * *', run: people.sweep },
+      { name: 'people', cron: '23 * * * *', run: () => parts.people.sweep() },
       {
         name: 'prune',
         cron: '17 3 * * *',

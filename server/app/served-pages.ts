@@ -53,15 +53,15 @@ const themes = ['light', 'dark'] as const;
 export interface ServedPagesParts {
   /** The directory of the dashboard's build. */
   root: string;
-  /** Without a trailing slash. */
-  publicUrl: string;
+  /** Without a trailing slash; read for each visit. */
+  readonly publicUrl: string;
   sdkPackage: string | null;
   log: Log;
 }
 
 /** Returns what renders public pages from the built page, which the visitor's page is made of. */
-export function createServedPages({ root, publicUrl, sdkPackage, log }: ServedPagesParts) {
-  const { session } = cookieNames(publicUrl);
+export function createServedPages(parts: ServedPagesParts) {
+  const { root, sdkPackage, log } = parts;
   return (html: string) => {
     // Loaded at the first visit of a public page, and again after a failure.
     let renderer: Promise<Renderer> | null = null;
@@ -73,18 +73,18 @@ export function createServedPages({ root, publicUrl, sdkPackage, log }: ServedPa
       return renderer;
     };
     /** Where this server itself listens, as visitors' connections say. */
-    let here = publicUrl;
+    let here = parts.publicUrl;
     const kept = new Map<string, Rendering>();
     const running = new Map<string, Promise<Rendering>>();
 
-    const render = async (path: string, locale: Locale, theme: string): Promise<Rendering> => {
+    const render = async (path: string, locale: Locale, theme: string, origin: string): Promise<Rendering> => {
       const { renderPage } = await load();
       const at = Date.now();
       // As a visitor without a session asks, without the way over the network and its proxies.
       const page = await renderPage({
         path,
         locale,
-        origin: publicUrl,
+        origin,
         sdkPackage,
         fetch: (_url, init) => fetch(new URL('/graphql', here), init),
       });
@@ -106,11 +106,12 @@ export function createServedPages({ root, publicUrl, sdkPackage, log }: ServedPa
     };
 
     const find = async (path: string, locale: Locale, theme: string): Promise<Rendering | null> => {
-      const name = `${path} ${locale} ${theme}`;
+      const origin = parts.publicUrl;
+      const name = `${path} ${locale} ${theme} ${origin}`;
       const last = kept.get(name);
       const ageMs = last === undefined ? Number.POSITIVE_INFINITY : performance.now() - last.at;
       if (last !== undefined && ageMs < freshMs) return last;
-      const next = renew(name, () => render(path, locale, theme)).catch((error: unknown) => {
+      const next = renew(name, () => render(path, locale, theme, origin)).catch((error: unknown) => {
         log.warn(describeError(error), 'a public page could not be rendered');
         return null;
       });
@@ -120,7 +121,7 @@ export function createServedPages({ root, publicUrl, sdkPackage, log }: ServedPa
 
     return async (request: FastifyRequest): Promise<ServedHtml | null> => {
       const cookie = request.headers.cookie ?? null;
-      if (cookieValue(cookie, session) !== null) return null;
+      if (cookieValue(cookie, cookieNames(parts.publicUrl).session) !== null) return null;
       const [path = '/'] = request.url.split('?');
       try {
         here = localAddress(request) ?? here;

@@ -16,7 +16,8 @@ interface MismatchMailDeps {
   /** Sends immediately; throws on failure. */
   deliverMail: (mail: Mail) => Promise<void>;
   /** The page on which operators review and close mismatches. */
-  booksUrl: string;
+  /** Read for each mail. */
+  readonly booksUrl: string;
   log: Pick<Log, 'warn'>;
 }
 
@@ -38,7 +39,7 @@ const maxListed = 20;
 const sendersLock = 7_305_120;
 
 export function createMismatchMails(deps: MismatchMailDeps): MismatchMails {
-  const { pool, deliverMail, booksUrl, log } = deps;
+  const { pool, deliverMail, log } = deps;
 
   const attempt = async (mail: Mail): Promise<boolean> => {
     try {
@@ -76,7 +77,7 @@ export function createMismatchMails(deps: MismatchMailDeps): MismatchMails {
       [operator.id],
     );
     const locale = operator.locale === 'vi' ? 'vi' : 'en';
-    const sent = await attempt(mismatchMail({ to: operator.email, locale, mismatches: due, booksUrl }));
+    const sent = await attempt(mismatchMail({ to: operator.email, locale, mismatches: due, booksUrl: deps.booksUrl }));
     await client.query(
       `UPDATE model_mismatch_mail
           SET tries = tries + 1, state = CASE WHEN $3 THEN 'sent' WHEN tries + 1 < $4 THEN 'due' ELSE 'failed' END

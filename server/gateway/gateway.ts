@@ -29,7 +29,7 @@ export interface GatewayParts extends EdgeParts, SocketParts, ModelsParts, Count
   estimate: Estimator;
   tracer: ModelRouteParts['tracer'];
   /** `{PUBLIC_URL}/api`. */
-  baseUrl: string;
+  readonly baseUrl: string;
 }
 
 const known: [RegExp, string][] = [
@@ -53,7 +53,7 @@ const notOffered =
   /^\/api\/v1\/((?:activity|alpha|analytics|assistants|audio|auth|benchmarks|byok|completions|containers|conversations|datasets|endpoints|evals|fine_tuning|guardrails|images|interns|keys|moderations|observability|organization|presets|providers|realtime|rerank|skills|threads|uploads|vector_stores|videos|workspaces)(?:\/|$)|generation\/feedback$)/;
 
 export function registerGateway(app: FastifyInstance, parts: GatewayParts): void {
-  const { refusals, baseUrl } = parts;
+  const { refusals } = parts;
   void app.register(
     async (scope) => {
       allowOtherOrigins(scope);
@@ -69,7 +69,7 @@ export function registerGateway(app: FastifyInstance, parts: GatewayParts): void
       registerMessageBatches(scope, parts.batches);
       registerOpenaiBatches(scope, parts.batches);
       registerProbes(scope);
-      registerMissing(scope, refusals, baseUrl);
+      registerMissing(scope, parts);
     },
     { prefix: '/api' },
   );
@@ -87,7 +87,8 @@ function registerProbes(scope: FastifyInstance): void {
 }
 
 /** Unknown paths are answered before a body is read, with or without a key. */
-function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: string): void {
+function registerMissing(scope: FastifyInstance, parts: Pick<GatewayParts, 'refusals' | 'baseUrl'>): void {
+  const { refusals } = parts;
   const answer = (request: FastifyRequest, response: FastifyReply): FastifyReply => {
     if (isPreflight(request)) return answerPreflight(request, response);
     const path = request.url.split('?', 1)[0] ?? '';
@@ -101,15 +102,15 @@ function registerMissing(scope: FastifyInstance, refusals: Refusals, baseUrl: st
             'content-type': 'text/html; charset=utf-8',
             'content-security-policy': "default-src 'none'",
           })
-          .send(missingVersionPage(baseUrl));
+          .send(missingVersionPage(parts.baseUrl));
       case 'messages':
         return reply(
           response,
           protocol,
-          refusals.notFound(`The base URL must end in /v1 for this client: ${baseUrl}/v1`),
+          refusals.notFound(`The base URL must end in /v1 for this client: ${parts.baseUrl}/v1`),
         );
       case 'twice': {
-        const meant = protocol === 'messages' ? baseUrl : `${baseUrl}/v1`;
+        const meant = protocol === 'messages' ? parts.baseUrl : `${parts.baseUrl}/v1`;
         return reply(
           response,
           protocol,

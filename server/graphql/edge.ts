@@ -67,8 +67,8 @@ export interface GraphqlOptions {
   history?: Pick<History, 'reader'>;
   domains: Domains;
   production: boolean;
-  /** The public address, without a trailing slash. Browsers must send it as origin. */
-  publicUrl: string;
+  /** The public address, without a trailing slash; read for each request. Browsers must send it as origin. */
+  readonly publicUrl: string;
   log: GraphqlLog;
   /** Whether the event loop is late: operations are refused then, before any model request is. Absent: never. */
   isLate?: () => boolean;
@@ -85,7 +85,7 @@ export interface GraphqlOptions {
  * preflight, and also checks the origin that a browser sends. In production, GET shows nothing. Returns the schema.
  */
 export async function registerGraphql(app: FastifyInstance, options: GraphqlOptions): Promise<GraphQLSchema> {
-  const { prisma, db, domains, production, publicUrl, log, isLate = () => false, rates = defaultRates } = options;
+  const { prisma, db, domains, production, log, isLate = () => false, rates = defaultRates } = options;
   const { identifyAgainMs = defaultIdentifyAgainMs } = options;
   const schema = buildSchema();
   const costs = createRates(rates.cost);
@@ -97,7 +97,6 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
   const shares = createShares({ connections: db.options.max });
   const engine = createEngine({ schema, production, limits: options.limits ?? defaultLimits, costs, log });
   const readHistory = options.history?.reader ?? (() => ({ query: db.query.bind(db), ageMs: null }));
-  const origin = new URL(publicUrl).origin;
 
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -139,7 +138,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         return refuse(request, reply, 400, 'BAD_REQUEST', 'The body is not UTF-8.');
       }
       // Browsers send only cookies by themselves; a request with a token cannot be forged by another site.
-      if (request.headers.authorization === undefined && isForeign(request, origin)) {
+      if (request.headers.authorization === undefined && isForeign(request, new URL(options.publicUrl).origin)) {
         return refuse(request, reply, 403, 'CROSS_SITE', 'This request comes from another site.');
       }
       const caller = callerOf(request);
@@ -167,7 +166,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
         db: shares.pool(db, subject),
         history: shares.history(readHistory(), subject),
         domains,
-        publicUrl,
+        publicUrl: options.publicUrl,
         signal: gone.signal,
         reports,
         work: createWork(subject, turns),
@@ -176,7 +175,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       await turns.next(subject);
       const answer = await running(subject, async () =>
         engine.fetch(
-          new engine.fetchAPI.Request(`${publicUrl}/graphql`, {
+          new engine.fetchAPI.Request(`${options.publicUrl}/graphql`, {
             method: 'POST',
             headers: { 'content-type': 'application/json', accept: request.headers.accept ?? 'application/json' },
             body: text,

@@ -94,7 +94,7 @@ export interface NoticeDeps extends Pick<TellerDeps, 'recordEvent'>, Pick<CauseD
   /** Whether Slack and Discord may be anywhere: tests play them. */
   allowAnyHost?: boolean;
   /** The public address, without a trailing slash. */
-  publicUrl: string;
+  readonly publicUrl: string;
   log: Pick<Log, 'warn'>;
   now?: () => Date;
 }
@@ -148,7 +148,14 @@ export function createNotices(deps: NoticeDeps) {
   const { pool, seal, log } = deps;
   const { now = () => new Date() } = deps;
   const messengers = createMessengers(deps.messengers);
-  const outbox = createOutbox({ ...deps, messengers });
+  const outbox = createOutbox({
+    ...deps,
+    messengers,
+    // Not spread: it may change.
+    get publicUrl() {
+      return deps.publicUrl;
+    },
+  });
   let wake = (): void => undefined;
   const teller = createTeller({ recordEvent: deps.recordEvent, now, onDue: () => wake() });
   const causes = createCauses({ ...deps, teller });

@@ -31,7 +31,8 @@ export interface OutboxDeps {
   messengers: Messengers;
   seal: SecretSeal;
   /** The public address, without a trailing slash. */
-  publicUrl: string;
+  /** Read for each notice. */
+  readonly publicUrl: string;
   log: Pick<Log, 'warn'>;
 }
 

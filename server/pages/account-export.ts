@@ -6,7 +6,7 @@ import { exportAccount } from '../accounts/export.ts';
 import { createLoopTurns } from '../shared/loop-turns.ts';
 import { goneLink, isStillOpen } from './link-access.ts';
 import { type LinkLimits, tryAgain } from './link-limits.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
+import { createSignedLinks, deadLink, type LinkBase, linkHeaders, type SignedLinks } from './signed-links.ts';
 
 /** The export of an account as lines of JSON, behind a signed link; streamed, whatever its size. */
 
@@ -18,8 +18,8 @@ const validMs = 15 * 60_000;
 const maxRunning = 4;
 const busyRetryAfterS = 10;
 
-export function createExportLinks(options: { secretKey: Buffer; publicUrl: string }): ExportLinks {
-  return createSignedLinks({ ...options, purpose: 'export', path, validMs, contents: z.uuid() });
+export function createExportLinks(base: LinkBase): ExportLinks {
+  return createSignedLinks(base, { purpose: 'export', path, validMs, contents: z.uuid() });
 }
 
 export function registerExport(

@@ -7,7 +7,7 @@ import { chooseLocale } from '../shared/page.ts';
 import { goneLink, isStillOpen } from './link-access.ts';
 import type { LinkLimits } from './link-limits.ts';
 import { sendCsv } from './papers/receipts.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
+import { createSignedLinks, deadLink, type LinkBase, linkHeaders, type SignedLinks } from './signed-links.ts';
 
 /** The closed months as CSV for an accountant, behind a signed link that operators make. */
 
@@ -18,8 +18,8 @@ const path = '/downloads/books.csv';
 const validMs = 15 * 60_000;
 const contentsShape = /^(closed_months|(journal|papers|advances) 20\d\d-(0[1-9]|1[0-2]))$/;
 
-export function createBooksLinks(options: { secretKey: Buffer; publicUrl: string }): BooksLinks {
-  return createSignedLinks({ ...options, purpose: 'books', path, validMs, contents: z.string().regex(contentsShape) });
+export function createBooksLinks(base: LinkBase): BooksLinks {
+  return createSignedLinks(base, { purpose: 'books', path, validMs, contents: z.string().regex(contentsShape) });
 }
 
 export function registerBooks(

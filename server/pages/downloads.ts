@@ -13,7 +13,7 @@ import { csvLine } from '../shared/csv.ts';
 import { createLoopTurns } from '../shared/loop-turns.ts';
 import { goneLink, isStillOpen } from './link-access.ts';
 import { type LinkLimits, tryAgain } from './link-limits.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from './signed-links.ts';
+import { createSignedLinks, deadLink, type LinkBase, linkHeaders, type SignedLinks } from './signed-links.ts';
 
 /**
  * The ledger as CSV, behind a signed link. The answer is streamed page by page, whatever its size: the newest first, then
@@ -48,8 +48,8 @@ const contents = z.object({
   sessions: z.array(z.string()).nullable().default(null),
 });
 
-export function createLedgerDownloads(options: { secretKey: Buffer; publicUrl: string }): LedgerDownloads {
-  return createSignedLinks({ ...options, purpose: 'download', path, validMs, contents });
+export function createLedgerDownloads(base: LinkBase): LedgerDownloads {
+  return createSignedLinks(base, { purpose: 'download', path, validMs, contents });
 }
 
 /** Entries per page: a slow reader holds a page, never the whole ledger or a connection. */

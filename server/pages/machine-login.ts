@@ -10,7 +10,8 @@ type Fields = Record<string, unknown>;
 
 export function registerMachineLogin(
   app: FastifyInstance,
-  { logins, publicUrl, isLate }: { logins: MachineLogins; publicUrl: string; isLate: () => boolean },
+  /** The logins and the address are read for each question: they follow the public address. */
+  parts: { readonly logins: MachineLogins; readonly publicUrl: string; isLate: () => boolean },
 ): void {
   void app.register(
     async (scope) => {
@@ -21,11 +22,12 @@ export function registerMachineLogin(
       );
       scope.addHook('onRequest', async (_request, reply) => {
         void reply.headers({ 'cache-control': 'no-store', pragma: 'no-cache' });
-        if (isLate()) return refuse(reply, 503, 'temporarily_unavailable', 'Try again in a moment.', lateRetryAfterS);
+        if (parts.isLate())
+          return refuse(reply, 503, 'temporarily_unavailable', 'Try again in a moment.', lateRetryAfterS);
       });
 
       scope.post('/code', async (request, reply) => {
-        const begun = await logins.begin({ machine: textOf(request.body, 'machine'), ip: request.ip });
+        const begun = await parts.logins.begin({ machine: textOf(request.body, 'machine'), ip: request.ip });
         if (begun.kind === 'throttled')
           return refuse(
             reply,
@@ -34,7 +36,7 @@ export function registerMachineLogin(
             `Too many codes for this network; try again in ${begun.retryAfterS} s.`,
             begun.retryAfterS,
           );
-        const page = `${publicUrl}/device`;
+        const page = `${parts.publicUrl}/device`;
         return reply.send({
           device_code: begun.deviceCode,
           user_code: begun.userCode,
@@ -48,7 +50,7 @@ export function registerMachineLogin(
       scope.post('/token', async (request, reply) => {
         if (textOf(request.body, 'grant_type') !== grantType)
           return refuse(reply, 400, 'unsupported_grant_type', `grant_type must be ${grantType}.`);
-        const outcome = await logins.fetchKey(textOf(request.body, 'device_code'));
+        const outcome = await parts.logins.fetchKey(textOf(request.body, 'device_code'));
         switch (outcome.kind) {
           case 'key':
             return reply.send({ access_token: outcome.secret, token_type: 'Bearer', key_name: outcome.name });
@@ -69,7 +71,7 @@ export function registerMachineLogin(
 
       scope.post('/revoke', async (request, reply) => {
         const bearer = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
-        switch (bearer === undefined ? 'unknown' : await logins.endKey(bearer)) {
+        switch (bearer === undefined ? 'unknown' : await parts.logins.endKey(bearer)) {
           case 'ended':
             return reply.send({ revoked: true });
           case 'unknown':

@@ -11,17 +11,18 @@ interface ProviderRoute {
 
 export function registerSignInWith(
   app: FastifyInstance,
-  { people, publicUrl }: { people: Pick<People, 'startWith' | 'finishWith'>; publicUrl: string },
+  /** Both are read for each visit: they follow the public address. */
+  parts: { readonly people: Pick<People, 'startWith' | 'finishWith'>; readonly publicUrl: string },
 ): void {
   app.get<ProviderRoute>(`${providerPath}/:provider`, async (request, reply) => {
     const next = pageIn(request.query.next);
-    const outcome = await people.startWith({ provider: request.params.provider, next }, callerOf(request));
-    return answer(reply, outcome, publicUrl);
+    const outcome = await parts.people.startWith({ provider: request.params.provider, next }, callerOf(request));
+    return answer(reply, outcome, parts.publicUrl);
   });
   app.get<ProviderRoute>(`${providerPath}/callback/:provider`, async (request, reply) => {
     const query = request.url.split('?')[1] ?? '';
-    const outcome = await people.finishWith({ provider: request.params.provider, query }, callerOf(request));
-    return answer(reply, outcome, publicUrl);
+    const outcome = await parts.people.finishWith({ provider: request.params.provider, query }, callerOf(request));
+    return answer(reply, outcome, parts.publicUrl);
   });
 }
 

@@ -21,17 +21,25 @@ export interface SignedLink {
 /** Longer texts are refused before they are parsed. */
 const maxGrantLength = 4_096;
 
-export function createSignedLinks<Contents>(options: {
+/** What all links share. */
+export interface LinkBase {
   secretKey: Buffer;
-  publicUrl: string;
-  /** The purpose of the links: a grant of one purpose opens no other. */
-  purpose: string;
-  path: string;
-  validMs: number;
-  contents: z.ZodType<Contents>;
-}): SignedLinks<Contents> {
-  const { publicUrl, path, validMs } = options;
-  const key = Buffer.from(hkdfSync('sha256', options.secretKey, '', `steyg ${options.purpose}`, 32));
+  /** Read for each link: operators change it while the service runs. */
+  readonly publicUrl: string;
+}
+
+export function createSignedLinks<Contents>(
+  base: LinkBase,
+  options: {
+    /** The purpose of the links: a grant of one purpose opens no other. */
+    purpose: string;
+    path: string;
+    validMs: number;
+    contents: z.ZodType<Contents>;
+  },
+): SignedLinks<Contents> {
+  const { path, validMs } = options;
+  const key = Buffer.from(hkdfSync('sha256', base.secretKey, '', `steyg ${options.purpose}`, 32));
   const sign = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
   const shape = z.object({ contents: z.unknown(), holder: z.string(), until: z.number() });
   return {
@@ -39,7 +47,7 @@ export function createSignedLinks<Contents>(options: {
       const until = Date.now() + validMs;
       const payload = Buffer.from(JSON.stringify({ contents, holder, until })).toString('base64url');
       const grant = `${payload}.${sign(payload).toString('base64url')}`;
-      return { url: `${publicUrl}${path}?grant=${grant}`, expiresAt: new Date(until) };
+      return { url: `${base.publicUrl}${path}?grant=${grant}`, expiresAt: new Date(until) };
     },
     open(grant) {
       if (typeof grant !== 'string' || grant.length > maxGrantLength) return null;

@@ -34,8 +34,8 @@ export interface OrderMailDeps {
   deliverMail: (mail: Mail) => Promise<void>;
   formatUsd: (amount: bigint) => string;
   bank: BankAccount | null;
-  /** The public address, without a trailing slash. */
-  publicUrl: string;
+  /** The public address, without a trailing slash; read for each mail. */
+  readonly publicUrl: string;
   log: Pick<Log, 'warn'>;
   /** Milliseconds since the epoch. */
   now?: () => number;

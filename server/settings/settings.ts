@@ -5,10 +5,17 @@ import { appendAudit } from '../shared/audit.ts';
 import type { Seal, SealedPlace } from '../shared/seal.ts';
 import { type GroupEntry, type SettingGroup, settingGroups, storableSettings } from './table.ts';
 
+/** Where people and programs reach the service, without a trailing slash; to be read at each use. */
+export interface PublicAddress {
+  readonly publicUrl: string;
+}
+
 /** The settings in force: the environment's, and below it what operators stored. */
 export interface OperatorSettings {
   /** The configuration in force now. Read it at each use: a change takes effect without a restart. */
   readonly config: Config;
+  /** The public address in force now. */
+  readonly address: PublicAddress;
   /** Reads what is stored anew: at the start, and when any process changed it. */
   load(): Promise<void>;
   group(name: SettingGroup): readonly SettingState[];
@@ -137,6 +144,11 @@ export function createOperatorSettings({
   return {
     get config() {
       return config;
+    },
+    address: {
+      get publicUrl() {
+        return config.publicUrl;
+      },
     },
     load: reload,
     group: (name) => settingGroups[name].settings.map((entry) => stateOf(entry.name, entry.kind === 'secret')),

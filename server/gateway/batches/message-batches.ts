@@ -42,7 +42,8 @@ export interface MessageBatchParts {
   refusals: Refusals;
   catalog: Pick<Catalog, 'upstream'>;
   router: Pick<Router, 'reach'>;
-  baseUrl: string;
+  /** The address whose path ends in `/api`; read for each answer. */
+  readonly baseUrl: string;
   log: Log;
 }
 
@@ -58,12 +59,12 @@ const requestLimits = { maxDepth: 128, maxValues: 100_000, refuseDuplicates: tru
 const customIds = /^[a-zA-Z0-9_-]{1,64}$/;
 
 export function registerMessageBatches(app: FastifyInstance, parts: MessageBatchParts): void {
-  const { store, calls, keeper, accept, read, standing, slots, refusals, baseUrl, log } = parts;
+  const { store, calls, keeper, accept, read, standing, slots, refusals, log } = parts;
   const reads = { config: { protocol: 'messages', authenticate: 'now' } } as const;
   const url = '/v1/messages/batches';
   let reading = 0;
 
-  const present = (batch: VendorBatch) => presentMessageBatch(batch, baseUrl);
+  const present = (batch: VendorBatch) => presentMessageBatch(batch, parts.baseUrl);
 
   /** The batch of the address, if it is the caller's. Another's is not there. */
   const named = async (request: FastifyRequest): Promise<VendorBatch> => {

@@ -84,11 +84,11 @@ export type RefusalName =
 /** Public addresses in the sentences. */
 export interface Pointers {
   /** The page on which budget is bought. */
-  topUpUrl: string;
+  readonly topUpUrl: string;
   /** The status page. */
-  statusUrl: string;
+  readonly statusUrl: string;
   /** Below it each refusal has a page by its name. */
-  errorsUrl: string;
+  readonly errorsUrl: string;
 }
 
 /** Figures of a budget refusal. Decimal USD strings. */
@@ -433,14 +433,14 @@ const limitRefusals = {
 };
 
 /** The prepaid budget. */
-const budgetRefusals = (topUpUrl: string) => ({
+const budgetRefusals = (at: Pick<Pointers, 'topUpUrl'>) => ({
   budgetExhausted: (figures: BudgetFigures): Refusal => ({
     name: 'budget_exhausted',
     status: 402,
     code: 'insufficient_quota',
     final: true,
     extra: budgetExtra(figures),
-    message: `The prepaid budget is used up or has expired; top up at ${topUpUrl} and the same API key works again.`,
+    message: `The prepaid budget is used up or has expired; top up at ${at.topUpUrl} and the same API key works again.`,
   }),
   budgetShort: (figures: BudgetFigures): Refusal => ({
     name: 'budget_short',
@@ -450,7 +450,7 @@ const budgetRefusals = (topUpUrl: string) => ({
     extra: budgetExtra(figures),
     message:
       `The remaining budget of ${figures.balanceUsd} USD does not cover this request, which needs at least ${figures.requiredUsd ?? 'more'} USD; ` +
-      `top up at ${topUpUrl} or send less context.${sentenceOfBound(figures)}`,
+      `top up at ${at.topUpUrl} or send less context.${sentenceOfBound(figures)}`,
   }),
   budgetReserved: (figures: BudgetFigures): Refusal => ({
     name: 'budget_reserved',
@@ -476,67 +476,67 @@ const budgetRefusals = (topUpUrl: string) => ({
     message:
       `${held.heldUsd} USD of the budget are held by ${held.count === 1 ? `the batch ${held.names[0]}` : `${held.count} batches of this account (${held.names.join(', ')}${held.count > held.names.length ? ', …' : ''})`}, ` +
       `which can run until ${held.endAt}; ${figures.balanceUsd} USD are free, and this request needs at least ${figures.requiredUsd ?? 'more'} USD. ` +
-      `Cancel a batch or wait for its end, or top up at ${topUpUrl}: the same API key works again then.${sentenceOfBound(figures)}`,
+      `Cancel a batch or wait for its end, or top up at ${at.topUpUrl}: the same API key works again then.${sentenceOfBound(figures)}`,
   }),
   budgetUsedUp: (): Refusal => ({
     name: 'budget_exhausted',
     status: 402,
     code: 'insufficient_quota',
     final: true,
-    message: `The prepaid budget was used up while the model was still reasoning; top up at ${topUpUrl} and the same API key works again.`,
+    message: `The prepaid budget was used up while the model was still reasoning; top up at ${at.topUpUrl} and the same API key works again.`,
   }),
 });
 
 /** The state of this service. */
-const serviceRefusals = (seeStatus: string) => ({
+const serviceRefusals = (seeStatus: () => string) => ({
   unavailable: (): Refusal => ({
     name: 'unavailable',
     status: 503,
     code: 'server_error',
     retryAfterS: 2,
-    message: `The service cannot check budgets at the moment, so it takes no requests. ${seeStatus}`,
+    message: `The service cannot check budgets at the moment, so it takes no requests. ${seeStatus()}`,
   }),
   budgetUnknown: (): Refusal => ({
     name: 'unavailable',
     status: 503,
     code: 'server_error',
-    message: `The service cannot check budgets at the moment, so this answer ends here; whether there is more budget is not known. ${seeStatus}`,
+    message: `The service cannot check budgets at the moment, so this answer ends here; whether there is more budget is not known. ${seeStatus()}`,
   }),
   overloaded: (): Refusal => ({
     name: 'overloaded',
     status: 503,
     code: 'server_error',
     retryAfterS: 2,
-    message: `This server cannot keep up at the moment; try again. ${seeStatus}`,
+    message: `This server cannot keep up at the moment; try again. ${seeStatus()}`,
   }),
   draining: (): Refusal => ({
     name: 'draining',
     status: 503,
     code: 'server_error',
     retryAfterS: 1,
-    message: `This server is restarting; try again. ${seeStatus}`,
+    message: `This server is restarting; try again. ${seeStatus()}`,
   }),
   internal: (): Refusal => ({
     name: 'internal',
     status: 500,
     code: 'server_error',
-    message: `Something went wrong on our side. ${seeStatus}`,
+    message: `Something went wrong on our side. ${seeStatus()}`,
   }),
 });
 
 /** The model's vendor. */
-const upstreamRefusals = (seeStatus: string) => ({
+const upstreamRefusals = (seeStatus: () => string) => ({
   upstreamUnreachable: (): Refusal => ({
     name: 'upstream_unreachable',
     status: 502,
     code: 'upstream_error',
-    message: `The model's upstream could not be reached. ${seeStatus}`,
+    message: `The model's upstream could not be reached. ${seeStatus()}`,
   }),
   upstreamError: (): Refusal => ({
     name: 'upstream_error',
     status: 502,
     code: 'upstream_error',
-    message: `The model's upstream failed. ${seeStatus}`,
+    message: `The model's upstream failed. ${seeStatus()}`,
   }),
   upstreamRefused: (status: number): Refusal => ({
     name: 'upstream_refused',
@@ -556,7 +556,7 @@ const upstreamRefusals = (seeStatus: string) => ({
     status: 503,
     messagesStatus: 529,
     code: 'upstream_overloaded',
-    message: `The model's upstream is overloaded${retryAfterS === undefined ? '' : ` and asks to wait for ${retryAfterS} seconds`}. ${seeStatus}`,
+    message: `The model's upstream is overloaded${retryAfterS === undefined ? '' : ` and asks to wait for ${retryAfterS} seconds`}. ${seeStatus()}`,
     ...(retryAfterS === undefined ? {} : { retryAfterS }),
   }),
   upstreamUnavailable: (): Refusal => ({
@@ -564,25 +564,25 @@ const upstreamRefusals = (seeStatus: string) => ({
     status: 503,
     code: 'upstream_unavailable',
     retryAfterS: 30,
-    message: `The model is not available at the moment. ${seeStatus}`,
+    message: `The model is not available at the moment. ${seeStatus()}`,
   }),
   upstreamTimeout: (): Refusal => ({
     name: 'upstream_timeout',
     status: 504,
     code: 'upstream_timeout',
-    message: `The model's upstream did not answer in time. ${seeStatus}`,
+    message: `The model's upstream did not answer in time. ${seeStatus()}`,
   }),
   upstreamCut: (): Refusal => ({
     name: 'upstream_cut',
     status: 502,
     code: 'upstream_error',
-    message: `The model's upstream ended the answer before it was complete. ${seeStatus}`,
+    message: `The model's upstream ended the answer before it was complete. ${seeStatus()}`,
   }),
   upstreamStalled: (): Refusal => ({
     name: 'upstream_stalled',
     status: 504,
     code: 'upstream_timeout',
-    message: `The model's upstream stopped sending in the middle of the answer. ${seeStatus}`,
+    message: `The model's upstream stopped sending in the middle of the answer. ${seeStatus()}`,
   }),
   /** Embeddings, which are charged all the same: sending the request again would be charged again. */
   vectorsTooLarge: (): Refusal => ({
@@ -604,28 +604,34 @@ const upstreamRefusals = (seeStatus: string) => ({
   }),
 });
 
-/** Builds the refusals, once per process, because the sentences contain the public addresses. */
-export function createRefusals({ topUpUrl, statusUrl, errorsUrl }: Pointers) {
-  const seeStatus = `See ${statusUrl} for the current state of every model.`;
+/** Builds the refusals, once per process. Their sentences read the public addresses at each use: operators change them. */
+export function createRefusals(at: Pointers) {
+  const seeStatus = () => `See ${at.statusUrl} for the current state of every model.`;
   const makers = {
     ...keyRefusals,
     ...shapeRefusals,
     ...limitRefusals,
-    ...budgetRefusals(topUpUrl),
+    ...budgetRefusals(at),
     ...serviceRefusals(seeStatus),
     ...upstreamRefusals(seeStatus),
   };
-  /** The status page, for sentences of `wire/`. */
-  return { statusUrl, ...withPages(makers, errorsUrl) };
+  const paged = withPages(makers, at);
+  return {
+    ...paged,
+    /** The status page, for sentences of `wire/`. */
+    get statusUrl() {
+      return at.statusUrl;
+    },
+  };
 }
 
 /** Each refusal with the address of its page. */
-function withPages<Makers extends object>(makers: Makers, errorsUrl: string): Makers {
+function withPages<Makers extends object>(makers: Makers, at: Pick<Pointers, 'errorsUrl'>): Makers {
   const paged = Object.entries(makers).map(([key, make]: [string, (...figures: unknown[]) => Refusal]) => [
     key,
     (...figures: unknown[]): Refusal => {
       const refusal = make(...figures);
-      return { ...refusal, docUrl: `${errorsUrl}/${refusal.name}` };
+      return { ...refusal, docUrl: `${at.errorsUrl}/${refusal.name}` };
     },
   ]);
   return Object.fromEntries(paged) as Makers;

@@ -24,9 +24,9 @@ export interface Documentation {
 }
 
 export interface DocsParts {
-  /** The public address, without a trailing slash. */
-  publicUrl: string;
-  /** Called with the first request for a page. */
+  /** The public address, without a trailing slash; read for each page. */
+  readonly publicUrl: string;
+  /** Called with the first request for a page, and again when the public address has changed. */
   documentation: () => Documentation;
   seller: () => Promise<PageSeller>;
   demonstration?: () => boolean;
@@ -38,10 +38,14 @@ interface Asked {
 }
 
 export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
-  const { publicUrl, seller } = parts;
-  let made: ReturnType<typeof makeDocs> | null = null;
+  const { seller } = parts;
+  let made: { publicUrl: string; docs: ReturnType<typeof makeDocs> } | null = null;
   /** A server that nobody asks for its documentation makes none: the schema alone is ten thousand lines. */
-  const docs = () => (made ??= makeDocs(parts.documentation(), publicUrl));
+  const docs = () => {
+    const { publicUrl } = parts;
+    if (made?.publicUrl !== publicUrl) made = { publicUrl, docs: makeDocs(parts.documentation(), publicUrl) };
+    return made.docs;
+  };
 
   /** Sends the page that `make` returns; null: there is none. */
   const page = async (
@@ -75,7 +79,7 @@ export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
       .headers({ 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' })
       .send(content);
 
-  app.get<Asked>('/docs', (request, reply) => page(request, reply, (locale) => overview(locale, publicUrl)));
+  app.get<Asked>('/docs', (request, reply) => page(request, reply, (locale) => overview(locale, parts.publicUrl)));
   app.get<Asked>('/docs/errors', (request, reply) =>
     page(request, reply, (locale) => errorList(docs().errors, locale)),
   );

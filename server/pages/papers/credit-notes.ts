@@ -8,7 +8,7 @@ import type { Refunds } from '../../plans/refunds.ts';
 import { chooseLocale } from '../../shared/page.ts';
 import { goneLink, isStillOpen } from '../link-access.ts';
 import type { LinkLimits } from '../link-limits.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from '../signed-links.ts';
+import { createSignedLinks, deadLink, type LinkBase, linkHeaders, type SignedLinks } from '../signed-links.ts';
 import { creditNoteCsv, creditNotePaper, type PrintedCreditNote } from './credit-note-paper.ts';
 import type { PdfPress } from './pdf.ts';
 import { sendCsv, sendPdf } from './receipts.ts';
@@ -21,8 +21,8 @@ export type CreditNoteLinks = SignedLinks<string>;
 const path = '/downloads/credit-note';
 const validMs = 60 * 60_000;
 
-export function createCreditNoteLinks(options: { secretKey: Buffer; publicUrl: string }): CreditNoteLinks {
-  return createSignedLinks({ ...options, purpose: 'credit-note', path, validMs, contents: z.uuid() });
+export function createCreditNoteLinks(base: LinkBase): CreditNoteLinks {
+  return createSignedLinks(base, { purpose: 'credit-note', path, validMs, contents: z.uuid() });
 }
 
 export interface CreditNoteParts {

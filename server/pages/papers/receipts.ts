@@ -9,7 +9,7 @@ import { BusyThreadError } from '../../runtime/thread.ts';
 import { chooseLocale } from '../../shared/page.ts';
 import { goneLink, isStillOpen } from '../link-access.ts';
 import { type LinkLimits, tryAgain } from '../link-limits.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from '../signed-links.ts';
+import { createSignedLinks, deadLink, type LinkBase, linkHeaders, type SignedLinks } from '../signed-links.ts';
 import type { Paper } from './paper.ts';
 import type { PdfPress } from './pdf.ts';
 import { receiptPage, receiptPolicy } from './receipt-page.ts';
@@ -28,8 +28,8 @@ const path = '/downloads/receipt';
 const validMs = 60 * 60_000;
 
 /** Links to receipts, by order. */
-export function createReceiptLinks(options: { secretKey: Buffer; publicUrl: string }): ReceiptLinks {
-  return createSignedLinks({ ...options, purpose: 'receipt', path, validMs, contents: z.uuid() });
+export function createReceiptLinks(base: LinkBase): ReceiptLinks {
+  return createSignedLinks(base, { purpose: 'receipt', path, validMs, contents: z.uuid() });
 }
 
 export interface ReceiptParts {

@@ -7,7 +7,7 @@ import { isMonth, type Statements } from '../../plans/papers/statements.ts';
 import { chooseLocale } from '../../shared/page.ts';
 import { goneLink, isStillOpen } from '../link-access.ts';
 import type { LinkLimits } from '../link-limits.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from '../signed-links.ts';
+import { createSignedLinks, deadLink, type LinkBase, linkHeaders, type SignedLinks } from '../signed-links.ts';
 import type { PdfPress } from './pdf.ts';
 import { sendCsv, sendPdf } from './receipts.ts';
 import { statementCsv, statementPaper } from './statement-paper.ts';
@@ -23,8 +23,8 @@ const path = '/downloads/statement';
 const validMs = 60 * 60_000;
 const contents = z.object({ accountId: z.uuid(), month: z.string().refine(isMonth) });
 
-export function createStatementLinks(options: { secretKey: Buffer; publicUrl: string }): StatementLinks {
-  return createSignedLinks({ ...options, purpose: 'statement', path, validMs, contents });
+export function createStatementLinks(base: LinkBase): StatementLinks {
+  return createSignedLinks(base, { purpose: 'statement', path, validMs, contents });
 }
 
 export interface StatementParts {

@@ -31,8 +31,8 @@ export interface PricingParts {
   catalog: Pick<Catalog, 'list'>;
   uptime: Pick<Uptime, 'report'>;
   seller: () => Promise<PageSeller>;
-  /** The public address, without a trailing slash. */
-  publicUrl: string;
+  /** The public address, without a trailing slash; read for each page. */
+  readonly publicUrl: string;
   /** Limits of searches and comparisons, which are made for each request. */
   limits: LinkLimits;
   /** Whether bank account and plans are made up. */
@@ -68,7 +68,6 @@ Sitemap: ${publicUrl}/sitemap.xml
 `;
 
 export function registerPricing(app: FastifyInstance, parts: PricingParts): void {
-  const { publicUrl } = parts;
   const current = remembered(() => readPriceList(parts), { freshMs: parts.freshMs ?? defaultFreshMs });
 
   const send = async (
@@ -79,7 +78,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
   ) => {
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
     const demonstration = parts.demonstration ?? false;
-    const address: PageAddress = { origin: publicUrl, locale, demonstration, seller: null };
+    const address: PageAddress = { origin: parts.publicUrl, locale, demonstration, seller: null };
     void reply.type('text/html; charset=utf-8').headers({
       'content-security-policy': pricingPolicy,
       'referrer-policy': 'no-referrer',
@@ -101,7 +100,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
 
   const whole = renderOnce((list: SoldNow, locale: Locale) =>
     pricingPage(list, {
-      origin: publicUrl,
+      origin: parts.publicUrl,
       locale,
       demonstration: parts.demonstration ?? false,
       seller: list.seller,
@@ -130,7 +129,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     }),
   );
 
-  app.get('/robots.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(robots(publicUrl)));
+  app.get('/robots.txt', (_request, reply) => reply.type('text/plain; charset=utf-8').send(robots(parts.publicUrl)));
 
   app.get('/sitemap.xml', async (request, reply) => {
     void reply.type('application/xml; charset=utf-8');
@@ -147,10 +146,10 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
         '/status',
         '/api/docs',
       ];
-      return reply.header('cache-control', 'public, max-age=300').send(sitemap(publicUrl, paths));
+      return reply.header('cache-control', 'public, max-age=300').send(sitemap(parts.publicUrl, paths));
     } catch (error) {
       requestLog(request).warn(describeError(error), 'the site map could not be made');
-      return reply.code(503).header('retry-after', '5').send(sitemap(publicUrl, []));
+      return reply.code(503).header('retry-after', '5').send(sitemap(parts.publicUrl, []));
     }
   });
 }

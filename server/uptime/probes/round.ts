@@ -10,8 +10,8 @@ import { probeAll } from './prober.ts';
 export interface ProbeRoundDeps {
   uptime: Pick<Uptime, 'models' | 'record' | 'endAbandoned'>;
   account: Pick<ProbeAccount, 'key' | 'forgetKey'>;
-  /** The public API root, as customers write it. */
-  baseUrl: string;
+  /** The public API root, as customers write it; read for each round. */
+  readonly baseUrl: string;
   /** The models that are due; left out: all. */
   due?: () => Promise<readonly string[]>;
   protocols?: readonly ProbeProtocol[];
@@ -39,7 +39,7 @@ export interface ProbeAccount {
  * nothing.
  */
 export function createProbeRound(deps: ProbeRoundDeps): (signal?: AbortSignal) => Promise<ProbeResult[]> {
-  const { uptime, account, baseUrl, protocols = probeProtocols, timeoutMs } = deps;
+  const { uptime, account, protocols = probeProtocols, timeoutMs } = deps;
   return async (signal) => {
     const models = await (deps.due ?? uptime.models)();
     if (models.length === 0) {
@@ -50,7 +50,7 @@ export function createProbeRound(deps: ProbeRoundDeps): (signal?: AbortSignal) =
     const found: ProbeResult[] = [];
     try {
       await probeAll({
-        baseUrl,
+        baseUrl: deps.baseUrl,
         apiKey,
         models,
         protocols,

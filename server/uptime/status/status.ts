@@ -20,8 +20,8 @@ import { statuspageDocuments, statuspageOf } from './statuspage-json.ts';
 
 export interface StatusDeps {
   uptime: Pick<Uptime, 'report'>;
-  /** The address that feeds name, without a slash at its end. */
-  publicUrl: string;
+  /** The address that feeds name, without a slash at its end; read for each answer. */
+  readonly publicUrl: string;
   /** For the foot of the page; absent: nobody is named. */
   seller?: () => Promise<PageSeller>;
   /** Whether bank account and plans are made up. */
@@ -36,7 +36,7 @@ const defaultFreshMs = 15_000;
 const tolerableMs = 10 * 60_000;
 
 export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
-  const { uptime, publicUrl, freshMs = defaultFreshMs, clock } = deps;
+  const { uptime, freshMs = defaultFreshMs, clock } = deps;
   const readNow = async (): Promise<StatusNow> => {
     const [report, seller] = await Promise.all([uptime.report(), deps.seller?.().catch(() => null) ?? null]);
     return { ...report, seller };
@@ -77,7 +77,7 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
     for (const page of ['', '/status'])
       app.get(`${page}/api/v2/${name}`, (request, reply) => {
         void reply.header('access-control-allow-origin', '*');
-        return answer(request, reply, (report) => write(statuspageOf(report, `${publicUrl}/status`)));
+        return answer(request, reply, (report) => write(statuspageOf(report, `${deps.publicUrl}/status`)));
       });
 
   for (const [path, type, render] of [
@@ -90,7 +90,7 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
       return answer(
         request,
         reply,
-        (report) => render({ report, origin: publicUrl, locale }),
+        (report) => render({ report, origin: deps.publicUrl, locale }),
         `<?xml version="1.0" encoding="utf-8"?>\n<error>${unavailable.message}</error>\n`,
       );
     });
