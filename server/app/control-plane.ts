@@ -37,6 +37,7 @@ import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import type { OperatorSettings, PublicAddress } from '../settings/settings.ts';
 import { createSeal } from '../shared/seal.ts';
 import { registerStatus } from '../uptime/status/status.ts';
+import { createAddressProof } from './address-proof.ts';
 import { createDocumentation } from './docs.ts';
 import { latest, withAddress } from './latest.ts';
 import { createOutgoing } from './outgoing.ts';
@@ -103,6 +104,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
   const mailer = createMailer({ settings: () => settings.config.mail, dataDir: config.dataDir, log });
   const seal = createSeal({ secretKeys: [secretKey] });
   const { address } = settings;
+  const proof = createAddressProof(secretKey);
   const at = <Parts extends object>(given: Parts) => withAddress(address, given);
   let webhooksDue = (): void => undefined;
   const { webhooks, notices, mismatchMails } = createOutgoing(
@@ -211,7 +213,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
           return settings.config.mail.smtpUrl !== null;
         },
         operatorSettings: settings,
-        testSettings: createSettingsTests({ dataDir: config.dataDir, log }),
+        testSettings: createSettingsTests({ dataDir: config.dataDir, address: proof, log }),
         webhooks,
       },
       production: config.production,
@@ -220,6 +222,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       log,
     }),
   );
+  proof.register(app);
   const limits = createLinkLimits({ isLate });
   await registerPages(app, {
     limits,

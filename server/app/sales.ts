@@ -34,7 +34,7 @@ import { latest } from './latest.ts';
 export interface SalesDeps {
   pool: Pool;
   /** Asked at each use: operators change it while the service runs. */
-  config: () => Pick<Config, 'bank' | 'einvoice'>;
+  config: () => Pick<Config, 'bank' | 'einvoice' | 'orderLimits'>;
   secretKey: Buffer;
   /** Read at each use, like the settings. */
   readonly publicUrl: string;
@@ -51,6 +51,9 @@ export function createSales(deps: SalesDeps) {
     pool,
     get bank() {
       return config().bank;
+    },
+    get limits() {
+      return config().orderLimits;
     },
   });
   const invoices = createInvoices({

@@ -61,14 +61,16 @@ export type CancelOrderOutcome =
   /** Money has arrived, or the order is final. */
   | { kind: 'not_cancellable'; status: OrderStatus };
 
-/** Maximum unpaid orders of an account at a time: memo codes must not be used up. */
-const maxOpenOrders = 10;
+export interface OrderLimits {
+  /** How long an order waits for its money. A transfer between banks takes seconds, a weekend takes longer. */
+  lifetimeMs: number;
+  /** Unpaid orders of an account at a time: memo codes must not be used up. */
+  open: number;
+  /** Orders of an account within an hour that are not paid, cancelled ones included: each one sends a mail. */
+  unpaidAnHour: number;
+}
 
-/** Maximum orders of an account within an hour that are not paid, cancelled ones included: each one sends a mail. */
-const maxUnpaidOrdersAnHour = 20;
-
-/** How long an order waits for its money. A transfer between banks takes seconds, a weekend takes longer. */
-const defaultLifetimeMs = 3 * 24 * 3_600_000;
+const defaultLimits: OrderLimits = { lifetimeMs: 3 * 24 * 3_600_000, open: 10, unpaidAnHour: 20 };
 
 const orderColumns = `o.id, o.account_id AS "accountId", o.plan_id AS "planId", o.plan_name AS "planName", o.memo,
   o.price_vnd AS "priceVnd", o.budget, o.valid_days AS "validDays", o.status, o.upgrades, o.created_at AS "createdAt",
@@ -79,10 +81,10 @@ const orderTables = 'purchase_order o';
 
 /**
  * Orders of accounts. `pool` must read BIGINT as `bigint` (the types of the money lane). `bank` null: nothing is sold,
- * and earlier orders show no instructions.
+ * and earlier orders show no instructions. `bank` and `limits` are read for each order: operators change them.
  */
-export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifetimeMs?: number }) {
-  const { pool, lifetimeMs = defaultLifetimeMs } = deps;
+export function createOrders(deps: { pool: Pool; readonly bank: BankAccount | null; readonly limits?: OrderLimits }) {
+  const { pool } = deps;
 
   /**
    * Orders a plan, a free amount, or with `upgrades` the difference between a paid order's plan and a dearer one. Price,
@@ -111,9 +113,10 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
       if ('kind' in offer) return offer;
       const { plan } = offer;
 
+      const limits = deps.limits ?? defaultLimits;
       const open = await countOpen(client, accountId);
-      if (open >= maxOpenOrders) return { kind: 'too_many_open_orders', limit: maxOpenOrders };
-      const retryAfterS = await secondsToNextOrder(client, accountId);
+      if (open >= limits.open) return { kind: 'too_many_open_orders', limit: limits.open };
+      const retryAfterS = await secondsToNextOrder(client, accountId, limits.unpaidAnHour);
       if (retryAfterS > 0) return { kind: 'throttled', retryAfterS };
 
       const terms = upgrades === null ? offer.terms : await upgradeTerms(client, { accountId, plan, upgrades });
@@ -127,7 +130,7 @@ export function createOrders(deps: { pool: Pool; bank: BankAccount | null; lifet
         terms,
         upgrades,
         idempotencyKey,
-        lifetimeMs,
+        lifetimeMs: limits.lifetimeMs,
         bonus,
         freeAmount: input.amount !== undefined,
         giftTo,
@@ -291,13 +294,13 @@ async function countOpen(client: ClientBase, accountId: string): Promise<number>
 }
 
 /** Seconds until an account may order again; 0: now. */
-async function secondsToNextOrder(client: ClientBase, accountId: string): Promise<number> {
+async function secondsToNextOrder(client: ClientBase, accountId: string, unpaidAnHour: number): Promise<number> {
   // The oldest of the newest orders up to the maximum: once it is an hour old, there is room for another.
   const { rows } = await client.query<{ seconds: number }>(
     `SELECT ceil(extract(epoch FROM created_at + interval '1 hour' - now()))::int AS seconds FROM purchase_order
      WHERE account_id = $1 AND created_at > now() - interval '1 hour' AND status IN ('pending', 'cancelled', 'expired')
      ORDER BY created_at DESC OFFSET $2 LIMIT 1`,
-    [accountId, maxUnpaidOrdersAnHour - 1],
+    [accountId, unpaidAnHour - 1],
   );
   return Math.max(0, rows[0]?.seconds ?? 0);
 }

@@ -185,6 +185,9 @@ const variables = z.object({
     .regex(/^[A-Za-z0-9]{4,19}$/, 'must be an account number')
     .optional(),
   BANK_NAME: z.string().max(60).optional(),
+  ORDER_VALID_DAYS: count(3, 90),
+  MAX_OPEN_ORDERS: count(10, 100),
+  MAX_UNPAID_ORDERS_AN_HOUR: count(20, 1_000),
   SEPAY_WEBHOOK_SECRET: z.string().optional(),
   SEPAY_WEBHOOK_AUTH: z.enum(['hmac', 'apikey'], 'must be hmac or apikey').default('hmac'),
   SEPAY_API_TOKEN: z.string().optional(),
@@ -305,6 +308,8 @@ export interface Config {
   mail: { smtpUrl: string | null; from: string };
   /** The bank account of customers' payments. Null in production while BANK_* is not set: nothing is sold then. */
   bank: BankConfig | null;
+  /** How long orders wait, and how many of them an account has. */
+  orderLimits: { lifetimeMs: number; open: number; unpaidAnHour: number };
   /** The webhooks that report transfers. A secret that is absent or empty refuses every message of its webhook. */
   bankProviders: {
     sepay: { secret: string; scheme: 'hmac' | 'apikey' };
@@ -585,6 +590,11 @@ export function loadConfig(
     telemetry: telemetryOf(v),
     mail: { smtpUrl: v.SMTP_URL ?? null, from: v.MAIL_FROM },
     bank: bankOf(v),
+    orderLimits: {
+      lifetimeMs: v.ORDER_VALID_DAYS * 86_400_000,
+      open: v.MAX_OPEN_ORDERS,
+      unpaidAnHour: v.MAX_UNPAID_ORDERS_AN_HOUR,
+    },
     bankProviders: {
       sepay: { secret: v.SEPAY_WEBHOOK_SECRET ?? '', scheme: v.SEPAY_WEBHOOK_AUTH },
       casso: { secret: v.CASSO_WEBHOOK_SECRET ?? '', scheme: v.CASSO_WEBHOOK_AUTH },

@@ -43,13 +43,6 @@ interface SettingsProblem {
   message: string;
 }
 
-/** What a try of settings showed. */
-export interface SettingsTest {
-  ok: boolean;
-  /** One sentence; null on success. */
-  problem: string | null;
-}
-
 export type SettingsOutcome = { kind: 'saved' } | SettingsRefusal;
 type SettingsPreview = { kind: 'fine'; config: Config } | SettingsRefusal;
 interface SettingsRefusal {

@@ -15,6 +15,8 @@ export interface SettingEntry {
   /** Whether the group does nothing without it. */
   required: boolean;
   description: string;
+  /** What counts where it is not set; absent: nothing. */
+  fallback?: string;
 }
 
 export interface GroupEntry {
@@ -22,6 +24,8 @@ export interface GroupEntry {
   webhook?: 'sepay' | 'casso' | 'payos';
   /** Whether there is something to try before it is stored. */
   hasTest: boolean;
+  /** Whether it is stored only after that try: a wrong one would lock people out. */
+  isProved?: boolean;
   settings: readonly SettingEntry[];
 }
 
@@ -46,8 +50,24 @@ const choice = (name: string, choices: readonly string[], description: string): 
 });
 
 export const settingGroups = {
-  bank: {
+  address: {
+    hasTest: true,
+    isProved: true,
+    settings: [text('PUBLIC_URL', 'The address that people and programs reach the service at.')],
+  },
+  payments: {
     hasTest: false,
+    settings: [
+      { ...text('ORDER_VALID_DAYS', 'For how many days an order waits for its transfer.', false), fallback: '3' },
+      { ...text('MAX_OPEN_ORDERS', 'Unpaid orders of an account at a time.', false), fallback: '10' },
+      {
+        ...text('MAX_UNPAID_ORDERS_AN_HOUR', 'Orders of an account within an hour that stay unpaid.', false),
+        fallback: '20',
+      },
+    ],
+  },
+  bank: {
+    hasTest: true,
     settings: [
       text('BANK_BIN', 'The six digits that name the bank at NAPAS.'),
       text('BANK_ACCOUNT', 'The number of the account that customers pay to.'),
@@ -84,11 +104,11 @@ export const settingGroups = {
     ],
   },
   google: {
-    hasTest: false,
+    hasTest: true,
     settings: [text('GOOGLE_CLIENT_ID', 'The client at Google.'), secret('GOOGLE_CLIENT_SECRET', 'Its secret.')],
   },
   github: {
-    hasTest: false,
+    hasTest: true,
     settings: [text('GITHUB_CLIENT_ID', 'The OAuth app at GitHub.'), secret('GITHUB_CLIENT_SECRET', 'Its secret.')],
   },
   oidc: {
@@ -101,7 +121,7 @@ export const settingGroups = {
     ],
   },
   einvoice: {
-    hasTest: false,
+    hasTest: true,
     settings: [
       text('SEPAY_EINVOICE_CLIENT_ID', 'The client at SePay’s eInvoice API.'),
       secret('SEPAY_EINVOICE_CLIENT_SECRET', 'Its secret.'),

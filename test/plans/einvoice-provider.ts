@@ -180,6 +180,19 @@ export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
     if (headers.authorization !== `Bearer ${token}`) return refuse(response, 401, 'UNAUTHORIZED');
     if (method === 'POST' && url === '/v1/invoices/create') return create(response, Buffer.concat(pieces).toString());
     if (method !== 'GET') return refuse(response, 405, 'METHOD');
+    // https://developer.sepay.vn/en/einvoice-api/chi-tiet-tai-khoan
+    if (url === `/v1/provider-accounts/${credentials.accountId}`)
+      return answer(response, 200, {
+        success: true,
+        data: {
+          id: credentials.accountId,
+          provider: 'matbao',
+          active: true,
+          templates: [
+            { template_code: credentials.templateCode, invoice_series: credentials.series, invoice_label: 'GTGT' },
+          ],
+        },
+      });
     const tracking = /^\/v1\/invoices\/create\/check\/([^/]+)$/.exec(url)?.[1];
     const reference = /^\/v1\/invoices\/([^/]+)$/.exec(url)?.[1];
     const found =

@@ -103,7 +103,10 @@ describe('a setting that an operator saves', () => {
     expect(await tell(app, 2)).toBe(200);
     await expect.poll(() => tell(other, 3)).toBe(200);
     const group = await settingsOf('SEPAY');
-    expect(group).toMatchObject({ webhookAddress: `${app.url}/webhooks/sepay`, heardAt: expect.any(String) });
+    expect(group).toMatchObject({
+      webhookAddress: `${app.url}/webhooks/sepay`,
+      lastTransfer: { at: expect.any(String), amountVnd: '10000', memo: 'a test' },
+    });
     expect(group?.settings[0]).toMatchObject({ source: 'STORED', shown: '…ares' });
   });
 
@@ -180,7 +183,7 @@ test('a mail server is tried with a mail to the operator before it is stored, an
     ok: false,
     problem: expect.stringContaining('mail server'),
   });
-  expect(await tried(address)).toMatchObject({ ok: true, problem: null });
+  expect(await tried(address)).toMatchObject({ ok: true, finding: 'MAIL_TAKEN', problem: null });
   expect(mails.join('')).toContain('To: operator@example.com');
   expect((await app.pool.query(`SELECT FROM operator_setting WHERE id = 'SMTP_URL'`)).rows).toEqual([]);
   orThrow(await save('MAIL', { SMTP_URL: address, MAIL_FROM: 'Hoa Sen <no-reply@example.com>' }));

@@ -1689,6 +1689,8 @@ export type SetMemberBudgetInput = {
 
 /** Settings that belong together. */
 export type SettingGroup =
+  /** The address that people and programs reach the service at. */
+  | 'ADDRESS'
   /** The account that customers pay to. */
   | 'BANK'
   /** Casso tells of transfers. */
@@ -1703,6 +1705,8 @@ export type SettingGroup =
   | 'MAIL'
   /** People sign in with an OpenID provider. */
   | 'OIDC'
+  /** How long orders wait, and how many an account has. */
+  | 'PAYMENTS'
   /** payOS tells of transfers. */
   | 'PAYOS'
   /** SePay tells of transfers. */
@@ -1733,6 +1737,55 @@ export type SettingValueInput = {
   /** Its value; empty: it is deleted. */
   value: string;
 };
+
+/** What a try of settings showed. */
+export type SettingsFinding =
+  /** SePay watches no account of this number. */
+  | 'ACCOUNT_UNWATCHED'
+  /** SePay watches this account: number, bank and holder are as it has them. */
+  | 'ACCOUNT_WATCHED'
+  /** Something else answers at the address, or the way there changes answers. */
+  | 'ADDRESS_ELSEWHERE'
+  /** This service answers at the address, asked from its own server. */
+  | 'ADDRESS_LEADS_HERE'
+  /** SePay has this account at another bank. */
+  | 'BANK_DIFFERS'
+  /** The provider takes this client’s secret and refuses another. That it sends people back shows with a first sign-in. */
+  | 'CLIENT_KNOWN'
+  /** The provider does not know the client, or its secret is wrong. */
+  | 'CLIENT_REFUSED'
+  /** The provider is there, but its answers do not tell whether the secret is right: try a sign-in. */
+  | 'CLIENT_UNPROVED'
+  /** The provider account is switched off. */
+  | 'EINVOICE_ACCOUNT_INACTIVE'
+  /** The client has no such provider account. */
+  | 'EINVOICE_ACCOUNT_UNKNOWN'
+  /** SePay has this account under another holder. */
+  | 'HOLDER_DIFFERS'
+  /** No OpenID provider of that name answers at that address. */
+  | 'ISSUER_UNKNOWN'
+  /** The mail server did not take the mail. */
+  | 'MAIL_REFUSED'
+  /** The mail server took a mail to you. Whether it arrives shows in your inbox. */
+  | 'MAIL_TAKEN'
+  /** There is nothing to try yet: settings are missing. */
+  | 'NOT_SET'
+  /** Only a person can get a test mail. */
+  | 'NO_RECIPIENT'
+  /** The provider knows the client, but not the redirect address. */
+  | 'REDIRECT_REFUSED'
+  /** The provider has this template and series for the account. No invoice was made. */
+  | 'SERIES_KNOWN'
+  /** The account has no such template and series. */
+  | 'SERIES_UNKNOWN'
+  /** SePay lists transfers of the account. That its messages arrive shows with a first transfer. */
+  | 'TRANSFERS_LISTED'
+  /** SePay did not answer with transfers: is it this account’s token? */
+  | 'TRANSFERS_REFUSED'
+  /** Without SePay’s API token nobody can be asked: make a small transfer, it shows here when a provider tells. */
+  | 'TRANSFER_NEEDED'
+  /** No answer, or none that can be understood. */
+  | 'UNREACHABLE';
 
 /** A step of setting the service up. */
 export type SetupStep =
@@ -3791,12 +3844,12 @@ export type AddUpstreamModelsMutation = { addUpstreamModels:
     | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
    };
 
-export type SettingsOfGroupFragment = { group: SettingGroup, hasTest: boolean, heardAt: string | null, webhookAddress: string | null, settings: Array<{ choices: Array<string>, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> };
+export type SettingsOfGroupFragment = { group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string } | null, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> };
 
 export type OperatorSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OperatorSettingsQuery = { operator: { settings: Array<{ group: SettingGroup, hasTest: boolean, heardAt: string | null, webhookAddress: string | null, settings: Array<{ choices: Array<string>, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }> } };
+export type OperatorSettingsQuery = { operator: { settings: Array<{ group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string } | null, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }> } };
 
 export type SaveSettingsMutationVariables = Exact<{
   input: SaveSettingsInput;
@@ -3805,7 +3858,7 @@ export type SaveSettingsMutationVariables = Exact<{
 
 export type SaveSettingsMutation = { saveSettings:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'SettingsOfGroup', group: SettingGroup, hasTest: boolean, heardAt: string | null, webhookAddress: string | null, settings: Array<{ choices: Array<string>, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }
+    | { __typename: 'SettingsOfGroup', group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string } | null, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }
    };
 
 export type TestSettingsMutationVariables = Exact<{
@@ -3815,7 +3868,7 @@ export type TestSettingsMutationVariables = Exact<{
 
 export type TestSettingsMutation = { testSettings:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'SettingsTest', ok: boolean, problem: string | null }
+    | { __typename: 'SettingsTest', ok: boolean, finding: SettingsFinding, detail: string | null, problem: string | null }
    };
 
 export type ListOperatorsQueryVariables = Exact<{ [key: string]: never; }>;

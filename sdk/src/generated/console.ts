@@ -2093,7 +2093,7 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.saveSettings({ input: { group: 'BANK', values: [{ name: 'name', value: 'value' }] } });
+   * const result = await steyg.console.operator.saveSettings({ input: { group: 'ADDRESS', values: [{ name: 'name', value: 'value' }] } });
    * ```
    */
   saveSettings(variables: SaveSettingsMutationVariables, options?: RequestOptions): Pending<SaveSettingsAnswer>;
@@ -2102,7 +2102,7 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.testSettings({ input: { group: 'BANK', values: [{ name: 'name', value: 'value' }] } });
+   * const result = await steyg.console.operator.testSettings({ input: { group: 'ADDRESS', values: [{ name: 'name', value: 'value' }] } });
    * ```
    */
   testSettings(variables: TestSettingsMutationVariables, options?: RequestOptions): Pending<TestSettingsAnswer>;

@@ -58,7 +58,7 @@ const routeCosts = 'fragment RouteCosts on RouteCosts{cacheHit cacheWrite1h cach
 const routeTest = 'fragment RouteTest on RouteTest{latencyMs ok problem status}';
 const runLine = 'fragment RunLine on RunLine{amount model receipt{...ReceiptLine}}';
 const seller = 'fragment Seller on Seller{address name privacyUrl refundUrl supportEmail supportPhone taxCode termsUrl}';
-const settingsOfGroup = 'fragment SettingsOfGroup on SettingsOfGroup{group hasTest heardAt settings{choices kind name required shown source}webhookAddress}';
+const settingsOfGroup = 'fragment SettingsOfGroup on SettingsOfGroup{group hasTest lastTransfer{at amountVnd memo}settings{choices fallback kind name required shown source}webhookAddress}';
 const spendLimits = 'fragment SpendLimits on SpendLimits{day lifetime month week}';
 const statusUpdate = 'fragment StatusUpdate on StatusUpdate{body bodyVi createdAt id state}';
 const timelineEvent = 'fragment TimelineEvent on TimelineEvent{actor actorName at kind subject text usd vnd}';
@@ -102,7 +102,7 @@ export const operatorDocuments = {
   addUpstreamModels: { kind: 'mutation', path: 'addUpstreamModels', text: 'mutation addUpstreamModels($input:AddUpstreamModelsInput!){addUpstreamModels(input:$input){__typename ...Upstream ...Problem}}' + imagePrices + priceClock + priceTier + priceVariant + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey },
   operatorSettings: { kind: 'query', path: 'operator.settings', text: 'query operatorSettings{operator{settings{...SettingsOfGroup}}}' + settingsOfGroup },
   saveSettings: { kind: 'mutation', path: 'saveSettings', text: 'mutation saveSettings($input:SaveSettingsInput!){saveSettings(input:$input){__typename ...SettingsOfGroup ...Problem}}' + problem + settingsOfGroup },
-  testSettings: { kind: 'mutation', path: 'testSettings', text: 'mutation testSettings($input:TestSettingsInput!){testSettings(input:$input){__typename ...on SettingsTest{ok problem}...Problem}}' + problem },
+  testSettings: { kind: 'mutation', path: 'testSettings', text: 'mutation testSettings($input:TestSettingsInput!){testSettings(input:$input){__typename ...on SettingsTest{ok finding detail problem}...Problem}}' + problem },
   listOperators: { kind: 'query', path: 'operator.operators', text: 'query listOperators{operator{operators{email id name operatorRole secondFactor}}}' },
   setOperator: { kind: 'mutation', path: 'setOperator', text: 'mutation setOperator($email:String!$operator:Boolean!$role:OperatorRoleInput){setOperator(input:{email:$email operator:$operator role:$role}){__typename ...on User{id email name}...Problem}}' + problem },
   timeline: { kind: 'query', path: 'operator.timeline', text: 'query timeline($accountId:ID!$after:String$first:Int){operator{timeline(accountId:$accountId after:$after first:$first){nodes{...TimelineEvent}pageInfo{...PageInfo}}}}' + pageInfo + timelineEvent },

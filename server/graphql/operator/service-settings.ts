@@ -1,5 +1,6 @@
 import { actorOf } from '../../people/principal.ts';
-import type { SettingState } from '../../settings/settings.ts';
+import { findings, type SettingsFinding, type SettingsTest } from '../../settings/findings.ts';
+import type { SettingState, SettingsChange } from '../../settings/settings.ts';
 import {
   type GroupEntry,
   type SettingEntry,
@@ -18,6 +19,8 @@ import { OperatorType } from './operator.ts';
 const SettingGroupType = builder.enumType('SettingGroup', {
   description: 'Settings that belong together.',
   values: wordValues<SettingGroup>({
+    address: 'The address that people and programs reach the service at.',
+    payments: 'How long orders wait, and how many an account has.',
     bank: 'The account that customers pay to.',
     sepay: 'SePay tells of transfers.',
     casso: 'Casso tells of transfers.',
@@ -59,6 +62,11 @@ const ServiceSettingType = builder.objectRef<SettingEntry & SettingState>('Servi
       resolve: ({ choices }) => [...(choices ?? [])],
     }),
     required: t.exposeBoolean('required', { description: 'Whether its group needs it.' }),
+    fallback: t.string({
+      nullable: true,
+      description: 'What counts where it is not set; null: nothing.',
+      resolve: ({ fallback }) => fallback ?? null,
+    }),
     source: t.expose('source', { type: SettingSourceType, description: 'Where it comes from.' }),
     shown: t.exposeString('shown', {
       nullable: true,
@@ -66,6 +74,18 @@ const ServiceSettingType = builder.objectRef<SettingEntry & SettingState>('Servi
     }),
   }),
 });
+
+const HeardTransferType = builder
+  .objectRef<{ createdAt: Date; amountVnd: bigint; memo: string }>('HeardTransfer')
+  .implement({
+    description: 'A transfer that a provider told of.',
+    authScopes: { operator: true },
+    fields: (t) => ({
+      at: t.field({ type: 'DateTime', description: 'When it was told.', resolve: ({ createdAt }) => createdAt }),
+      amountVnd: t.expose('amountVnd', { type: 'VndAmount', description: 'Its amount.' }),
+      memo: t.exposeString('memo', { description: 'What the payer wrote.' }),
+    }),
+  });
 
 interface GroupView {
   group: SettingGroup;
@@ -89,19 +109,23 @@ const SettingsOfGroupType = builder.objectRef<GroupView>('SettingsOfGroup').impl
         return webhook === undefined ? null : `${publicUrl}/webhooks/${webhook}`;
       },
     }),
-    heardAt: t.field({
-      type: 'DateTime',
+    lastTransfer: t.field({
+      type: HeardTransferType,
       nullable: true,
-      description: 'When the provider last told of a transfer; null: never, or it tells of none.',
-      resolve: async ({ group }, _args, { prisma }) => {
+      description:
+        'The last transfer to the bank account, or the last that the provider told of; null: none, or it is about none.',
+      resolve: ({ group }, _args, { prisma, domains }) => {
         const { webhook }: GroupEntry = settingGroups[group];
-        if (webhook === undefined) return null;
-        const last = await prisma.bankTransfer.findFirst({
-          where: { provider: webhook },
+        const where =
+          group === 'bank'
+            ? { accountNumbers: { has: domains.orders.bank?.account ?? '' }, provider: { not: 'operator' } }
+            : { provider: webhook ?? '' };
+        if (group !== 'bank' && webhook === undefined) return null;
+        return prisma.bankTransfer.findFirst({
+          where: { ...where, direction: 'in' },
           orderBy: { createdAt: 'desc' },
-          select: { createdAt: true },
+          select: { createdAt: true, amountVnd: true, memo: true },
         });
-        return last?.createdAt ?? null;
       },
     }),
     settings: t.field({
@@ -154,14 +178,41 @@ const TestSettingsInput = builder.inputType('TestSettingsInput', {
   }),
 });
 
-const SettingsTestType = builder.objectRef<{ ok: boolean; problem: string | null }>('SettingsTest').implement({
+const SettingsFindingType = builder.enumType('SettingsFinding', {
+  description: 'What a try of settings showed.',
+  values: wordValues<SettingsFinding>(
+    Object.fromEntries(Object.entries(findings).map(([name, { sentence }]) => [name, sentence])) as Record<
+      SettingsFinding,
+      string
+    >,
+  ),
+});
+
+const SettingsTestType = builder.objectRef<SettingsTest>('SettingsTest').implement({
   description: 'What a try of settings showed.',
   authScopes: { operator: true },
   fields: (t) => ({
-    ok: t.exposeBoolean('ok', { description: 'Whether they work.' }),
-    problem: t.exposeString('problem', { nullable: true, description: 'Why not; null when they do.' }),
+    ok: t.boolean({
+      description: 'Whether they do what they are for, as far as a try can show.',
+      resolve: ({ finding }) => findings[finding].ok,
+    }),
+    finding: t.expose('finding', { type: SettingsFindingType, description: 'What was proved, and what was not.' }),
+    detail: t.exposeString('detail', {
+      nullable: true,
+      description: 'A code, a status, or the names that the provider has; null: none.',
+    }),
+    problem: t.string({
+      nullable: true,
+      description: 'Why not, in a sentence; null when they work.',
+      resolve: ({ finding, detail }) => (findings[finding].ok ? null : sentenceOf({ finding, detail })),
+    }),
   }),
 });
+
+function sentenceOf({ finding, detail }: SettingsTest): string {
+  const { sentence } = findings[finding];
+  return detail === null ? sentence : `${sentence} (${detail})`;
+}
 
 type Problems = readonly { name: string | null; message: string }[];
 
@@ -173,6 +224,18 @@ function refuseSettings(problems: Problems): never {
   );
 }
 
+/** Refuses what would lock people out if it were wrong, and is. Taking it away falls back to the environment. */
+async function refuseUnproved(change: SettingsChange, { domains }: Pick<GraphqlContext, 'domains'>): Promise<void> {
+  const { isProved = false }: GroupEntry = settingGroups[change.group];
+  const changed = change.values.find(({ value }) => value.trim() !== '');
+  if (!isProved || changed === undefined) return;
+  const preview = await domains.operatorSettings.preview(change);
+  if (preview.kind === 'invalid') return refuseSettings(preview.problems);
+  const shown = await domains.testSettings(change.group, preview.config, null);
+  if (!findings[shown.finding].ok)
+    refuseSettings([{ name: changed.name, message: `is not stored: ${sentenceOf(shown)}` }]);
+}
+
 builder.mutationFields((t) => ({
   saveSettings: t.field({
     type: SettingsOfGroupType,
@@ -182,6 +245,7 @@ builder.mutationFields((t) => ({
     errors: { types: [InputError] },
     args: { input: t.arg({ type: SaveSettingsInput, required: true, description: 'Everything that it is given.' }) },
     resolve: async (_root, { input }, context) => {
+      await refuseUnproved(input, context);
       const outcome = await context.domains.operatorSettings.save(input, actorOf(context.principal));
       if (outcome.kind === 'invalid') refuseSettings(outcome.problems);
       return viewOf(context, input.group);

@@ -7,8 +7,16 @@
  */
 
 import * as oauth from 'oauth4webapi';
-import { validated } from './openid.ts';
-import { boundedFetch, confirmedAddress, nameIn, type Provider, underDeadline, type Vouched } from './vouching.ts';
+import { examineClient } from './examination.ts';
+import {
+  boundedFetch,
+  confirmedAddress,
+  nameIn,
+  type Provider,
+  underDeadline,
+  type Vouched,
+  validated,
+} from './vouching.ts';
 
 const server = {
   issuer: 'https://github.com',
@@ -74,6 +82,16 @@ export function createGithub(options: { clientId: string; clientSecret: string; 
         ]);
         const vouched = vouchedIn(person, addresses);
         return vouched === null ? { kind: 'refused', reason: 'NOT_OUR_SUBJECT' } : { kind: 'vouched', vouched };
+      }),
+
+    examine: () =>
+      examineClient({
+        describe: async () => server,
+        clientId,
+        clientSecret,
+        redirectUri,
+        authenticate: (_server, secret) => oauth.ClientSecretPost(secret),
+        allowHttp: false,
       }),
   };
 }

@@ -1,6 +1,7 @@
 /** A provider that speaks OpenID Connect: the code flow with PKCE, and an ID token whose signature is checked. */
 
 import * as oauth from 'oauth4webapi';
+import { examineClient } from './examination.ts';
 import {
   boundedFetch,
   confirmedAddress,
@@ -10,6 +11,7 @@ import {
   subjectIn,
   underDeadline,
   type Vouched,
+  validated,
 } from './vouching.ts';
 
 /** The description is read again after this time. */
@@ -127,22 +129,10 @@ export function createOpenId(options: {
         const vouched = await vouchedIn(server, tokens, signal);
         return vouched === null ? { kind: 'refused', reason: 'NOT_OUR_SUBJECT' } : { kind: 'vouched', vouched };
       }),
-  };
-}
 
-/** The answer of the authorization endpoint, or null where it is a refusal. Throws where it belongs to another flow. */
-export function validated(
-  server: oauth.AuthorizationServer,
-  client: oauth.Client,
-  answer: URLSearchParams,
-  state: string,
-): URLSearchParams | null {
-  try {
-    return oauth.validateAuthResponse(server, client, answer, state);
-  } catch (error) {
-    if (error instanceof oauth.AuthorizationResponseError) return null;
-    throw error;
-  }
+    examine: () =>
+      examineClient({ describe, clientId, clientSecret, redirectUri, authenticate: clientAuthentication, allowHttp }),
+  };
 }
 
 /** In the form where the provider takes it there; else as the standard's default says (RFC 8414, section 2). */

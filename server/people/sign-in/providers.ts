@@ -240,7 +240,7 @@ function createLinking(
 
 const oneUse = { attempts: 1, windowS: 3_600 };
 
-function createProviders({
+export function createProviders({
   settings,
   publicUrl,
   allowHttp,

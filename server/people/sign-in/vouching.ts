@@ -1,6 +1,7 @@
 /** What a provider vouches for, and the ways in which asking it can end. Nothing a provider writes is shown on a page. */
 
 import { randomBytes } from 'node:crypto';
+import * as oauth from 'oauth4webapi';
 import { textProblem } from '../../shared/plain-text.ts';
 import { personAddress } from '../address.ts';
 
@@ -37,6 +38,19 @@ export type Finished =
   /** No answer within the deadline, or none at all. */
   | { kind: 'unreachable' };
 
+/** What a try of a client's settings showed. */
+export type ClientFinding =
+  /** The provider refuses another secret, and this one it takes. */
+  | 'client_known'
+  | 'client_refused'
+  /** It knows the client, and not the address to which people are to be sent back. */
+  | 'redirect_refused'
+  /** It is there, and its answers do not tell a right secret from a wrong one. */
+  | 'client_unproved'
+  /** No provider of that name is at that address. */
+  | 'issuer_unknown'
+  | 'unreachable';
+
 /** A service with whose account people sign in. Every step has one deadline, and shares nothing with other providers. */
 export interface Provider {
   id: 'google' | 'github' | 'oidc';
@@ -45,6 +59,8 @@ export interface Provider {
   begin(secrets: FlowSecrets): Promise<{ kind: 'redirect'; location: string } | Exclude<Finished, { kind: 'vouched' }>>;
   /** `answer`: what the provider added to the address that it sent the browser back to. */
   finish(answer: URLSearchParams, secrets: FlowSecrets): Promise<Finished>;
+  /** Tries the client's settings without a person. */
+  examine(): Promise<ClientFinding>;
 }
 
 /** All of a step's requests together. A person waits for it. */
@@ -138,4 +154,19 @@ function codeOf(error: unknown): string {
 
 function isOauthCode(code: unknown): boolean {
   return typeof code === 'string' && /^(?:OAUTH|ERR)_[A-Z_]{1,60}$/.test(code);
+}
+
+/** The answer of the authorization endpoint, or null where it is a refusal. Throws where it belongs to another flow. */
+export function validated(
+  server: oauth.AuthorizationServer,
+  client: oauth.Client,
+  answer: URLSearchParams,
+  state: string,
+): URLSearchParams | null {
+  try {
+    return oauth.validateAuthResponse(server, client, answer, state);
+  } catch (error) {
+    if (error instanceof oauth.AuthorizationResponseError) return null;
+    throw error;
+  }
 }

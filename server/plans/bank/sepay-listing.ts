@@ -86,3 +86,29 @@ export function createSepayListing(options: SepayListingOptions): TransferSource
 function vietnamTime(moment: Date): string {
   return new Date(moment.getTime() + 7 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 }
+
+const accountList = z.object({
+  bankaccounts: z.array(z.object({ account_number: bankText, account_holder_name: bankText, bank_bin: bankText })),
+});
+
+/**
+ * The accounts that SePay watches for the holder of the token. Throws when the list is unavailable or not understood.
+ * https://developer.sepay.vn/en/sepay-api/api-tai-khoan-ngan-hang
+ */
+export async function listSepayAccounts({
+  token,
+  baseUrl,
+  timeoutMs = defaultTimeoutMs,
+}: Omit<SepayListingOptions, 'accountNumber'>): Promise<{ number: string; holder: string; bin: string }[]> {
+  const response = await request(`${baseUrl}/bankaccounts/list?limit=100`, {
+    headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (response.statusCode !== 200) {
+    await response.body.dump();
+    throw new Error(`the provider answered ${response.statusCode}`);
+  }
+  return accountList
+    .parse(await response.body.json())
+    .bankaccounts.map((row) => ({ number: row.account_number, holder: row.account_holder_name, bin: row.bank_bin }));
+}

@@ -32,6 +32,12 @@ const invoiceShape = z.object({
 });
 const checkAnswer = z.object({ data: z.object({ status: z.string(), invoice: invoiceShape.nullish() }) });
 const detailAnswer = z.object({ data: invoiceShape });
+const accountAnswer = z.object({
+  data: z.object({
+    active: z.boolean(),
+    templates: z.array(z.object({ template_code: z.string().max(20), invoice_series: z.string().max(20) })),
+  }),
+});
 const errorAnswer = z.object({ error: z.object({ code: z.string() }) });
 
 interface Answer {
@@ -39,7 +45,14 @@ interface Answer {
   body: unknown;
 }
 
-export function createSepayEinvoice(options: SepayEinvoiceOptions): InvoiceProvider {
+/** What a try of the settings showed; of an unknown series, those that the account has, as `1 C26TAT`. */
+export type EinvoiceFinding =
+  | { kind: 'series_known' | 'client_refused' | 'account_unknown' | 'account_inactive' | 'unreachable' }
+  | { kind: 'series_unknown'; known: string[] };
+
+export function createSepayEinvoice(
+  options: SepayEinvoiceOptions,
+): InvoiceProvider & { examine(): Promise<EinvoiceFinding> } {
   const { clientId, clientSecret, baseUrl, timeoutMs = defaultTimeoutMs } = options;
   let token: { text: string; until: number } | null = null;
 
@@ -100,6 +113,29 @@ export function createSepayEinvoice(options: SepayEinvoiceOptions): InvoiceProvi
       if (status === 'Pending') return { kind: 'pending' };
       // After a failure it is undetermined whether an invoice was made: the look-up by reference decides.
       return status === 'Success' && invoice != null ? progressOf(invoice) : { kind: 'unknown' };
+    },
+
+    /**
+     * Asks for a token and for the account's templates; makes no invoice.
+     * https://developer.sepay.vn/en/einvoice-api/chi-tiet-tai-khoan
+     */
+    async examine() {
+      try {
+        const answer = await call('GET', `/v1/provider-accounts/${encodeURIComponent(options.accountId)}`);
+        if (answer.status === 404) return { kind: 'account_unknown' };
+        const known = accountAnswer.safeParse(answer.body);
+        if (answer.status !== 200 || !known.success) return { kind: 'unreachable' };
+        const { active, templates } = known.data.data;
+        if (!active) return { kind: 'account_inactive' };
+        const has = templates.some(
+          (each) => each.template_code === options.templateCode && each.invoice_series === options.series,
+        );
+        if (has) return { kind: 'series_known' };
+        const series = templates.map((each) => `${each.template_code} ${each.invoice_series}`);
+        return { kind: 'series_unknown', known: series.slice(0, 10) };
+      } catch (error) {
+        return { kind: error instanceof InvoiceRefused ? 'client_refused' : 'unreachable' };
+      }
     },
   };
 }

@@ -88,7 +88,12 @@ export function playIdentityVendors(): IdentityVendors {
       consent?.challenge === null || createHash('sha256').update(verifier).digest('base64url') === consent?.challenge;
     const isClient =
       form.get('client_id') === clients[vendor].clientId && form.get('client_secret') === clients[vendor].clientSecret;
-    if (consent?.vendor !== vendor || consent.redirectUri !== form.get('redirect_uri') || !isProved || !isClient)
+    // Before the code is looked at (RFC 6749, section 4.1.3).
+    if (!isClient)
+      return vendor === 'google'
+        ? Response.json({ error: 'invalid_client', error_description: 'Unauthorized' }, { status: 401 })
+        : Response.json({ error: 'incorrect_client_credentials' });
+    if (consent?.vendor !== vendor || consent.redirectUri !== form.get('redirect_uri') || !isProved)
       // GitHub tells failures with status 200.
       return vendor === 'google'
         ? Response.json({ error: 'invalid_grant', error_description: 'Bad Request' }, { status: 400 })

@@ -26,6 +26,7 @@ import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
 import type { Pool } from 'pg';
 import { createAccounts } from '../../../server/accounts/accounts.ts';
+import { createAddressProof } from '../../../server/app/address-proof.ts';
 import { createOwnData } from '../../../server/app/own-data.ts';
 import { createSales } from '../../../server/app/sales.ts';
 import { createSettingsTests } from '../../../server/app/settings-tests.ts';
@@ -169,7 +170,7 @@ export async function createControlPlane(
     providers: () => options.signIn?.providers ?? noProviders,
   });
   const bank = { bin: '970436', account: '0011001234567', name: 'STEYG <TEST>', isDemonstration: false };
-  const config = { bank, einvoice: null };
+  const config = { bank, einvoice: null, orderLimits: { lifetimeMs: 259_200_000, open: 10, unpaidAnHour: 20 } };
   const retention = { sessionDays: 30, auditDays: 365, attributionDays: 400 };
   const ownData = createOwnData({ pool, mailer, secretKey, publicUrl: address, retention });
   const sales = createSales({
@@ -202,7 +203,7 @@ export async function createControlPlane(
       catalogChanges: createCatalogChanges({ pool, seal, allowPrivate: false }),
       routeTester,
       operatorSettings: createOperatorSettings({ environment: loadConfig({}), pool, seal, warn: () => undefined }),
-      testSettings: createSettingsTests({ dataDir, log }),
+      testSettings: createSettingsTests({ dataDir, address: createAddressProof(secretKey), log }),
       vendorSetup: createVendorSetup({ pool, seal, routeTester, allowPrivate: true, vendors: readVendors }),
       modelMismatches: createModelMismatches({ pool, log }),
       upstreamHealth: () => [],

@@ -60,22 +60,29 @@ function GroupCard({ group }: { group: Group }) {
       {provider === undefined ? null : (
         <CopyValue label={texts.redirectAddress} text={`${location.origin}/sign-in/with/callback/${provider}`} />
       )}
-      {group.webhookAddress === null ? null : (
-        <>
-          <CopyValue label={texts.webhookAddress} text={group.webhookAddress} />
-          <p role="status">
-            {group.heardAt === null ? (
-              texts.webhookSilent
-            ) : (
-              <>
-                <Badge tone="good">{texts.webhookHeard}</Badge> <Moment at={group.heardAt} />
-              </>
-            )}
-          </p>
-        </>
-      )}
+      {group.webhookAddress === null ? null : <CopyValue label={texts.webhookAddress} text={group.webhookAddress} />}
+      <LastTransfer group={group} isAwaited={group.webhookAddress !== null || (group.group === 'BANK' && isSet)} />
       <GroupForm key={group.settings.map(({ shown }) => shown).join('\n')} group={group} />
     </Card>
+  );
+}
+
+/** The last transfer that was told of: a test transfer shows here as it arrives. */
+function LastTransfer({ group: { lastTransfer }, isAwaited }: { group: Group; isAwaited: boolean }) {
+  const { locale, format } = useOperatorLanguage();
+  const texts = serviceTexts[locale];
+  if (!isAwaited) return null;
+  return (
+    <p role="status">
+      {lastTransfer === null ? (
+        texts.webhookSilent
+      ) : (
+        <>
+          <Badge tone="good">{texts.webhookHeard}</Badge> {format.vnd(lastTransfer.amountVnd)} · “{lastTransfer.memo}” ·{' '}
+          <Moment at={lastTransfer.at} />
+        </>
+      )}
+    </p>
   );
 }
 
@@ -88,6 +95,9 @@ function changesIn(settings: readonly Setting[], draft: Readonly<Record<string, 
     return [{ name, value: value.trim() }];
   });
 }
+
+/** What a try could neither prove nor disprove. */
+const open: ReadonlySet<string> = new Set(['CLIENT_UNPROVED', 'TRANSFER_NEEDED', 'NOT_SET']);
 
 function GroupForm({ group }: { group: Group }) {
   const { t, locale } = useOperatorLanguage();
@@ -103,7 +113,13 @@ function GroupForm({ group }: { group: Group }) {
     change: (steyg, changed: { name: string; value: string }[]) =>
       steyg.console.operator.saveSettings({ input: { group: name, values: changed } }),
     refresh: [settingsKey, ['operator', 'setup'], ['shop']],
-    done: () => say(t.common.saved),
+    done: (_saved, changed) => {
+      // The session, and this page's questions, belong to the address that was in force.
+      const address = changed.find((value) => value.name === 'PUBLIC_URL')?.value ?? '';
+      if (address !== '' && new URL(address).origin !== location.origin)
+        location.assign(`${address}${location.pathname}`);
+      else say(t.common.saved);
+    },
   });
   const test = useChange({
     change: (steyg, changed: { name: string; value: string }[]) =>
@@ -165,7 +181,18 @@ function GroupForm({ group }: { group: Group }) {
       </div>
       <p role="status">
         {tried === null ? null : (
-          <Badge tone={tried.ok ? 'good' : 'bad'}>{tried.ok ? texts.settingsWork : (tried.problem ?? '')}</Badge>
+          <>
+            <Badge tone={tried.ok ? 'good' : open.has(tried.finding) ? 'warn' : 'bad'}>
+              {tried.ok ? texts.settingsWork : open.has(tried.finding) ? texts.settingsOpen : texts.settingsFail}
+            </Badge>{' '}
+            {texts.findings[tried.finding]}
+            {tried.detail === null ? null : (
+              <>
+                {' '}
+                <code>{tried.detail}</code>
+              </>
+            )}
+          </>
         )}
       </p>
     </Form>
@@ -173,7 +200,7 @@ function GroupForm({ group }: { group: Group }) {
 }
 
 function SettingField({
-  setting: { name, kind, choices, source, shown, required },
+  setting: { name, kind, choices, source, shown, required, fallback },
   value,
   onChange,
   error,
@@ -214,6 +241,7 @@ function SettingField({
       hint={hint}
       type={kind === 'SECRET' ? 'password' : 'text'}
       autoComplete="off"
+      placeholder={name === 'PUBLIC_URL' ? location.origin : (fallback ?? undefined)}
       disabled={isFixed}
       value={value ?? (kind === 'SECRET' ? '' : (shown ?? ''))}
       onChange={onChange}
