@@ -1,3 +1,8 @@
+/**
+ * Tries settings before they are stored: what a wrong password, address or token would do to customers is seen by the
+ * operator first. What a server answered is not shown, because it may quote a password.
+ */
+
 import { createProviders, type ProviderSettings } from '../people/sign-in/providers.ts';
 import { createSepayListing, listSepayAccounts } from '../plans/bank/sepay-listing.ts';
 import { createSepayEinvoice } from '../plans/papers/sepay-einvoice.ts';
@@ -14,10 +19,6 @@ const found = (finding: SettingsFinding, detail: string | null = null): Settings
 
 const timeoutMs = 10_000;
 
-/**
- * Tries settings before they are stored: what a wrong password, address or token would do to customers is seen by the
- * operator first. What a server answered is not shown, because it may quote a password.
- */
 export function createSettingsTests({
   dataDir,
   address,

@@ -25,7 +25,7 @@ const served = [
   '/sign-in/with/callback/',
 ];
 /** Of vendors and banks, whose base address has another name. */
-const foreign = ['/v1', '/v1/models', '/v1/messages/batches/', '/transactions/list'];
+const foreign = ['/v1', '/v1/models', '/v1/messages/batches/', '/bankaccounts/list', '/transactions/list'];
 
 const isPage = (path: string) =>
   Object.values(pages).some((page) => page === path || (page.includes(':') && page.replace(/:.*/, '') === path));
