@@ -17,7 +17,6 @@ import { type Estimator, registerEstimates } from './reads/estimates.ts';
 import { type ModelsParts, registerModelsRoutes } from './reads/models.ts';
 import { registerOpenRouterRoutes } from './reads/openrouter.ts';
 import { registerUsageRoutes, type UsageParts } from './reads/usage.ts';
-import type { Refusals } from './refusals/refusals.ts';
 import type { Relay } from './relay.ts';
 import { acceptUpgrades, type SocketParts } from './sockets/upgrade.ts';
 
@@ -53,7 +52,6 @@ const notOffered =
   /^\/api\/v1\/((?:activity|alpha|analytics|assistants|audio|auth|benchmarks|byok|completions|containers|conversations|datasets|endpoints|evals|fine_tuning|guardrails|images|interns|keys|moderations|observability|organization|presets|providers|realtime|rerank|skills|threads|uploads|vector_stores|videos|workspaces)(?:\/|$)|generation\/feedback$)/;
 
 export function registerGateway(app: FastifyInstance, parts: GatewayParts): void {
-  const { refusals } = parts;
   void app.register(
     async (scope) => {
       allowOtherOrigins(scope);

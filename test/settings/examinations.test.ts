@@ -132,7 +132,7 @@ describe('a try of the bank', () => {
       detail: '970436',
     });
     expect(await tried('BANK', { ...bank, BANK_NAME: 'HOA SUNG' })).toMatchObject({ finding: 'HOLDER_DIFFERS' });
-    expect(await tried('BANK', { ...bank, BANK_ACCOUNT: '999' + '9' })).toMatchObject({ finding: 'ACCOUNT_UNWATCHED' });
+    expect(await tried('BANK', { ...bank, BANK_ACCOUNT: '9999' })).toMatchObject({ finding: 'ACCOUNT_UNWATCHED' });
     expect((await app.pool.query(`SELECT FROM operator_setting WHERE id LIKE 'BANK%'`)).rowCount).toBe(0);
   });
 });
