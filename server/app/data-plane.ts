@@ -160,7 +160,17 @@ export function createDataPlane(fastify: FastifyInstance, parts: DataPlaneParts)
   const accept = createBatchAcceptance({ store, ledger, heldBudget, keeper, refusals, metrics, log, pollMs });
   registerGateway(fastify, {
     batches: {
-      ...{ store, calls, keeper, accept, read, standing, slots, refusals, catalog, router, log },
+      store,
+      calls,
+      keeper,
+      accept,
+      read,
+      standing,
+      slots,
+      refusals,
+      catalog,
+      router,
+      log,
       get baseUrl() {
         return api.baseUrl;
       },
