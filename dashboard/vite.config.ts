@@ -17,7 +17,11 @@ export default defineConfig(({ isSsrBuild = false }) => ({
         ],
   },
   // `npm run dev` of Vite beside a running server: same-origin for the page, so that the session's cookie works.
-  server: { proxy: { '^/(api|graphql|downloads|status|pricing)': 'http://127.0.0.1:8787' } },
+  server: {
+    proxy: {
+      '^/(api|graphql|downloads|status|pricing|docs|llms)\\b': `http://127.0.0.1:${process.env['PORT'] ?? 8787}`,
+    },
+  },
   build: {
     target: 'es2023',
     assetsDir: 'assets',

@@ -10,7 +10,7 @@ import { createLog } from './runtime/log.ts';
 // the open page. Ends with Ctrl-C, after the server has stopped.
 
 const root = join(import.meta.dirname, '..');
-const { dataDir, databaseUrl, port } = loadConfig(process.env);
+const { dataDir, databaseUrl } = loadConfig(process.env);
 // This process uses the database, too, so that it stays while the server is started again.
 const database =
   databaseUrl === null ? await useEmbeddedPostgres({ dataDir: resolve(root, dataDir), log: createLog('warn') }) : null;
@@ -20,10 +20,7 @@ const server = spawn(process.execPath, ['--watch-path=server', '--watch-preserve
   // A reload waits for nobody.
   env: { DRAIN_MS: '500', DRAIN_IDLE_MS: '0', ...process.env },
 });
-const page = await createServer({
-  configFile: join(root, 'dashboard/vite.config.ts'),
-  server: { proxy: { '^/(api|graphql|downloads|status|pricing)': `http://127.0.0.1:${port}` } },
-});
+const page = await createServer({ configFile: join(root, 'dashboard/vite.config.ts') });
 await page.listen();
 page.printUrls();
 

@@ -71,8 +71,7 @@ async function stopAutovacuum(client: Client): Promise<void> {
     `SELECT c.oid::regclass::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname NOT LIKE 'pg_toast%'`,
   );
-  for (const { name } of rows as { name: string }[])
-    await client.query(`ALTER TABLE ${name} SET (${notVacuumed})`);
+  for (const { name } of rows as { name: string }[]) await client.query(`ALTER TABLE ${name} SET (${notVacuumed})`);
 }
 const notVacuumed = 'autovacuum_enabled = off, toast.autovacuum_enabled = off';
 

@@ -202,3 +202,5 @@ function overview(locale: Locale, publicUrl: string): { title: string; body: str
 <ul>${w.files.map(([path, text]) => `<li><a href="${to(path)}"><code>${path}</code></a>: ${text}</li>`).join('')}</ul>`,
   };
 }
+// 1
+// 2
