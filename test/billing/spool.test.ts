@@ -1,3 +1,4 @@
+import type * as fs from 'node:fs';
 import {
   appendFileSync,
   mkdirSync,
@@ -19,6 +20,11 @@ import { createDirectory } from '../support/directory.ts';
 import { quiet, usd } from './support.ts';
 
 /** The spool: settlements on disk until the database has them, also after crashes and on a full disk. */
+
+const { fdatasync } = vi.hoisted(() => ({
+  fdatasync: vi.fn<(fd: number, done: (error: Error | null) => void) => void>((_fd, done) => done(null)),
+}));
+vi.mock('node:fs', async (original) => ({ ...(await original<typeof fs>()), fdatasync }));
 
 let directory: string;
 let spools: Spool[];
@@ -185,6 +191,73 @@ describe('a disk that takes nothing', () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+});
+
+describe('the power of the machine', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+  /** So many seconds, with what begins in each of them. */
+  const pass = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second += 1) {
+      vi.advanceTimersByTime(1_000);
+      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+
+  test('a line is forced to disk within two seconds while the database does not have it, once', async () => {
+    fdatasync.mockClear();
+    const own = spool();
+    own.append(line('1'));
+    await pass(2);
+    expect(fdatasync).toHaveBeenCalledTimes(1);
+    await pass(5);
+    expect(fdatasync).toHaveBeenCalledTimes(1);
+    own.append(line('2'));
+    // The folder's names may still be on their way.
+    for (let tries = 0; tries < 50 && fdatasync.mock.calls.length === 1; tries += 1) await pass(1);
+    expect(fdatasync).toHaveBeenCalledTimes(2);
+  });
+
+  test('nothing is forced while the database gets each line within a second', async () => {
+    fdatasync.mockClear();
+    const own = spool();
+    let last = own.append(line('0'));
+    for (let second = 1; second < 20; second += 1) {
+      await pass(1);
+      const next = own.append(line(String(second)));
+      own.acknowledge(last);
+      last = next;
+    }
+    expect(fdatasync).not.toHaveBeenCalled();
+  });
+
+  test('lines that a disk could not be forced to take are in another file, and nothing is admitted until then', async () => {
+    const own = spool(theirs);
+    own.append(line('1'));
+    fdatasync.mockImplementationOnce((_fd, done) => done(Object.assign(new Error('EIO'), { code: 'EIO' })));
+    await pass(2);
+    expect(own.writable).toBe(false);
+    expect(readFileSync(join(directory, `${theirs}.0.ndjson`), 'utf8')).toContain('"requestId":"1"');
+    await pass(1);
+    expect(own.writable).toBe(true);
+    expect(files()).toEqual([`${theirs}.1.ndjson`]);
+    expect((await adoptAll(spool())).map((each) => each.requestId)).toEqual(['1']);
+  });
+
+  test('what it leaves of a file is settled as far as it is whole, and set aside where it is half a line', async () => {
+    spool(theirs).append(line('1'));
+    const path = join(directory, `${theirs}.0.ndjson`);
+    const whole = readFileSync(path, 'utf8');
+    writeFileSync(path, `${whole}{"accountId":"acc${'\0'.repeat(5_000)}`);
+    writeFileSync(join(directory, `${mine}.0.ndjson`), '\0'.repeat(5_000));
+    const found: string[] = [];
+    const own = spool('33333333-3333-4333-8333-333333333333');
+    for (const file of own.others()) await own.adopt(file, async ({ requestId }) => void found.push(requestId));
+    expect(found).toEqual(['1']);
+    expect(files()).toEqual(['quarantine.log']);
+    const aside = readFileSync(join(directory, 'quarantine.log'), 'utf8').trim().split('\n');
+    expect(aside.map((each) => JSON.parse(each).line)).toEqual(['{"accountId":"acc\0']);
   });
 });
 

@@ -29,7 +29,7 @@ function periodOf(atMs: number, period: Period, { startMs }: Pick<CheckerFacts, 
 export function check(history: History, facts: CheckerFacts): string[] {
   const broken: string[] = [];
   for (const bill of history.bills) {
-    broken.push(...exactlyOnce(history, bill), ...conserved(history, bill), ...capped(bill));
+    broken.push(...exactlyOnce(history, bill, facts), ...conserved(history, bill), ...capped(bill));
     broken.push(...limited(history, bill, facts), ...expired(history, bill), ...archived(bill));
   }
   broken.push(...kept(history, facts), ...erased(history));
@@ -48,10 +48,40 @@ function wasLost({ disturbances }: History, since: number | null, until: number 
   );
 }
 
+/** How long a line may wait until the disk of a running process keeps it, whatever happens to the machine. */
+const forcedMs = 2_000;
+/** What the disk itself takes, and a timer that is late. */
+const forcingMs = 100;
+
+/** Whether the machine lost its power before its disk had to keep a request's line. */
+function wasUnforced(
+  { disturbances }: History,
+  { process, writtenAt, settled }: RequestRecord,
+  { leaseMs }: CheckerFacts,
+): boolean {
+  if (writtenAt === null || settled !== null) return false;
+  const own = disturbances.filter((each) => each.process === process);
+  /** Until when its process ran, and how long nothing in it did. */
+  const power = own.filter(({ kind, from }) => kind === 'power' && from >= writtenAt);
+  return power.some(({ from: lostAt }) => {
+    const end = Math.min(
+      lostAt,
+      ...own.filter(({ kind, from }) => kind === 'kill' && from >= writtenAt).map(({ from }) => from),
+    );
+    const still = own
+      .filter(({ kind }) => kind === 'pause')
+      .map(({ from, to }) => Math.max(0, Math.min(to, end) - Math.max(from, writtenAt)));
+    const passed = disturbances
+      .filter(({ kind, from }) => kind === 'warp' && from >= writtenAt && from <= end)
+      .map(({ from, to }) => to - from - leaseMs);
+    return end - writtenAt - [...still, ...passed].reduce((total, ms) => total + ms, 0) < forcedMs + forcingMs;
+  });
+}
+
 const sum = (amounts: readonly bigint[]): bigint => amounts.reduce((total, amount) => total + amount, 0n);
 
 /** Every request whose client has its last bytes is charged once, no other one is, and at its cost. */
-function exactlyOnce(history: History, { account, entries }: Bill): string[] {
+function exactlyOnce(history: History, { account, entries }: Bill, facts: CheckerFacts): string[] {
   const { requests } = history;
   const broken: string[] = [];
   const byRequest = Map.groupBy(entries, ({ requestId }) => requestId);
@@ -68,7 +98,8 @@ function exactlyOnce(history: History, { account, entries }: Bill): string[] {
       request.writtenAt !== null &&
       !request.isLineInDoubt &&
       !byRequest.has(request.id) &&
-      !wasLost(history, request.writtenAt, request.settled?.at ?? null)
+      !wasLost(history, request.writtenAt, request.settled?.at ?? null) &&
+      !wasUnforced(history, request, facts)
     )
       broken.push(`${request.id} ended at ${request.writtenAt} and has no entry`);
   return broken;

@@ -96,7 +96,7 @@ export interface CodeRecord {
 export interface Disturbance {
   /** Null: the database. */
   process: number | null;
-  kind: 'kill' | 'pause' | 'cut' | 'loss' | 'disk' | 'crash' | 'warp' | 'start' | 'clock' | 'failover';
+  kind: 'kill' | 'pause' | 'cut' | 'loss' | 'disk' | 'crash' | 'warp' | 'start' | 'clock' | 'failover' | 'power';
   from: number;
   to: number;
 }

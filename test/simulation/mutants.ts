@@ -162,6 +162,18 @@ export const mutants: readonly Mutant[] = [
     to: '',
   },
   {
+    name: 'lines that wait for the database are not forced to disk',
+    file: 'billing/spool/spool-segments.ts',
+    from: 'void force();',
+    to: '',
+  },
+  {
+    name: 'the names of the files of the spool are not forced',
+    file: 'billing/spool/spool-segments.ts',
+    from: 'await forceNames();',
+    to: '',
+  },
+  {
     name: 'the lines of a dead process are read and not settled',
     file: 'billing/spool/spool.ts',
     from: 'await replay(settlement);',
@@ -191,6 +203,12 @@ export const mutants: readonly Mutant[] = [
     file: 'billing/archive/archive.ts',
     from: "for (const table of ['archived_sum', 'archived_charge', 'archived_month'])",
     to: 'for (const table of [])',
+  },
+  {
+    name: 'the name of an archive is not forced before its month leaves',
+    file: 'billing/archive/archive.ts',
+    from: "for (const path of [directory, join(resolve(directory), '..')]) await syncDirectory(path);",
+    to: '',
   },
   {
     name: 'the budget of an erased account stays',

@@ -249,7 +249,8 @@ function modulesOf(slot: number): Record<string, Members> {
     'node:fs': {
       ...fs,
       createReadStream: (path: string) => readStream(slot, path),
-      createWriteStream: (path: string, { flags }: { flags: string }) => writeStream(slot, path, flags),
+      createWriteStream: (path: string, options: WriteOptions) => writeStream(slot, path, options),
+      fdatasync: (fd: number, done: (error: Error | null) => void) => void force(slot, fd, done),
     },
     'node:fs/promises': promisedFs(slot),
     // Node's run on threads of their own, which know another time.
@@ -288,6 +289,14 @@ function onDisk<T>(slot: number, work: (disk: Disk) => T): Promise<T> {
   });
 }
 
+async function force(slot: number, fd: number, done: (error: Error | null) => void): Promise<void> {
+  const problem = await onDisk(slot, (disk) => disk.fdatasyncSync(fd)).then(
+    () => null,
+    (error: Error) => error,
+  );
+  done(problem);
+}
+
 const bytesOf = (disk: Disk, path: string): Buffer => {
   const fd = disk.openSync(path, 'r');
   const bytes = Buffer.alloc(disk.fstatSync(fd).size);
@@ -304,11 +313,12 @@ function promisedFs(slot: number): Members {
     readFile: (path: string) => onDisk(slot, (disk) => bytesOf(disk, path)),
     stat: (path: string) => onDisk(slot, (disk) => ({ size: bytesOf(disk, path).length })),
     open: async (path: string, flags: string) => {
-      const fd = await onDisk(slot, (disk) => (flags === 'w' ? disk.openSync(path, flags) : null));
+      const fd = await onDisk(slot, (disk) => disk.openSync(path, flags));
       return {
-        writeFile: (text: string) => onDisk(slot, (disk) => disk.writeSync(fd ?? -1, text)),
-        sync: () => onDisk(slot, () => undefined),
-        close: () => onDisk(slot, (disk) => (fd === null ? undefined : disk.closeSync(fd))),
+        writeFile: (text: string) => onDisk(slot, (disk) => disk.writeSync(fd, text)),
+        sync: () => onDisk(slot, (disk) => disk.fsyncSync(fd)),
+        datasync: () => onDisk(slot, (disk) => disk.fdatasyncSync(fd)),
+        close: () => onDisk(slot, (disk) => disk.closeSync(fd)),
       };
     },
   };
@@ -327,7 +337,13 @@ function readStream(slot: number, path: string): Readable {
   });
 }
 
-function writeStream(slot: number, path: string, flags: string): Writable {
+interface WriteOptions {
+  flags: string;
+  /** Whether it is forced to disk at its end. */
+  flush: boolean;
+}
+
+function writeStream(slot: number, path: string, { flags, flush }: WriteOptions): Writable {
   let fd: number | null = null;
   const told = (work: (disk: Disk) => void, done: (error?: Error) => void): void =>
     void (async () => {
@@ -344,7 +360,11 @@ function writeStream(slot: number, path: string, flags: string): Writable {
         disk.writeSync(fd, chunk);
       }, done);
     },
-    final: (done) => told((disk) => disk.closeSync(fd ?? -1), done),
+    final: (done) =>
+      told((disk) => {
+        if (flush) disk.fsyncSync(fd ?? -1);
+        disk.closeSync(fd ?? -1);
+      }, done),
   });
 }
 
@@ -369,7 +389,9 @@ function whole(work: (bytes: Buffer) => Buffer): Transform {
 const diskCalls = [
   'closeSync',
   'existsSync',
+  'fdatasyncSync',
   'fstatSync',
+  'fsyncSync',
   'ftruncateSync',
   'mkdirSync',
   'openSync',

@@ -26,7 +26,9 @@ export type Step = { after: number } & (
       end: 'settle' | 'twice' | 'release';
       extends: boolean;
     }
-  | { do: 'kill'; on: number; when: 'now' | 'torn' | 'written'; backAfter: number }
+  | { do: 'kill'; on: number; when: 'now' | 'torn' | 'answered'; backAfter: number }
+  /** The network of its machine goes first: settlements wait on its disk. */
+  | { do: 'power'; on: number; blindMs: number; backAfter: number }
   | { do: 'pause' | 'cut' | 'fill'; on: number; ms: number }
   | { do: 'disturb'; on: number; ms: number; percent: number }
   | { do: 'clock'; on: number; byMs: number }
@@ -49,7 +51,7 @@ interface Interrupted {
   on: number;
   /** Messages, answers and changes of the disk until then; null: nothing happens. */
   steps: number | null;
-  by: 'kill' | 'cut' | 'crash' | 'fail_over';
+  by: 'kill' | 'power' | 'cut' | 'crash' | 'fail_over';
 }
 
 export interface Scenario {
@@ -101,7 +103,14 @@ const trouble: fc.Arbitrary<Step> = fc.oneof(
     after,
     do: fc.constant('kill' as const),
     on,
-    when: fc.constantFrom('now' as const, 'torn' as const, 'written' as const, 'written' as const),
+    when: fc.constantFrom('now' as const, 'torn' as const, 'answered' as const, 'answered' as const),
+    backAfter: fc.nat(15_000),
+  }),
+  fc.record({
+    after,
+    do: fc.constant('power' as const),
+    on,
+    blindMs: fc.oneof(fc.constant(0), fc.nat(6_000)),
     backAfter: fc.nat(15_000),
   }),
   fc.record({ after, do: fc.constantFrom('pause' as const, 'cut' as const, 'fill' as const), on, ms }),
@@ -159,7 +168,7 @@ const control: fc.Arbitrary<Step> = fc.oneof(
 const interrupted = {
   on,
   steps: fc.oneof(fc.constant(null), fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 160 })),
-  by: fc.constantFrom('kill' as const, 'kill' as const, 'cut' as const, 'crash' as const, 'fail_over' as const),
+  by: fc.constantFrom('kill' as const, 'power' as const, 'cut' as const, 'crash' as const, 'fail_over' as const),
 };
 const calm = { on, steps: fc.constant(null), by: fc.constant('kill' as const) };
 const archiving = (how: typeof interrupted | typeof calm): fc.Arbitrary<Step> =>
@@ -275,14 +284,22 @@ export async function runScenario(
     process.start();
   };
 
-  const down = (process: SimulatedProcess, backAfter: number): void => {
+  const down = (process: SimulatedProcess, backAfter: number, silently?: boolean): void => {
     if (process.life === 0) return;
     const one = disturbed('kill', process.slot, Number.POSITIVE_INFINITY);
-    process.kill();
+    process.kill(silently);
     scheduler.at(backAfter, () => {
       one.to = scheduler.now + leaseMs;
       start(process);
     });
+  };
+  /** The machine of a process loses its power, and with it what nobody has forced to its disk. */
+  const losePower = ({ disk }: SimulatedProcess, backAfter: number): void => {
+    for (const process of processes.filter((each) => each.disk === disk)) {
+      down(process, backAfter, true);
+      disturbed('power', process.slot, 0);
+    }
+    disk.losePower(random);
   };
   const crash = async (ms: number): Promise<void> => {
     disturbed('crash', null, ms);
@@ -316,6 +333,8 @@ export async function runScenario(
     switch (by) {
       case 'kill':
         return process.atStep(steps, () => down(process, random.between(0, 8_000)));
+      case 'power':
+        return process.atStep(steps, () => losePower(process, random.between(0, 8_000)));
       case 'cut':
         disturbed('loss', process.slot, 20_000);
         return process.atStep(steps, () => process.workPool?.breakAll(random.chance(0.3)));
@@ -337,10 +356,18 @@ export async function runScenario(
         const dies = (): void => down(process, step.backAfter);
         if (step.when === 'now') dies();
         else if (step.when === 'torn') process.disk.tear = dies;
-        // The line is on disk and the client has its last bytes: the ledger has not.
-        else process.disk.wrote = () => void scheduler.at(0, dies);
+        // A client has its last bytes: the ledger has nothing.
+        else process.answered = () => void scheduler.at(0, dies);
         break;
       }
+      case 'power':
+        for (const other of processes)
+          if (other.disk === process?.disk) {
+            disturbed('cut', other.slot, step.blindMs);
+            other.cut(step.blindMs);
+          }
+        scheduler.at(step.blindMs, () => losePower(process as SimulatedProcess, step.backAfter));
+        break;
       case 'pause':
         disturbed('pause', step.on, step.ms);
         process?.pause(step.ms);
@@ -388,7 +415,7 @@ export async function runScenario(
       case 'lose':
         // Its machine has another process, which finds what it leaves behind: a line that nobody else will settle.
         if (process === null || process.life === 0 || lost.size > 0) break;
-        process.disk.wrote = () =>
+        process.answered = () =>
           void scheduler.at(0, () => {
             if (process.life === 0 || lost.size > 0) return;
             lost.add(process.slot);
@@ -510,6 +537,9 @@ export async function runScenario(
     const settling = ledger.settle(settlement, () => {
       own.writtenAt = scheduler.now;
       own.isLineInDoubt = !spool.writable;
+      const { answered } = process;
+      process.answered = null;
+      answered?.();
     });
     if (step.end === 'twice') void again(settlement);
     const settled = await settling.catch(() => null);
@@ -755,18 +785,23 @@ export async function runScenario(
     await pass(100);
     for (const restores of [false, true]) {
       history.earlier.push({ at: scheduler.now, bills: history.bills });
-      const { parts } = processes.find((process) => process.parts !== null) ?? {};
+      const process = processes.find(({ parts }) => parts !== null);
       const own: History['archives'][number] = { at: scheduler.now, problem: 'it does not end' };
       history.archives.push(own);
       void (async () => {
         try {
-          await parts?.archive({ restores });
+          await process?.parts?.archive({ restores });
           own.problem = null;
         } catch (error) {
           own.problem = (error as Error).message;
         }
       })();
       await scheduler.run(scheduler.now + 60_000);
+      // What has left is on a disk, whatever happens to its machine now.
+      if (process !== undefined && random.chance(0.5)) {
+        losePower(process, 1_000);
+        await scheduler.run(scheduler.now + 3 * leaseMs);
+      }
       history.bills = await bills(world, history);
     }
   }
@@ -847,7 +882,7 @@ async function heal(world: World, start: (process: SimulatedProcess) => void): P
   for (const process of processes) {
     process.disk.full = false;
     process.disk.tear = null;
-    process.disk.wrote = null;
+    process.answered = null;
     process.atStep(Number.POSITIVE_INFINITY, () => undefined);
   }
   await scheduler.run(scheduler.now + 15_000);

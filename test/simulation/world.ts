@@ -47,8 +47,11 @@ export interface SimulatedProcess {
   /** Does something at one of the next steps of such work: behind a message, its answer, or a change of the disk. */
   atStep(steps: number, action: () => void | Promise<void>): void;
   readonly disk: Disk;
+  /** Told of the next client that has its last bytes, and of nobody after that. */
+  answered: (() => void) | null;
   start(): void;
-  kill(): void;
+  /** `silently`: nobody tells the database, as with a machine that loses its power. */
+  kill(silently?: boolean): void;
   /** Nothing in it runs for so long. */
   pause(ms: number): void;
   /** No packet to or from the database gets through for so long. */
@@ -198,6 +201,7 @@ export async function createWorld(seed: number, url: string, sessions: SessionCa
     const self: SimulatedProcess = {
       slot,
       disk,
+      answered: null,
       get life() {
         return life;
       },
@@ -272,14 +276,12 @@ export async function createWorld(seed: number, url: string, sessions: SessionCa
         void sweeping();
       },
 
-      kill() {
+      kill(silently = random.chance(0.2)) {
         if (life === 0) return;
         life = 0;
         pids.delete(pid);
-        // A machine whose power went tells nobody; the kernel of a killed process does.
-        const isSilent = random.chance(0.2);
-        pool?.breakAll(isSilent);
-        workPool?.breakAll(isSilent);
+        pool?.breakAll(silently);
+        workPool?.breakAll(silently);
         parts = null;
         pool = null;
         workPool = null;

@@ -79,7 +79,7 @@ async function examineDataDir(dataDir: string): Promise<HostFinding[]> {
     findingOf('disk speed', `${ms.toFixed(1)} ms until a write is on disk`, [
       ms <= slowSyncMs,
       'doubtful',
-      'Each settlement waits for this: use a local disk, not one of the network.',
+      'Settlements that wait for a database are forced to it, and the embedded one commits here: use a local disk, not one of the network.',
     ]),
   ];
 }

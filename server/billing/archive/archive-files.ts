@@ -6,6 +6,7 @@ import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { z } from 'zod';
+import { syncDirectory } from '../../shared/sync-directory.ts';
 
 /**
  * The folder of an archived month: a gzipped CSV file of each table and a manifest with their checksums. It is written
@@ -89,15 +90,6 @@ export async function writeArchive(
   await syncDirectory(unfinished);
   await rename(unfinished, folder);
   await syncDirectory(join(folder, '..'));
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
 }
 
 async function writeTable(

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
 import { transaction } from '../../database/lane.ts';
 import { appendAudit } from '../../shared/audit.ts';
+import { syncDirectory } from '../../shared/sync-directory.ts';
 import {
   type CheckedArchive,
   chargeAmounts,
@@ -106,6 +107,8 @@ export async function archiveMonth(
     await exportMonth(pool, { folder, month, database });
     isFresh = true;
   }
+  // Its name, which the earlier call may not have come to, and that of a folder of archives that is new.
+  for (const path of [directory, join(resolve(directory), '..')]) await syncDirectory(path);
   refuseForeign(folder, (await readManifest(folder)).manifest, database);
   try {
     return await takeOut(pool, { folder, month, actor });

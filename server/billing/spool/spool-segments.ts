@@ -1,12 +1,25 @@
-import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { syncDirectory } from '../../shared/sync-directory.ts';
 import { describe } from '../lane/failure.ts';
 import type { BillingLog, BillingMetrics } from '../log.ts';
 
 /**
  * The spool files of this process. They are append-only and written in segments: lines are not marked as done, a segment
- * whose lines are all done is deleted.
+ * whose lines are all done is deleted. Lines that wait for the database longer than a moment are forced to disk, beside the
+ * requests: a healthy process forces none.
  */
 export interface Segments {
   /** Appends lines, or keeps them in memory until the disk takes them. Never throws. */
@@ -25,13 +38,17 @@ export interface Segments {
 export interface SpoolReceipt {
   readonly line: string;
   segment: Segment | null;
+  /** Ticks of the spool until it was written. */
+  tick: number;
 }
 
 interface Segment {
   path: string;
   fd: number;
   bytes: number;
-  /** Lines that the database does not have yet. */
+  /** So many of them are on disk whatever happens to the machine, and so is the name. */
+  forcedBytes: number;
+  /** Lines that the database does not have yet, oldest first. */
   waiting: Set<SpoolReceipt>;
 }
 
@@ -46,8 +63,8 @@ export interface SegmentsParts {
 
 /** A segment of this size is deleted as soon as it is done; smaller ones are appended to for a moment. */
 const worthDeletingBytes = 512 * 1_024;
-/** Lines say whom a request was for: what the database has is not kept here as well. */
-const doneMs = 1_000;
+/** How often it is looked after. Lines say whom a request was for: what the database has is not kept here for longer. */
+const tickMs = 1_000;
 const retryMs = 1_000;
 
 export function createSegments({ directory, processId, log, metrics, segmentBytes }: SegmentsParts): Segments {
@@ -57,15 +74,59 @@ export function createSegments({ directory, processId, log, metrics, segmentByte
   let current: Segment | null = null;
   let number = 0;
   let retry: NodeJS.Timeout | null = null;
-  const clearing = createPause(() => {
+  let ticks = 0;
+  let ticking: NodeJS.Timeout | null = null;
+  let isForcing = false;
+
+  const tick = (): void => {
+    ticks += 1;
     if (current?.waiting.size === 0) remove(current);
-  });
+    void force();
+    if (segments.size > 0) return;
+    if (ticking !== null) clearInterval(ticking);
+    ticking = null;
+  };
+
+  /** Forces segments to disk whose lines wait for more than a tick already: the database gets most of them at once. */
+  const force = async (): Promise<void> => {
+    if (isForcing) return;
+    isForcing = true;
+    for (const segment of segments) {
+      const [oldest] = segment.waiting;
+      const { bytes, fd } = segment;
+      if (oldest === undefined || oldest.tick > ticks - 2 || segment.forcedBytes === bytes) continue;
+      try {
+        await new Promise<void>((resolve, reject) => {
+          fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
+        });
+        if (segment.forcedBytes === 0) await forceNames();
+        segment.forcedBytes = bytes;
+      } catch (error) {
+        // Unless it is closed: it was no longer needed.
+        if (segments.has(segment)) replace(segment, error);
+      }
+    }
+    isForcing = false;
+  };
+
+  /** Where a folder cannot be opened or forced, that a file has its name is up to the file system. */
+  const forceNames = async (): Promise<void> => {
+    for (const path of [directory, dirname(directory)]) await syncDirectory(path).catch(() => undefined);
+  };
+
+  /** What could not be forced may be gone, although later attempts succeed (fsync(2)): its lines are written into another file. */
+  const replace = (segment: Segment, error: unknown): void => {
+    moveOut(segment, unwritten);
+    if (current === segment) current = null;
+    fail(error);
+  };
 
   const openSegment = (): Segment => {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const segment = createSegment(join(directory, `${processId}.${number}.ndjson`));
     number += 1;
     segments.add(segment);
+    ticking ??= setInterval(tick, tickMs).unref();
     return segment;
   };
 
@@ -91,18 +152,22 @@ export function createSegments({ directory, processId, log, metrics, segmentByte
       // A segment whose write failed is not appended to again.
       if (current?.waiting.size === 0) remove(current);
       current = null;
-      if (retry === null) {
-        metrics?.fault('spool_unwritable');
-        log.error(describe(error), 'the spool cannot be written');
-        retry = setInterval(writeAgain, retryMs);
-        retry.unref();
-      }
+      fail(error);
     }
+  };
+
+  const fail = (error: unknown): void => {
+    if (retry !== null) return;
+    metrics?.fault('spool_unwritable');
+    log.error(describe(error), 'the spool cannot be written');
+    retry = setInterval(writeAgain, retryMs);
+    retry.unref();
   };
 
   const keep = (receipt: SpoolReceipt, segment: Segment): void => {
     unwritten.delete(receipt);
     receipt.segment = segment;
+    receipt.tick = ticks;
     segment.waiting.add(receipt);
   };
 
@@ -118,6 +183,8 @@ export function createSegments({ directory, processId, log, metrics, segmentByte
     }
     for (const line of lines) write([line]);
     if (unwritten.size > 0) return;
+    // Those whose lines are in another file now.
+    for (const segment of segments) if (segment !== current && segment.waiting.size === 0) remove(segment);
     if (retry !== null) clearInterval(retry);
     retry = null;
     log.info({ lines: lines.length }, 'the spool can be written again');
@@ -142,8 +209,8 @@ export function createSegments({ directory, processId, log, metrics, segmentByte
       if (segment === null) return;
       segment.waiting.delete(receipt);
       if (segment.waiting.size > 0) return;
+      // Otherwise the next tick does.
       if (segment !== current || segment.bytes >= worthDeletingBytes) remove(segment);
-      else clearing.begin();
     },
 
     get writable() {
@@ -157,13 +224,19 @@ export function createSegments({ directory, processId, log, metrics, segmentByte
     },
 
     close() {
-      if (retry !== null) clearInterval(retry);
-      clearing.cancel();
+      for (const timer of [retry, ticking]) if (timer !== null) clearInterval(timer);
+      ticking = null;
       current = null;
       for (const segment of segments) {
-        if (segment.waiting.size === 0) remove(segment);
-        else attempt(() => closeSync(segment.fd));
+        if (segment.waiting.size === 0 && unwritten.size === 0) {
+          remove(segment);
+          continue;
+        }
+        attempt(() => fdatasyncSync(segment.fd));
+        segment.forcedBytes = segment.bytes;
+        attempt(() => closeSync(segment.fd));
       }
+      if (segments.size > 0) attempt(() => syncNames(directory));
     },
   };
 }
@@ -177,25 +250,19 @@ function moveOut(segment: Segment, unwritten: Set<SpoolReceipt>): void {
   segment.waiting.clear();
 }
 
-/** Calls `over` once a second has passed since the first `begin`. */
-function createPause(over: () => void) {
-  let timer: NodeJS.Timeout | null = null;
-  return {
-    begin(): void {
-      timer ??= setTimeout(() => {
-        timer = null;
-        over();
-      }, doneMs).unref();
-    },
-    cancel(): void {
-      if (timer !== null) clearTimeout(timer);
-    },
-  };
+/** As `syncDirectory`, at the end of a process. */
+function syncNames(directory: string): void {
+  const fd = openSync(directory, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** A new file, whose header names the process that writes it. */
 function createSegment(path: string): Segment {
-  const segment: Segment = { path, fd: openSync(path, 'ax', 0o600), bytes: 0, waiting: new Set() };
+  const segment: Segment = { path, fd: openSync(path, 'ax', 0o600), bytes: 0, forcedBytes: 0, waiting: new Set() };
   try {
     append(segment, `${JSON.stringify({ host: hostname(), pid: process.pid })}\n`);
     return segment;

@@ -1,5 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory } from '../../shared/sync-directory.ts';
 import { describe } from '../lane/failure.ts';
 import type { BillingLog, BillingMetrics } from '../log.ts';
 import type { Settlement } from '../types.ts';
@@ -18,7 +20,10 @@ export type { SpoolReceipt } from './spool-segments.ts';
  * therefore leaves at most two segments, one that is idle for a second none.
  */
 export interface Spool {
-  /** Writes a line. Synchronous: once it returns, killing this process does not lose the line. Never throws. */
+  /**
+   * Writes a line. Synchronous: once it returns, killing this process does not lose the line. Never throws. That the machine loses
+   * its power does not lose it either once it has waited for two seconds, plus what its disk takes to write it.
+   */
   append(settlement: Settlement): SpoolReceipt;
   /**
    * Writes a line at the end of this turn of the event loop, together with the turn's other lines, then calls
@@ -55,6 +60,7 @@ export interface SpoolParts {
 }
 
 const quarantineName = 'quarantine.log';
+const quarantineForcedMs = 1_000;
 
 export function createSpool(parts: SpoolParts): Spool {
   const { directory, processId, log, metrics, segmentBytes = 4 * 2 ** 20 } = parts;
@@ -74,13 +80,13 @@ export function createSpool(parts: SpoolParts): Spool {
 
   return {
     append(settlement) {
-      const receipt: SpoolReceipt = { line: encode(settlement), segment: null };
+      const receipt = receiptOf(settlement);
       segments.write([receipt]);
       return receipt;
     },
 
     appendSoon(settlement, written) {
-      soon.push({ receipt: { line: encode(settlement), segment: null }, written });
+      soon.push({ receipt: receiptOf(settlement), written });
       if (soon.length === 1) setImmediate(writeSoon);
     },
 
@@ -112,23 +118,44 @@ export function createSpool(parts: SpoolParts): Spool {
   };
 }
 
+const receiptOf = (settlement: Settlement): SpoolReceipt => ({ line: encode(settlement), segment: null, tick: 0 });
+
 function createQuarantine({ directory, log, metrics }: SpoolParts): Spool['quarantine'] {
+  const path = join(directory, quarantineName);
+  let forcing: NodeJS.Timeout | null = null;
+  /** Many may be set aside at once. */
+  const force = async (): Promise<void> => {
+    forcing = null;
+    try {
+      const file = await open(path, 'r');
+      try {
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await syncDirectory(directory);
+    } catch (error) {
+      log.error(describe(error), 'the quarantine cannot be forced to disk');
+    }
+  };
+
   return (settlement, reason) => {
     metrics?.fault('spool_quarantine');
     log.error({ reason }, 'a settlement was set aside');
     // It is kept for its money. Whom the request was for is left out: nobody would delete it from here when its time is over.
     const line =
       typeof settlement === 'string'
-        ? settlement.replaceAll(unreadableAttribution, '')
+        ? settlement.replaceAll(unreadableAttribution, '').replaceAll(lostBytes, '\0')
         : encode(withoutAttribution(settlement)).trimEnd();
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      const fd = openSync(join(directory, quarantineName), 'a', 0o600);
+      const fd = openSync(path, 'a', 0o600);
       try {
         writeSync(fd, `${JSON.stringify({ at: new Date().toISOString(), reason, line })}\n`);
       } finally {
         closeSync(fd);
       }
+      forcing ??= setTimeout(() => void force(), quarantineForcedMs).unref();
       return true;
     } catch (error) {
       log.error(describe(error), 'the quarantine cannot be written');
@@ -136,6 +163,10 @@ function createQuarantine({ directory, log, metrics }: SpoolParts): Spool['quara
     }
   };
 }
+
+/** What a power loss leaves of a file whose length was on disk before its bytes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+const lostBytes = /\0+/g;
 
 /** In a line that cannot be read: to the end of its object, or of the line. */
 const unreadableAttribution = /"attribution":\{(?:[^"}]|"(?:[^"\\]|\\.)*(?:"|$))*\}?,?/g;
@@ -156,6 +187,7 @@ async function adopt(
     const settlement = decode(line);
     if (settlement === 'header') return;
     if (settlement === null) {
+      if (line.replaceAll(lostBytes, '') === '') return;
       if (!quarantine(line, 'unreadable line of a spool')) throw new Error('the quarantine cannot be written');
       return;
     }

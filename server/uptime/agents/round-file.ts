@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { tryLock } from '../../database/file-lock.ts';
+import { syncDirectory } from '../../shared/sync-directory.ts';
 import { maxRoundAgeMs } from './round-format.ts';
 
 /**
@@ -90,9 +91,7 @@ export async function openRoundFile(
     await fresh.writeFile(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     await fresh.sync();
     await rename(`${path}.new`, path);
-    const directory = await open(dirname(path), 'r');
-    await directory.sync();
-    await directory.close();
+    await syncDirectory(dirname(path));
     return fresh;
   }
 

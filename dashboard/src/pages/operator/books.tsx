@@ -7,9 +7,9 @@ import { Code } from '../../components/copy.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
 import { Moment } from '../../components/moment.tsx';
 import { Card, Page } from '../../components/page.tsx';
-import { Banner, Empty, FailureNotice, Loaded, More } from '../../components/states.tsx';
+import { Banner, Empty, FailureNotice, Loaded } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { useChange, usePages, useSteyg } from '../../data.tsx';
+import { useAsk, useChange, useSteyg } from '../../data.tsx';
 import { useNow } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
@@ -123,9 +123,9 @@ function Receipt(row: { createdAt: string; requestId: string; account: { id: str
 
 function Shortfalls() {
   const { t, format } = useOperatorLanguage();
-  const query = usePages({
+  const query = useAsk({
     key: ['operator', 'shortfalls'],
-    ask: (steyg, after, signal) => steyg.console.books.shortfalls({ days, after, first: 50 }, { signal }),
+    ask: async (steyg, signal) => (await steyg.console.books.shortfalls({ days, first: 100 }, { signal })).nodes,
   });
   type Row = NonNullable<typeof query.data>[number];
   const columns: Column<Row>[] = [
@@ -151,7 +151,6 @@ function Shortfalls() {
           )
         }
       </Loaded>
-      <More query={query} />
     </Card>
   );
 }
@@ -162,9 +161,9 @@ const mismatchesKey = ['operator', 'mismatches'];
 function Mismatches() {
   const { t, format } = useOperatorLanguage();
   const failure = useFailureToast();
-  const query = usePages({
+  const query = useAsk({
     key: mismatchesKey,
-    ask: (steyg, after, signal) => steyg.console.operator.listModelMismatches({ after, first: 50 }, { signal }),
+    ask: async (steyg, signal) => (await steyg.console.operator.listModelMismatches({ first: 100 }, { signal })).nodes,
   });
   const close = useChange({
     change: (steyg, id: string) => steyg.console.operator.closeModelMismatch({ id }),
@@ -228,16 +227,15 @@ function Mismatches() {
           )
         }
       </Loaded>
-      <More query={query} />
     </Card>
   );
 }
 
 function Anomalies() {
   const { t, format } = useOperatorLanguage();
-  const query = usePages({
+  const query = useAsk({
     key: ['operator', 'anomalies'],
-    ask: (steyg, after, signal) => steyg.console.operator.listAnomalies({ days, after, first: 50 }, { signal }),
+    ask: async (steyg, signal) => (await steyg.console.operator.listAnomalies({ days, first: 100 }, { signal })).nodes,
   });
   return (
     <Card title={fill(t.operator.anomalies, { days })}>
@@ -267,7 +265,6 @@ function Anomalies() {
           )
         }
       </Loaded>
-      <More query={query} />
     </Card>
   );
 }
@@ -275,9 +272,9 @@ function Anomalies() {
 function Holds() {
   const { t, format } = useOperatorLanguage();
   const now = useNow(5_000);
-  const query = usePages({
+  const query = useAsk({
     key: ['operator', 'holds'],
-    ask: (steyg, after, signal) => steyg.console.operator.holds({ after, first: 50 }, { signal }),
+    ask: async (steyg, signal) => (await steyg.console.operator.holds({ first: 100 }, { signal })).nodes,
     every: 5_000,
   });
   return (
@@ -305,7 +302,6 @@ function Holds() {
           )
         }
       </Loaded>
-      <More query={query} />
     </Card>
   );
 }
