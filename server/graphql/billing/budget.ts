@@ -28,7 +28,8 @@ export const BudgetType = builder.objectRef<Budget>('Budget').implement({
     free: t.expose('free', { type: 'UsdAmount', description: 'What is left to spend.' }),
     grants: t.field({
       type: [GrantType],
-      description: 'Grants in the order in which they are used; those that are used up or over come last.',
+      description:
+        'Grants in the order in which they are used, at most 1,000; those that are used up or over come last. `statements` has what each month began with.',
       complexity: { field: 1, multiplier: 20 },
       resolve: ({ accountId }, _args, { db }) => listGrants(db, accountId),
     }),

@@ -94,7 +94,8 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     enabled: t.exposeBoolean('enabled', { description: 'Whether it can be called.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
     prices: t.relation('prices', {
-      description: 'Price versions, the newest first; those of the future stand before the one that is valid.',
+      description:
+        'The newest 100 price versions, the newest first; those of the future stand before the one that is valid. The audit log has all.',
       query: { orderBy: [{ validFrom: 'desc' }, { createdAt: 'desc' }, { id: 'desc' }], take: 100 },
     }),
     routes: t.relation('routes', {

@@ -33,7 +33,8 @@ export const SessionType = builder.objectRef<SessionView>('Session').implement({
 builder.objectField(ViewerType, 'sessions', (t) =>
   t.field({
     type: [SessionType],
-    description: 'Browsers in which the person is signed in; empty for an access token.',
+    description:
+      'Browsers in which the person is signed in, the 100 that were used last: `revokeOtherSessions` ends all others. Empty for an access token.',
     resolve: (principal, _args, { domains }) =>
       principal.kind === 'user' ? domains.people.settings.listSessions(principal) : [],
   }),

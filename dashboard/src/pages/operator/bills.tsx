@@ -8,9 +8,9 @@ import { Confirm, Dialog } from '../../components/dialog.tsx';
 import { Checkbox, SelectField } from '../../components/field.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Page } from '../../components/page.tsx';
-import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton } from '../../components/states.tsx';
+import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { useAsk, useChange } from '../../data.tsx';
+import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
 import type { Format } from '../../format.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
@@ -172,9 +172,9 @@ function ImportedFiles() {
   const { t, format } = useOperatorLanguage();
   const words = t.operator.bills;
   const [asking, setAsking] = useState<string | null>(null);
-  const files = useAsk({
+  const files = usePages({
     key: filesKey,
-    ask: async (steyg, signal) => (await steyg.console.books.listVendorFiles({ first: 50 }, { signal })).nodes,
+    ask: (steyg, after, signal) => steyg.console.books.listVendorFiles({ after, first: 50 }, { signal }),
   });
   const undo = useChange({
     change: (steyg, fileId: string) => steyg.console.books.undoVendorImport({ input: { fileId } }),
@@ -184,7 +184,7 @@ function ImportedFiles() {
   if (data.length === 0) return null;
   return (
     <details>
-      <summary>{fill(words.files, { n: format.number(data.length) })}</summary>
+      <summary>{fill(words.files, { n: `${format.number(data.length)}${files.hasNextPage ? '+' : ''}` })}</summary>
       <Table
         caption={words.filesTable}
         rows={data}
@@ -219,6 +219,7 @@ function ImportedFiles() {
           },
         ]}
       />
+      <More query={files} />
       {undo.error === null ? null : <FailureNotice error={undo.error} />}
       {asking === null ? null : (
         <Confirm
@@ -249,11 +250,11 @@ function RequestsBehind({ behind, onClose }: { behind: Behind; onClose: () => vo
   const query = useAsk({
     key: [...comparisonKey, 'requests', upstream, day, model, cause],
     ask: async (steyg, signal) => {
-      const page = await steyg.console.books.differingRequests(
-        { cause, from: day, to: day, upstream, first: 1_000 },
-        { signal },
-      );
-      return page.nodes.find((row) => row.model === model)?.requests ?? [];
+      const asked = { cause, from: day, to: day, upstream, first: 1_000 };
+      // All pages: a day of one upstream has as many rows as models.
+      for await (const row of steyg.console.books.differingRequests(asked, { signal }))
+        if (row.model === model) return row.requests;
+      return [];
     },
   });
   return (

@@ -7,9 +7,9 @@ import { Code } from '../../components/copy.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
 import { Moment } from '../../components/moment.tsx';
 import { Card, Page } from '../../components/page.tsx';
-import { Banner, Empty, FailureNotice, Loaded } from '../../components/states.tsx';
+import { Banner, Empty, FailureNotice, Loaded, More } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
-import { useAsk, useChange, useSteyg } from '../../data.tsx';
+import { useChange, usePages, useSteyg } from '../../data.tsx';
 import { useNow } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { pages, pathTo } from '../../pages.ts';
@@ -123,9 +123,9 @@ function Receipt(row: { createdAt: string; requestId: string; account: { id: str
 
 function Shortfalls() {
   const { t, format } = useOperatorLanguage();
-  const query = useAsk({
+  const query = usePages({
     key: ['operator', 'shortfalls'],
-    ask: async (steyg, signal) => (await steyg.console.books.shortfalls({ days, first: 100 }, { signal })).nodes,
+    ask: (steyg, after, signal) => steyg.console.books.shortfalls({ days, after, first: 50 }, { signal }),
   });
   type Row = NonNullable<typeof query.data>[number];
   const columns: Column<Row>[] = [
@@ -151,6 +151,7 @@ function Shortfalls() {
           )
         }
       </Loaded>
+      <More query={query} />
     </Card>
   );
 }
@@ -161,9 +162,9 @@ const mismatchesKey = ['operator', 'mismatches'];
 function Mismatches() {
   const { t, format } = useOperatorLanguage();
   const failure = useFailureToast();
-  const query = useAsk({
+  const query = usePages({
     key: mismatchesKey,
-    ask: async (steyg, signal) => (await steyg.console.operator.listModelMismatches({ first: 100 }, { signal })).nodes,
+    ask: (steyg, after, signal) => steyg.console.operator.listModelMismatches({ after, first: 50 }, { signal }),
   });
   const close = useChange({
     change: (steyg, id: string) => steyg.console.operator.closeModelMismatch({ id }),
@@ -227,15 +228,16 @@ function Mismatches() {
           )
         }
       </Loaded>
+      <More query={query} />
     </Card>
   );
 }
 
 function Anomalies() {
   const { t, format } = useOperatorLanguage();
-  const query = useAsk({
+  const query = usePages({
     key: ['operator', 'anomalies'],
-    ask: async (steyg, signal) => (await steyg.console.operator.listAnomalies({ days, first: 100 }, { signal })).nodes,
+    ask: (steyg, after, signal) => steyg.console.operator.listAnomalies({ days, after, first: 50 }, { signal }),
   });
   return (
     <Card title={fill(t.operator.anomalies, { days })}>
@@ -265,6 +267,7 @@ function Anomalies() {
           )
         }
       </Loaded>
+      <More query={query} />
     </Card>
   );
 }
@@ -272,9 +275,9 @@ function Anomalies() {
 function Holds() {
   const { t, format } = useOperatorLanguage();
   const now = useNow(5_000);
-  const query = useAsk({
+  const query = usePages({
     key: ['operator', 'holds'],
-    ask: async (steyg, signal) => (await steyg.console.operator.holds({ first: 100 }, { signal })).nodes,
+    ask: (steyg, after, signal) => steyg.console.operator.holds({ after, first: 50 }, { signal }),
     every: 5_000,
   });
   return (
@@ -302,6 +305,7 @@ function Holds() {
           )
         }
       </Loaded>
+      <More query={query} />
     </Card>
   );
 }

@@ -203,9 +203,9 @@ export function RefundTransferDialog({ transfer, onClose }: { transfer: Transfer
 const openRefundsKey = ['operator', 'refunds'];
 
 function useOpenRefunds() {
-  return useAsk({
+  return usePages({
     key: openRefundsKey,
-    ask: async (steyg, signal) => (await steyg.console.books.listRefunds({ open: true, first: 100 }, { signal })).nodes,
+    ask: (steyg, after, signal) => steyg.console.books.listRefunds({ open: true, after, first: 50 }, { signal }),
   });
 }
 
@@ -215,7 +215,8 @@ const leftOf = ({ amountVnd, sentVnd }: Refund): string => String(BigInt(amountV
 export function RefundsToSend() {
   const { t, format } = useOperatorLanguage();
   const words = t.operator.refunds;
-  const { data = [] } = useOpenRefunds();
+  const refunds = useOpenRefunds();
+  const { data = [] } = refunds;
   const [undoing, setUndoing] = useState<Refund | null>(null);
   if (data.length === 0) return null;
   return (
@@ -260,6 +261,7 @@ export function RefundsToSend() {
           },
         ]}
       />
+      <More query={refunds} />
       {undoing === null ? null : <UndoRefundDialog refund={undoing} onClose={() => setUndoing(null)} />}
     </Card>
   );
@@ -298,10 +300,7 @@ export function RefundsDialog({ onClose }: { onClose: () => void }) {
   const [undoing, setUndoing] = useState<Refund | null>(null);
   const refunds = usePages({
     key: ['operator', 'all-refunds'],
-    ask: async (steyg, after, signal) => {
-      const { nodes, pageInfo } = await steyg.console.books.listRefunds({ first: 25, after }, { signal });
-      return { edges: nodes.map((node) => ({ node })), pageInfo };
-    },
+    ask: (steyg, after, signal) => steyg.console.books.listRefunds({ first: 25, after }, { signal }),
   });
   // One dialog at a time.
   if (undoing !== null) return <UndoRefundDialog refund={undoing} onClose={() => setUndoing(null)} />;
@@ -465,6 +464,7 @@ export function PayRefundDialog({ transfer, onClose }: { transfer: Transfer; onC
             )
           }
         </Loaded>
+        <More query={refunds} />
       </Form>
     </Dialog>
   );
