@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { connecting } from './address.ts';
+import { givenTables, spreadTables } from './distribution.ts';
 import type { Queryable } from './pool.ts';
 
 /**
@@ -83,7 +84,7 @@ export async function refuseEngine(client: Queryable): Promise<void> {
   if (facts.isCitus) await refuseCitus(client);
 }
 
-/** A coordinator of Citus that keeps this service's tables itself is a PostgreSQL like any other. */
+/** A coordinator of Citus is a PostgreSQL like any other, while it has distributed all of the tables that it may, or none. */
 async function refuseCitus(client: Queryable): Promise<void> {
   const { rows: groups } = await client.query<{ id: number }>('SELECT groupid AS id FROM pg_dist_local_group');
   if (groups.some(({ id }) => id !== 0)) {
@@ -91,12 +92,16 @@ async function refuseCitus(client: Queryable): Promise<void> {
       'DATABASE_URL leads to a worker of Citus. It has to be the coordinator: what is written here would be seen there by nobody.',
     );
   }
-  const { rows } = await client.query<{ name: string }>(
-    `SELECT c.relname AS name FROM pg_dist_partition p JOIN pg_class c ON c.oid = p.logicalrelid
-     WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('_prisma_migrations')) ORDER BY 1`,
-  );
-  if (rows.length === 0) return;
-  throw new EngineRefused(
-    `Citus has been given tables of this service (${rows.map(({ name }) => name).join(', ')}). The triggers that keep revocation and the hard cap do not work on its shards: call undistribute_table for each (server/database/DISTRIBUTED.md).`,
-  );
+  const given = await givenTables(client);
+  const strange = given.filter((name) => !spreadTables.includes(name));
+  if (strange.length > 0) {
+    throw new EngineRefused(
+      `Citus has been given tables of this service that have to stay on the coordinator (${strange.join(', ')}). The triggers that keep revocation and the hard cap do not work on its shards: call undistribute_table for each (server/database/DISTRIBUTED.md).`,
+    );
+  }
+  if (given.length > 0 && given.length < spreadTables.length) {
+    throw new EngineRefused(
+      'The distribution of this database was begun and is not finished: run `npm run --silent admin -- distribute`.',
+    );
+  }
 }

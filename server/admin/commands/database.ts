@@ -1,5 +1,8 @@
 /** The commands for the database. */
 
+import { Client } from 'pg';
+import { connecting } from '../../database/address.ts';
+import { type DistributionPlan, distribute, planDistribution } from '../../database/distribution.ts';
 import { migrate, migrateStatus } from '../../database/migrate.ts';
 import type { Command } from './command.ts';
 
@@ -23,4 +26,38 @@ export const databaseCommands: readonly Command[] = [
       return { json: { ...(await migrateStatus({ url: databaseUrl })) } };
     },
   },
+  {
+    name: 'distribute',
+    usage: '[--dry-run]',
+    summary: 'spread what grows with each request over the workers of a Citus, while the service is stopped',
+    options: { 'dry-run': 'flag' },
+    async run({ databaseUrl }, given) {
+      const client = new Client({ ...connecting(databaseUrl), application_name: 'steyg distribute' });
+      client.on('error', () => undefined);
+      await client.connect();
+      try {
+        if (given.flag('dry-run')) {
+          const plan = await planDistribution(client);
+          return { json: { ...plan }, text: textOf(plan) };
+        }
+        const distributed = await distribute(client);
+        return {
+          json: { distributed },
+          text: distributed.length === 0 ? 'Everything is distributed already.' : distributed.join('\n'),
+        };
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    },
+  },
 ];
+
+/** A line for each table, and what stands in the way. */
+function textOf({ tables, inTheWay }: DistributionPlan): string {
+  const lines = tables.map(
+    ({ table, place, isThere, rows, bytes, why }) =>
+      `${table}: ${isThere ? 'is on' : 'goes to'} the ${place} (${rows} rows, ${Math.ceil(bytes / 1024)} kB): ${why}`,
+  );
+  const way = inTheWay.length === 0 ? ['Nothing stands in the way.'] : ['In the way:', ...inTheWay];
+  return [...lines, '', ...way].join('\n');
+}

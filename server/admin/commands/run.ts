@@ -168,6 +168,10 @@ function explain(error: unknown): Explanation {
   if (name === 'ConfigError') return { code: 'invalid_environment', message, details };
   if (name === 'SecretKeyError') return { code: 'secret_key_unusable', message, details };
   if (name === 'MigrationRefused') return { code: 'migration_refused', message, details };
+  if (name === 'DistributionRefused') {
+    const { inTheWay } = error as { inTheWay?: readonly string[] };
+    return { code: 'not_distributable', message, details: { inTheWay } };
+  }
   if (name === 'EngineRefused') return { code: 'database_refused', message, details };
   // PostgreSQL: no such table, no such column.
   if (code === '42P01' || code === '42703') {

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import { Closed, classify } from './failure.ts';
+import { prepareForShards } from './shards.ts';
 import { sessionSettings } from './statements.ts';
 
 /** One connection of the pool that is kept while it works. */
@@ -31,10 +32,12 @@ export function keepConnection(pool: Pool): KeptConnection {
       kept = client;
       client.on('error', () => drop(client));
       try {
-        await client.query(
-          'SELECT set_config(name, value, false) FROM unnest($1::text[], $2::text[]) AS setting (name, value)',
+        const { rows } = await client.query<{ isCitus: boolean }>(
+          `SELECT set_config(name, value, false), to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS "isCitus"
+           FROM unnest($1::text[], $2::text[]) AS setting (name, value)`,
           [Object.keys(sessionSettings), Object.values(sessionSettings)],
         );
+        if (rows[0]?.isCitus === true) await prepareForShards(client);
       } catch (error) {
         drop(client);
         throw error;

@@ -35,6 +35,14 @@ interface Wire {
 /** Names of the statements that each connection has prepared. */
 const prepared = new WeakMap<object, Set<string>>();
 
+/** How statements read on connections to a database that wants some of them in other words. */
+const wordings = new WeakMap<object, (text: string) => string>();
+
+/** From now on, the connection prepares its statements as `wording` has them. */
+export function reword(client: ClientBase, wording: (text: string) => string): void {
+  wordings.set(client, wording);
+}
+
 /**
  * Runs statements one after the other. A failure ends the flight: later statements are not run, and only the failure is
  * reported. A failed transaction behaves so anyway; outside of one, the whole flight is a transaction.
@@ -45,6 +53,7 @@ export function flight(client: ClientBase, statements: readonly Statement[]): Pr
     let rows: Row[] = [];
     const known = prepared.get(client) ?? new Set();
     prepared.set(client, known);
+    const wording = wordings.get(client);
 
     const query = {
       /** pg wraps this with its own timeout. */
@@ -59,7 +68,7 @@ export function flight(client: ClientBase, statements: readonly Statement[]): Pr
           if (!known.has(name)) {
             // A failed flight may or may not have prepared it; closing an unknown statement is no error.
             connection.close({ type: 'S', name });
-            connection.parse({ name, text });
+            connection.parse({ name, text: wording === undefined ? text : wording(text) });
           }
           connection.bind({ statement: name, values });
           connection.execute();

@@ -1,0 +1,52 @@
+import type { ClientBase } from 'pg';
+import { reword } from './flight.ts';
+
+/**
+ * Sessions of the ledger where Citus has spread entries and postings over its nodes (`database/DISTRIBUTED.md`). Everything that is
+ * locked stays on the coordinator, and so do the statements: they write entries and postings into temporary tables of the same
+ * form, whose triggers hand each statement's rows to the shards, in the same transaction.
+ *
+ * A trigger of a shard would see its own rows only, and Citus carries over none that reads the rows of a statement: so the sums of
+ * margins are kept here, by the function that keeps them everywhere.
+ */
+export async function prepareForShards(client: ClientBase): Promise<void> {
+  const { rows } = await client.query(
+    `SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('ledger_entry')`,
+  );
+  if (rows.length === 0) return;
+  await client.query(arrival);
+  reword(client, (text) =>
+    text
+      .replaceAll(/INSERT INTO (ledger_entry|posting)\b/g, 'INSERT INTO pg_temp.arriving_$1')
+      .replaceAll(entryLookup, 'JOIN pg_temp.entries_of($1, $2) AS e USING (account_id, request_id)'),
+  );
+}
+
+/** The lookup of entries of a list of accounts and one of requests. Citus plans for the values that it is given and no others. */
+const entryLookup = /JOIN LATERAL \(SELECT [^()]* FROM ledger_entry WHERE [^()]* OFFSET 0\) AS e ON true/g;
+
+const arrivalOf = (table: string): string => `
+  CREATE TEMPORARY TABLE arriving_${table} (LIKE ${table} INCLUDING DEFAULTS) ON COMMIT DELETE ROWS;
+  CREATE FUNCTION pg_temp.hand_over_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO ${table} SELECT * FROM pg_temp.arriving_${table};
+    DELETE FROM pg_temp.arriving_${table};
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER hand_over AFTER INSERT ON arriving_${table}
+    FOR EACH STATEMENT EXECUTE FUNCTION pg_temp.hand_over_${table}();`;
+
+const arrival = `
+  SET citus.enable_ddl_propagation = off;
+  ${arrivalOf('ledger_entry')}
+  ${arrivalOf('posting')}
+  CREATE TRIGGER add_margin AFTER INSERT ON arriving_ledger_entry REFERENCING NEW TABLE AS entered
+    FOR EACH STATEMENT EXECUTE FUNCTION add_margin();
+  CREATE FUNCTION pg_temp.entries_of(accounts uuid[], requests uuid[])
+    RETURNS TABLE (account_id uuid, request_id uuid, cost bigint, charged bigint, free_after bigint)
+    LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$
+  BEGIN
+    RETURN QUERY SELECT e.account_id, e.request_id, e.cost, e.charged, e.free_after FROM ledger_entry e
+      WHERE e.account_id = ANY (accounts) AND e.request_id = ANY (requests);
+  END $$;
+  SET citus.enable_ddl_propagation = on;`;
