@@ -159,17 +159,18 @@ async function readBought(
              ${byModel ? 'e.model' : 'NULL::text'} AS model, ${byUpstream ? 'e.upstream' : 'NULL::text'} AS upstream,
              ${byAccount ? 'e.account_id' : 'NULL::uuid'} AS account_id, sum(p.amount)::text AS bought,
              coalesce(sum(p.amount) FILTER (WHERE e.upstream_cost IS NULL), 0)::text AS unknown
-           FROM account a CROSS JOIN LATERAL (
-             SELECT account_id, request_id, grant_id, amount FROM posting WHERE account_id = a.id AND kind = 'charge'
-               AND ($1::timestamptz IS NULL OR id >= uuid_at($1::timestamptz - interval '1 day'))
-               AND ($2::timestamptz IS NULL OR id < uuid_at($2::timestamptz + interval '1 hour')) OFFSET 0) AS p
+           FROM (
+             SELECT account_id, request_id, grant_id, amount FROM posting
+             WHERE account_id = ANY (ARRAY (SELECT id FROM account WHERE ($5::uuid IS NULL OR id = $5) AND (kind = 'probe') = ($6 = 'probe')))
+               AND kind = 'charge' AND ($1::timestamptz IS NULL OR id >= uuid_at($1::timestamptz - interval '1 day'))
+               AND ($2::timestamptz IS NULL OR id < uuid_at($2::timestamptz + interval '1 hour'))) AS p
            JOIN "grant" g ON g.account_id = p.account_id AND g.id = p.grant_id AND g.kind = 'purchase'
            JOIN ledger_entry e ON e.account_id = p.account_id AND e.request_id = p.request_id
              AND ($1::timestamptz IS NULL OR e.request_id >= uuid_at($1::timestamptz - interval '1 day'))
              AND ($2::timestamptz IS NULL OR e.request_id < uuid_at($2::timestamptz + interval '1 hour'))
              AND ($1::timestamptz IS NULL OR e.created_at >= ${nextHour('$1')}) AND ($2::timestamptz IS NULL OR e.created_at < ${nextHour('$2')})
              AND ($3::text IS NULL OR e.model = $3) AND ($4::text IS NULL OR e.upstream = $4)
-           WHERE ($5::uuid IS NULL OR a.id = $5) AND (a.kind = 'probe') = ($6 = 'probe') AND $7::text IS NOT NULL
+           WHERE $7::text IS NOT NULL
            GROUP BY 1, 2, 3, 4`,
     values: [query.from, query.to, query.model, query.upstream, query.accountId, query.kind, query.timeZone],
   });

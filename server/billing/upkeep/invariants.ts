@@ -109,10 +109,9 @@ function invariantsOfAmounts({ written }: Reading): Record<string, string> {
               WHERE ${inScope('account_id')} AND amount <> (SELECT coalesce(sum(part), 0) FROM unnest(grant_amounts) AS part)`,
 
     // A request is held or settled, never both, and settled once. (Once: the primary key, seen across partitions.)
-    I3: `SELECT h.account_id, h.request_id, 'held and settled' AS what FROM hold h
-         WHERE ${inScope('h.account_id')}
-           AND EXISTS (SELECT FROM ledger_entry e
-                       WHERE ${inScope('e.account_id')} AND e.account_id = h.account_id AND e.request_id = h.request_id)
+    I3: `SELECT h.account_id, h.request_id, 'held and settled' AS what
+         FROM (SELECT account_id, request_id FROM hold WHERE ${inScope('account_id')} OFFSET 0) AS h
+         JOIN ledger_entry e ON ${inScope('e.account_id')} AND e.account_id = h.account_id AND e.request_id = h.request_id
          UNION ALL
          SELECT account_id, request_id, 'settled more than once' FROM ledger_entry
          WHERE ${inScope('account_id')} AND ${written('request_id')} GROUP BY account_id, request_id HAVING count(*) > 1`,
@@ -179,13 +178,19 @@ function invariantsOfRules({ written }: Reading): Record<string, string> {
 
     // The same by the grants: what the account had then and had not charged was held for other requests. Grants of the last
     // minute before may have come too late, and charges that waited for the account may have been committed earlier.
-    I6_account: `SELECT short.account_id, short.request_id, kept.amount::text AS free_or_held, short.held_after::text
-         FROM (SELECT * FROM ledger_entry WHERE ${inScope('account_id')} AND ${written('request_id')}
-               AND charged < cost AND held_after IS NOT NULL) AS short
-         CROSS JOIN LATERAL (
+    I6_account: `WITH short AS MATERIALIZED (
+           SELECT account_id, request_id, created_at, held_after FROM ledger_entry
+           WHERE ${inScope('account_id')} AND ${written('request_id')} AND charged < cost AND held_after IS NOT NULL
+         ), posted AS MATERIALIZED (
+           SELECT short.account_id, short.request_id, p.grant_id, sum(p.amount) AS amount
+           FROM short JOIN posting p ON p.account_id = short.account_id AND p.created_at <= short.created_at + interval '10 seconds'
+           GROUP BY 1, 2, 3
+         )
+         SELECT short.account_id, short.request_id, kept.amount::text AS free_or_held, short.held_after::text
+         FROM short CROSS JOIN LATERAL (
            SELECT coalesce(sum(g.amount
-             - coalesce((SELECT sum(amount) FROM posting p WHERE p.account_id = g.account_id AND p.grant_id = g.id
-                         AND p.created_at <= short.created_at + interval '10 seconds'), 0)
+             - coalesce((SELECT p.amount FROM posted p WHERE p.account_id = g.account_id AND p.request_id = short.request_id
+                         AND p.grant_id = g.id), 0)
              - coalesce((SELECT sum(amount) FROM archived_charge c WHERE c.account_id = g.account_id AND c.grant_id = g.id), 0)
            ), 0) AS amount
            FROM "grant" g
