@@ -9,9 +9,13 @@ import type { Queryable } from './pool.ts';
 /** Distributed by account, and co-located: an entry and its postings lie on one shard. */
 export const spreadTables: readonly string[] = ['ledger_entry', 'posting'];
 
-/** Of `spreadTables`; a trigger that reads the rows of a statement, which Citus does not carry over. Sessions of the ledger run it. */
-const sessionTriggers: readonly { table: string; trigger: string }[] = [
-  { table: 'ledger_entry', trigger: 'add_margin' },
+/**
+ * Triggers of these tables that a shard cannot have: one reads the rows of a statement, which Citus does not carry over, and one a
+ * table of the coordinator. The sessions that write entries run them (`billing/lane/shards.ts`).
+ */
+const sessionTriggers: readonly { of: string; table: string; trigger: string }[] = [
+  { of: 'ledger_entry', table: 'ledger_entry', trigger: 'add_margin' },
+  { of: 'ledger_entry', table: 'ledger_partition.ledger_elsewhere', trigger: 'refuse_archived' },
 ];
 
 const ownSchema = `(SELECT relnamespace FROM pg_class WHERE oid = to_regclass('_prisma_migrations'))`;
@@ -95,7 +99,7 @@ export async function distribute(client: Client, onTable: (table: string) => voi
     onTable(table);
     await inTransaction(client, async () => {
       for (const one of sessionTriggers) {
-        if (one.table === table) await client.query(`DROP TRIGGER IF EXISTS ${one.trigger} ON ${table}`);
+        if (one.of === table) await client.query(`DROP TRIGGER IF EXISTS ${one.trigger} ON ${one.table}`);
       }
       await spread(client, table, table === spreadTables[0] ? null : (spreadTables[0] ?? null));
     });
@@ -157,10 +161,9 @@ async function nodesInTheWay(client: Client): Promise<string[]> {
 }
 
 async function othersInTheWay(client: Client, given: ReadonlySet<string>): Promise<string[]> {
-  const { rows } = await client.query<{ alive: number; archived: number }>(
-    `SELECT (SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-              AND application_name LIKE 'steyg %' AND application_name NOT IN ('steyg admin', 'steyg distribute')) AS alive,
-            (SELECT count(*)::int FROM archived_month) AS archived`,
+  const { rows } = await client.query<{ alive: number }>(
+    `SELECT count(*)::int AS alive FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+       AND application_name LIKE 'steyg %' AND application_name NOT IN ('steyg admin', 'steyg distribute')`,
   );
   const { alive = 0 } = rows[0] ?? {};
   const strange = [...given].filter((table) => !spreadTables.includes(table));
@@ -235,7 +238,7 @@ async function copy(client: Client, table: string): Promise<void> {
      UNION ALL
      SELECT regexp_replace(pg_get_triggerdef(oid), ' ON \\S+ ', format(' ON %I.%I ', $2::text, $1::text))
      FROM pg_trigger WHERE tgrelid = $1::text::regclass AND NOT tgisinternal AND tgname <> ALL ($3)`,
-    [table, copies, sessionTriggers.filter((one) => one.table === table).map(({ trigger }) => trigger)],
+    [table, copies, sessionTriggers.filter((one) => one.of === table).map(({ trigger }) => trigger)],
   );
   await client.query(`CREATE TABLE ${copies}."${table}" (LIKE "${table}" INCLUDING ALL)`);
   for (const { definition } of rows) await client.query(definition);

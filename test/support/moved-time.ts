@@ -68,4 +68,4 @@ FROM information_schema.columns
 WHERE table_schema IN ('public', 'ledger_partition') AND column_default ~* '^(CURRENT_TIMESTAMP|now\\(\\))'
 UNION ALL
 SELECT format('ALTER FUNCTION %s SET search_path = moved, public, pg_catalog', p.oid::regprocedure)
-FROM pg_proc p WHERE array_to_string(p.proconfig, ',') LIKE '%search_path=%'`;
+FROM pg_proc p WHERE array_to_string(p.proconfig, ',') LIKE '%search_path=%' AND pronamespace = 'public'::regnamespace`;

@@ -6,8 +6,8 @@ import { reword } from './flight.ts';
  * locked stays on the coordinator, and so do the statements: they write entries and postings into temporary tables of the same
  * form, whose triggers hand each statement's rows to the shards, in the same transaction.
  *
- * A trigger of a shard would see its own rows only, and Citus carries over none that reads the rows of a statement: so the sums of
- * margins are kept here, by the function that keeps them everywhere.
+ * A trigger of a shard sees neither the rows of a statement nor the tables of the coordinator: the sums of margins are kept here, and
+ * requests of archived months are refused here, by the functions that do so everywhere.
  */
 export async function prepareForShards(client: ClientBase): Promise<void> {
   const { rows } = await client.query(
@@ -42,6 +42,7 @@ const arrival = `
   ${arrivalOf('posting')}
   CREATE TRIGGER add_margin AFTER INSERT ON arriving_ledger_entry REFERENCING NEW TABLE AS entered
     FOR EACH STATEMENT EXECUTE FUNCTION add_margin();
+  CREATE TRIGGER refuse_archived BEFORE INSERT ON arriving_ledger_entry FOR EACH ROW EXECUTE FUNCTION refuse_archived_entry();
   CREATE FUNCTION pg_temp.entries_of(accounts uuid[], requests uuid[])
     RETURNS TABLE (account_id uuid, request_id uuid, cost bigint, charged bigint, free_after bigint)
     LANGUAGE plpgsql SET plan_cache_mode = force_custom_plan AS $$

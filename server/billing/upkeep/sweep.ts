@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
+import { transaction } from '../../database/lane.ts';
 import { describe, Quarantined } from '../lane/failure.ts';
 import type { Ledger } from '../lane/ledger.ts';
 import type { BillingLog, BillingMetrics } from '../log.ts';
@@ -39,6 +40,7 @@ const monthsAhead = 3;
 const expiriesEveryMs = 30_000;
 const partitionsEveryMs = 3_600_000;
 const partitionsAgainMs = 60_000;
+const partitionsLimitMs = 60_000;
 const holdsAtOnce = 1_000;
 const accountsAtOnce = 1_000;
 
@@ -168,9 +170,15 @@ function createPartitions(pool: Pool, log: Pick<BillingLog, 'info'>): () => Prom
     if (performance.now() - madeAt < partitionsEveryMs) return;
     // An archive or a reader of the whole ledger may have the lock: there is time for another try.
     madeAt = performance.now() - partitionsEveryMs + partitionsAgainMs;
-    const { rows } = await pool.query('SELECT ensure_ledger_partitions($1) AS made', [monthsAhead]);
+    const made = await transaction(pool, async (client) => {
+      // Where nodes share the ledger, each makes its part of a month.
+      await client.query(`SET LOCAL statement_timeout = '${partitionsLimitMs}ms'`);
+      const query = { text: 'SELECT ensure_ledger_partitions($1) AS made', values: [monthsAhead] };
+      const { rows } = await client.query<{ made: number }>({ ...query, query_timeout: partitionsLimitMs });
+      return rows[0]?.made ?? 0;
+    });
     madeAt = performance.now();
-    if (rows[0]?.made > 0) log.info({ made: rows[0].made }, 'made partitions of the ledger');
+    if (made > 0) log.info({ made }, 'made partitions of the ledger');
   };
 }
 
