@@ -63,8 +63,9 @@ export async function planDistribution(client: Client): Promise<DistributionPlan
   if (refusal !== null) throw new DistributionRefused([refusal]);
   const given = new Set(await givenTables(client));
   const nodes = await nodesInTheWay(client);
-  const said = nodes.length > 0 ? null : await tryCopies(client);
-  const tables = (await tablesOf(client)).map(({ table, hasAccount, rows, bytes }): TablePlan => {
+  const all = await tablesOf(client);
+  const said = nodes.length > 0 ? null : await tryCopies(client, all.filter(({ hasAccount }) => hasAccount));
+  const tables = all.map(({ table, hasAccount, rows, bytes }): TablePlan => {
     const place = spreadTables.includes(table) ? 'shards' : 'coordinator';
     return {
       table,
@@ -75,28 +76,34 @@ export async function planDistribution(client: Client): Promise<DistributionPlan
       why: place === 'shards' ? 'grows with each request' : whyStays(hasAccount, said?.get(table)),
     };
   });
-  const refused = spreadTables.flatMap((table) => {
+  return { tables, inTheWay: [...nodes, ...(await othersInTheWay(client, given)), ...refusedOf(given, said)] };
+}
+
+function refusedOf(given: ReadonlySet<string>, said: ReadonlyMap<string, string> | null): string[] {
+  return spreadTables.flatMap((table) => {
     const sentence = given.has(table) ? undefined : said?.get(table);
     return sentence === undefined || sentence === taken ? [] : [`Citus does not take ${table}: ${sentence}`];
   });
-  const inTheWay = [...nodes, ...(await othersInTheWay(client, given)), ...refused];
-  return { tables, inTheWay };
 }
 
 /**
  * Distributes what is not distributed yet, a table in a transaction of its own, and returns the tables that it distributed. Killed, it
  * goes on from the last whole table when it is called again; until then no process of the service starts. The service must not run.
  */
-export async function distribute(client: Client, onTable: (table: string) => void = () => undefined): Promise<string[]> {
-  const { inTheWay } = await planDistribution(client);
+export async function distribute(client: Client): Promise<string[]> {
+  const refusal = await refusalOf(client);
+  if (refusal !== null) throw new DistributionRefused([refusal]);
+  const given = new Set(await givenTables(client));
+  const left = spreadTables.filter((table) => !given.has(table));
+  const nodes = await nodesInTheWay(client);
+  const said = nodes.length > 0 ? null : await tryCopies(client, left.map((table) => ({ table })));
+  const inTheWay = [...nodes, ...(await othersInTheWay(client, given)), ...refusedOf(given, said)];
   if (inTheWay.length > 0) throw new DistributionRefused(inTheWay);
   const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
   // For the months to come: their triggers are those of the months that are there.
   await client.query(`ALTER DATABASE ${rows[0]?.name} SET citus.enable_unsafe_triggers = on`);
   const done: string[] = [];
-  for (const table of spreadTables) {
-    if ((await givenTables(client)).includes(table)) continue;
-    onTable(table);
+  for (const table of left) {
     await inTransaction(client, async () => {
       for (const one of sessionTriggers) {
         if (one.of === table) await client.query(`DROP TRIGGER IF EXISTS ${one.trigger} ON ${one.table}`);
@@ -199,19 +206,18 @@ const taken = 'taken';
 
 function whyStays(hasAccount: boolean, said: string | undefined): string {
   if (!hasAccount) return 'is not of one account';
-  if (said === undefined || said === taken) return 'does not grow with each request';
-  return `Citus: ${said}`;
+  if (said === undefined) return 'does not grow with each request';
+  return said === taken ? 'could be distributed, but is read or written with what stays' : `cannot be: ${said}`;
 }
 
 const copies = 'steyg_copies';
 
-/** What Citus says of an empty copy of each table with an account: `taken`, or its sentence. Everything is taken back. */
-async function tryCopies(client: Client): Promise<Map<string, string>> {
+/** What Citus says of an empty copy of each table: `taken`, or its sentence. Everything is taken back. */
+async function tryCopies(client: Client, tables: readonly Pick<OwnTable, 'table'>[]): Promise<Map<string, string>> {
   const said = new Map<string, string>();
-  const tables = (await tablesOf(client)).filter(({ hasAccount }) => hasAccount);
   await client.query('BEGIN');
   try {
-    await client.query(`SET LOCAL citus.enable_unsafe_triggers = on; SET LOCAL citus.shard_count = 2; SET LOCAL client_min_messages = error;
+    await client.query(`SET LOCAL citus.enable_unsafe_triggers = on; SET LOCAL citus.shard_count = 1; SET LOCAL client_min_messages = error;
       CREATE SCHEMA ${copies}`);
     for (const { table } of tables) {
       await client.query('SAVEPOINT copy');
@@ -220,7 +226,7 @@ async function tryCopies(client: Client): Promise<Map<string, string>> {
         await spread(client, `${copies}.${table}`, null);
         said.set(table, taken);
       } catch (error) {
-        said.set(table, (error as Error).message.replaceAll(`${copies}.`, '').split('\n')[0] ?? '');
+        said.set(table, (error as Error).message.split('\n')[0] ?? '');
       }
       await client.query('ROLLBACK TO SAVEPOINT copy');
     }

@@ -394,6 +394,18 @@ describe('operators', () => {
 });
 
 describe('migrations', () => {
+  test('distribute is refused on a PostgreSQL without Citus, dry run or not, and changes nothing', async () => {
+    for (const dry of [[], ['--dry-run']]) {
+      expect(await admin('distribute', ...dry)).toEqual({
+        error: {
+          code: 'not_distributable',
+          message: expect.stringContaining('without the extension citus'),
+          inTheWay: [expect.stringContaining('there are no nodes to distribute over')],
+        },
+      });
+    }
+  });
+
   test('migrate status, and a database without migrations', async () => {
     expect(await admin('migrate', 'status')).toMatchObject({ pending: [], changed: [], failed: [] });
     expect(await admin('migrate')).toEqual({ applied: [] });

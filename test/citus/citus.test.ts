@@ -248,7 +248,7 @@ it('refuses a worker, and a coordinator that was given a table of the service; t
   await server.ready();
   await server.kill();
   await nodes.coordinator.query('given', `SELECT create_distributed_table('usage_hour', 'account_id')`);
-  expect(await refusal(given)).toContain('Citus has been given tables of this service (usage_hour).');
+  expect(await refusal(given)).toContain('that have to stay on the coordinator (usage_hour).');
   expect(await examined(given)).toMatchObject({ state: 'bad', found: expect.stringContaining('(usage_hour)') });
   await nodes.coordinator.query('given', `SELECT undistribute_table('usage_hour')`);
   expect(await examined(given)).toMatchObject({ state: 'good' });

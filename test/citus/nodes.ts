@@ -38,7 +38,8 @@ function identity(): { uid: number; gid: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-export async function startNodes(): Promise<Nodes> {
+/** `settings`: lines of `postgresql.conf`; every statement is logged without any. */
+export async function startNodes(settings: readonly string[] = ["log_statement = 'all'"]): Promise<Nodes> {
   const user = identity();
   const root = `/tmp/steyg-citus-${process.pid}-${Date.now()}`;
   mkdirSync(root, { mode: 0o700 });
@@ -67,7 +68,7 @@ export async function startNodes(): Promise<Nodes> {
         'shared_buffers = 64MB',
         // The processes are killed and the machine is not: what was written is there again.
         'fsync = off',
-        "log_statement = 'all'",
+        ...settings,
         "log_line_prefix = '%a %d '",
         '',
       ].join('\n'),

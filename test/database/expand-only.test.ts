@@ -89,8 +89,9 @@ const justified: Record<string, Record<string, string>> = {
     'CREATE TRIGGER end_operator_role':
       'It writes the new column alone, which the previous version does not read: the role goes that it would leave behind.',
   },
-  '20261128160000_months_on_shards': {
+  '20261128160000_ledger_on_shards': {
     'CREATE OR REPLACE FUNCTION ensure_ledger_partitions': 'It makes the same months.',
+    'CREATE OR REPLACE FUNCTION refuse_wrong_undo()': 'It refuses the same.',
   },
   '20261123151500_run_lines': {
     'ALTER TABLE ledger_entry DROP CONSTRAINT ledger_cost': 'It is replaced by the next statement.',

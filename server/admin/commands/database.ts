@@ -52,12 +52,15 @@ export const databaseCommands: readonly Command[] = [
   },
 ];
 
-/** A line for each table, and what stands in the way. */
+/** A line for each table that goes or that could, and what stands in the way. */
 function textOf({ tables, inTheWay }: DistributionPlan): string {
-  const lines = tables.map(
-    ({ table, place, isThere, rows, bytes, why }) =>
-      `${table}: ${isThere ? 'is on' : 'goes to'} the ${place} (${rows} rows, ${Math.ceil(bytes / 1024)} kB): ${why}`,
-  );
+  const lines = tables
+    .filter(({ place, isThere }) => place === 'shards' || !isThere)
+    .map(
+      ({ table, place, isThere, rows, bytes, why }) =>
+        `${table}: ${isThere ? 'is on' : 'goes to'} the ${place} (${rows} rows, ${Math.ceil(bytes / 1024)} kB): ${why}`,
+    );
+  const others = tables.length - lines.length;
   const way = inTheWay.length === 0 ? ['Nothing stands in the way.'] : ['In the way:', ...inTheWay];
-  return [...lines, '', ...way].join('\n');
+  return [...lines, `${others} other tables stay on the coordinator (--json says why).`, '', ...way].join('\n');
 }

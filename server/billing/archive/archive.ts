@@ -6,6 +6,7 @@ import type { ClientBase, Pool } from 'pg';
 import { transaction } from '../../database/lane.ts';
 import { appendAudit } from '../../shared/audit.ts';
 import { syncDirectory } from '../../shared/sync-directory.ts';
+import { isSpread } from '../lane/shards.ts';
 import {
   type CheckedArchive,
   chargeAmounts,
@@ -34,7 +35,7 @@ import {
 /** Why a month is not archived or restored. The message is for the operator. */
 export class ArchiveRefused extends Error {
   override name = 'ArchiveRefused';
-  readonly code: 'not_archived' | 'other_archive' | 'other_database' | 'busy' | 'changed' | 'unclosed';
+  readonly code: 'not_archived' | 'other_archive' | 'other_database' | 'busy' | 'changed' | 'unclosed' | 'distributed';
 
   constructor(code: ArchiveRefused['code'], message: string) {
     super(message);
@@ -58,9 +59,10 @@ const minAge = '32 days';
 
 /**
  * Months before `before` (`2026-01`) that have a partition, are over for a month, and had no late entry since; oldest
- * first.
+ * first. None of a distributed ledger.
  */
 export async function listArchivable(pool: Pool, before: string): Promise<string[]> {
+  if (await isSpread(pool)) return [];
   const { rows } = await pool.query<{ month: string; partition: string }>(
     `SELECT month, partition FROM (
        SELECT replace(substr(relname, 8), '_', '-') AS month, relname AS partition FROM pg_inherits JOIN pg_class ON oid = inhrelid
@@ -98,6 +100,7 @@ export async function archiveMonth(
   pool: Pool,
   { month, directory, actor, unclosed = false }: ArchiveMonth,
 ): Promise<MonthMoved> {
+  await refuseSpread(pool);
   if (!unclosed) await refuseUnclosed(pool, month);
   const folder = folderOf(directory, month);
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -137,6 +140,15 @@ async function refuseUnclosed(pool: Pool, month: string): Promise<void> {
   throw new ArchiveRefused(
     'unclosed',
     `${month} is not closed in the books, and cannot be closed once it is archived: close it first (admin books close ${rows[0]?.next ?? month}), or archive it without its figures (--unclosed)`,
+  );
+}
+
+/** The rules that keep an archive whole are triggers, which do not find its months from a shard. */
+async function refuseSpread(pool: Pool): Promise<void> {
+  if (!(await isSpread(pool))) return;
+  throw new ArchiveRefused(
+    'distributed',
+    'The ledger is distributed over the nodes of Citus: its months stay there, and none is archived or put back (server/database/DISTRIBUTED.md)',
   );
 }
 
@@ -400,6 +412,7 @@ export async function restoreMonth(
   pool: Pool,
   { folder, actor }: { folder: string; actor: string },
 ): Promise<MonthMoved> {
+  await refuseSpread(pool);
   const checked = await checkArchive(folder);
   const { month, tables } = checked.manifest;
   const known = await findMonth(pool, month);

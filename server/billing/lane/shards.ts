@@ -1,5 +1,18 @@
 import type { ClientBase } from 'pg';
+import type { Queryable } from '../../database/pool.ts';
 import { reword } from './flight.ts';
+
+/** Whether Citus has spread the entries over its nodes: then no snapshot is one of all of them. */
+export async function isSpread(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ isCitus: boolean }>(
+    `SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS "isCitus"`,
+  );
+  if (rows[0]?.isCitus !== true) return false;
+  const { rows: spread } = await db.query(
+    `SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('ledger_entry')`,
+  );
+  return spread.length > 0;
+}
 
 /**
  * Sessions of the ledger where Citus has spread entries and postings over its nodes (`database/DISTRIBUTED.md`). Everything that is
@@ -10,10 +23,7 @@ import { reword } from './flight.ts';
  * requests of archived months are refused here, by the functions that do so everywhere.
  */
 export async function prepareForShards(client: ClientBase): Promise<void> {
-  const { rows } = await client.query(
-    `SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('ledger_entry')`,
-  );
-  if (rows.length === 0) return;
+  if (!(await isSpread(client))) return;
   await client.query(arrival);
   reword(client, (text) =>
     text

@@ -173,8 +173,9 @@ function createPartitions(pool: Pool, log: Pick<BillingLog, 'info'>): () => Prom
     const made = await transaction(pool, async (client) => {
       // Where nodes share the ledger, each makes its part of a month.
       await client.query(`SET LOCAL statement_timeout = '${partitionsLimitMs}ms'`);
-      const query = { text: 'SELECT ensure_ledger_partitions($1) AS made', values: [monthsAhead] };
-      const { rows } = await client.query<{ made: number }>({ ...query, query_timeout: partitionsLimitMs });
+      const text = 'SELECT ensure_ledger_partitions($1) AS made';
+      const query = { text, values: [monthsAhead], query_timeout: partitionsLimitMs };
+      const { rows } = await client.query<{ made: number }>(query);
       return rows[0]?.made ?? 0;
     });
     madeAt = performance.now();

@@ -242,9 +242,11 @@ const described = `g.kind AS "grantKind", o.memo, o.plan_name AS "planName",
 const grantsSql = `SELECT g.created_at AS at, g.amount, ${described}, NULL::bigint AS "creditNote" FROM ${given} ${paidFor}
   WHERE g.created_at < $2 ORDER BY g.created_at, g.id`;
 // The index `posting_expired` has these alone: an account has a posting for each request. What was taken back stands below.
-const expiriesSql = `SELECT p.created_at AS at, p.amount, ${described}, NULL::bigint AS "creditNote" FROM posting p
-  JOIN ${given} ON g.account_id = p.account_id AND g.id = p.grant_id ${paidFor}
-  WHERE p.account_id = $1 AND p.kind = 'expire' AND p.created_at < $2 AND g.undone_at IS NULL
+const expiriesSql = `WITH p AS MATERIALIZED (
+    SELECT id, account_id, grant_id, amount, created_at FROM posting WHERE account_id = $1 AND kind = 'expire' AND created_at < $2
+  )
+  SELECT p.created_at AS at, p.amount, ${described}, NULL::bigint AS "creditNote" FROM p JOIN ${given} ON g.account_id = p.account_id AND g.id = p.grant_id ${paidFor}
+  WHERE g.undone_at IS NULL
     AND NOT EXISTS (SELECT FROM refund r LEFT JOIN refund_undone u ON u.refund_id = r.id
                     WHERE r.holder_id = $1 AND p.id IN (r.posting_id, r.bonus_posting_id, u.posting_id, u.bonus_posting_id))
   ORDER BY p.created_at, p.id`;

@@ -1,5 +1,5 @@
--- Makes the months of a ledger that Citus has distributed as well: its planner takes no subquery without columns. Nothing else is
--- different, and versions before this one call the function as they did.
+-- Functions that read entries or postings, so that they work where Citus has distributed these as well: its planner takes no
+-- subquery without columns beside them. They do what they did.
 CREATE OR REPLACE FUNCTION ensure_ledger_partitions(months integer) RETURNS integer LANGUAGE plpgsql SET lock_timeout = '1s' AS $$
 DECLARE
   -- Without a time zone, and meant as UTC: adding a month to a timestamptz would use the session's zone.
@@ -24,4 +24,16 @@ BEGIN
     made := made + 1;
   END LOOP;
   RETURN made;
+END $$;
+
+CREATE OR REPLACE FUNCTION refuse_wrong_undo() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE taken refund%ROWTYPE;
+BEGIN
+  SELECT * INTO taken FROM refund WHERE id = NEW.refund_id FOR UPDATE;
+  IF EXISTS (SELECT 1 FROM refund_payment WHERE refund_id = NEW.refund_id)
+     OR coalesce((SELECT -amount FROM posting WHERE account_id = taken.holder_id AND id = NEW.posting_id AND grant_id = taken.grant_id), 0) <> taken.budget
+     OR coalesce((SELECT -amount FROM posting WHERE account_id = taken.holder_id AND id = NEW.bonus_posting_id AND grant_id = taken.bonus_grant_id), 0) <> taken.bonus THEN
+    RAISE EXCEPTION 'an undone refund is paid by nothing and gives back what it took' USING ERRCODE = 'check_violation', CONSTRAINT = 'refund_undone_whole';
+  END IF;
+  RETURN NEW;
 END $$;
