@@ -60,4 +60,6 @@ const arrival = `
     RETURN QUERY SELECT e.account_id, e.request_id, e.cost, e.charged, e.free_after FROM ledger_entry e
       WHERE e.account_id = ANY (accounts) AND e.request_id = ANY (requests);
   END $$;
-  SET citus.enable_ddl_propagation = on;`;
+  SET citus.enable_ddl_propagation = on;
+  SET citus.multi_shard_modify_mode = sequential;
+  SET citus.max_adaptive_executor_pool_size = 1;`;

@@ -184,7 +184,7 @@ function invariantsOfRules({ written }: Reading): Record<string, string> {
            WHERE ${inScope('account_id')} AND ${written('request_id')} AND charged < cost AND held_after IS NOT NULL
          ), posted AS MATERIALIZED (
            SELECT short.account_id, short.request_id, p.grant_id, sum(p.amount) AS amount
-           FROM short JOIN posting p ON p.account_id = short.account_id AND p.created_at <= short.created_at + interval '10 seconds'
+           FROM short JOIN posting p ON ${inScope('p.account_id')} AND p.account_id = short.account_id AND p.created_at <= short.created_at + interval '10 seconds'
            GROUP BY 1, 2, 3
          )
          SELECT short.account_id, short.request_id, kept.amount::text AS free_or_held, short.held_after::text
