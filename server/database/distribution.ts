@@ -64,7 +64,13 @@ export async function planDistribution(client: Client): Promise<DistributionPlan
   const given = new Set(await givenTables(client));
   const nodes = await nodesInTheWay(client);
   const all = await tablesOf(client);
-  const said = nodes.length > 0 ? null : await tryCopies(client, all.filter(({ hasAccount }) => hasAccount));
+  const said =
+    nodes.length > 0
+      ? null
+      : await tryCopies(
+          client,
+          all.filter(({ hasAccount }) => hasAccount),
+        );
   const tables = all.map(({ table, hasAccount, rows, bytes }): TablePlan => {
     const place = spreadTables.includes(table) ? 'shards' : 'coordinator';
     return {
@@ -96,7 +102,13 @@ export async function distribute(client: Client): Promise<string[]> {
   const given = new Set(await givenTables(client));
   const left = spreadTables.filter((table) => !given.has(table));
   const nodes = await nodesInTheWay(client);
-  const said = nodes.length > 0 ? null : await tryCopies(client, left.map((table) => ({ table })));
+  const said =
+    nodes.length > 0
+      ? null
+      : await tryCopies(
+          client,
+          left.map((table) => ({ table })),
+        );
   const inTheWay = [...nodes, ...(await othersInTheWay(client, given)), ...refusedOf(given, said)];
   if (inTheWay.length > 0) throw new DistributionRefused(inTheWay);
   const { rows } = await client.query<{ name: string }>('SELECT quote_ident(current_database()) AS name');
@@ -146,7 +158,9 @@ async function refusalOf(client: Client): Promise<string | null> {
   if (groups.some(({ id }) => id !== 0)) {
     return 'DATABASE_URL leads to a worker of Citus. It has to be the coordinator.';
   }
-  return rows[0].isMigrated ? null : 'The database has no tables of this service yet: run `migrate`, or start the server.';
+  return rows[0].isMigrated
+    ? null
+    : 'The database has no tables of this service yet: run `migrate`, or start the server.';
 }
 
 /** What stands in the way on the nodes themselves: without them nothing can be tried. */
@@ -176,10 +190,14 @@ async function othersInTheWay(client: Client, given: ReadonlySet<string>): Promi
   const strange = [...given].filter((table) => !spreadTables.includes(table));
   return [
     ...(alive > 0
-      ? [`The service is running (${alive} sessions): stop every process of it. It starts again when everything is distributed.`]
+      ? [
+          `The service is running (${alive} sessions): stop every process of it. It starts again when everything is distributed.`,
+        ]
       : []),
     ...(strange.length > 0
-      ? [`Citus has been given tables that have to stay on the coordinator (${strange.join(', ')}): call undistribute_table for each.`]
+      ? [
+          `Citus has been given tables that have to stay on the coordinator (${strange.join(', ')}): call undistribute_table for each.`,
+        ]
       : []),
   ];
 }

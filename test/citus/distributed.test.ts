@@ -1,21 +1,15 @@
-/** A filled database is distributed over two workers, and the service keeps its promises there, through nodes that are killed and shards that move. */
+/** A filled database is distributed over two workers, and the service works there. */
 
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
 import type { DistributionPlan } from '../../server/database/distribution.ts';
-import { createKeys } from '../../server/keys/keys.ts';
 import { everyProtocol } from '../gateway/support.ts';
 import { type Service, startService } from '../resilience/processes.ts';
 import { type Direction, post, postPatiently } from '../resilience/support.ts';
 import type { ServerProcess } from '../start/server-process.ts';
 import type { Customer } from '../support/app.ts';
-import { type LoadResult, startLoad } from '../support/load.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
-const crashSeconds = Number(process.env['CITUS_CRASH_SECONDS'] ?? 60);
-const killEverySeconds = Math.min(20, crashSeconds / 4);
-const revocations = Number(process.env['CITUS_REVOCATIONS'] ?? 200);
 const spread = ['ledger_entry', 'posting'];
 
 const directions = everyProtocol.map((client) => ({ client, model: `on-${client.protocol}`, stream: false }));
@@ -106,18 +100,21 @@ it('is refused while the service runs, goes on where it was killed, and takes wh
   // Its connection breaks as soon as the first table is whole.
   const running = command('distribute');
   await expect
-    .poll(async () => {
-      const given = await nodes.coordinator.query(
-        'steyg',
-        `SELECT FROM pg_dist_partition WHERE logicalrelid = 'ledger_entry'::regclass`,
-      );
-      if (given.length > 0)
-        await nodes.coordinator.query(
+    .poll(
+      async () => {
+        const given = await nodes.coordinator.query(
           'steyg',
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'steyg distribute'`,
+          `SELECT FROM pg_dist_partition WHERE logicalrelid = 'ledger_entry'::regclass`,
         );
-      return given.length;
-    }, { interval: 5 })
+        if (given.length > 0)
+          await nodes.coordinator.query(
+            'steyg',
+            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'steyg distribute'`,
+          );
+        return given.length;
+      },
+      { interval: 5 },
+    )
     .toBe(1);
   expect(await running).toHaveProperty('error');
   expect(placesOf(await dryRun())).toContainEqual(['posting', false]);
@@ -149,9 +146,9 @@ it('then answers three protocols, streamed and whole; what grows with requests i
   await service.released();
   const after = await rowsOnWorkers('ledger_entry');
   print('entries by worker', { requests, before, after });
-  expect(after.reduce((sum, each) => sum + each, 0) - before.reduce((sum, each) => sum + each, 0)).toBeGreaterThanOrEqual(
-    requests,
-  );
+  expect(
+    after.reduce((sum, each) => sum + each, 0) - before.reduce((sum, each) => sum + each, 0),
+  ).toBeGreaterThanOrEqual(requests);
   const entries = await service.rows(customers.map(({ accountId }) => accountId));
   expect([...entries.values()]).toEqual(Array.from({ length: requests }, () => 1));
   expect(await service.broken()).toEqual([]);
@@ -184,115 +181,4 @@ it('two processes never spend more of one account than it was given', async () =
   expect(String(rows[0]?.spent)).toBe(charged[0]?.sum);
   expect(Number(rows[0]?.spent)).toBeLessThanOrEqual(Number(rows[0]?.amount));
   expect(await service.broken()).toEqual([]);
-});
-
-it(`a deleted key that both processes hold money for is refused at the next request on each, ${revocations} times`, async () => {
-  const keys = createKeys({ pool: service.pool });
-  const customers = await Promise.all(Array.from({ length: 8 }, () => service.customer('1000')));
-  const seen = { keys: 0, served: 0, refused: 0, late: 0 };
-  const use = async (server: ServerProcess, secret: string): Promise<number> => {
-    const response = await postPatiently(server, secret, chat, '[[len 1]]');
-    await response.text();
-    return response.status;
-  };
-  const escrows = async (keyId: string): Promise<number> => {
-    const { rows } = await service.pool.query<{ n: number }>(
-      'SELECT count(DISTINCT process_id)::int AS n FROM hold WHERE key_id = $1 AND escrow',
-      [keyId],
-    );
-    return rows[0]?.n ?? 0;
-  };
-  const revoke = async (accountId: string): Promise<void> => {
-    const made = await keys.create({ accountId, actor: 'test' });
-    if (made.kind !== 'created') throw new Error(made.kind);
-    const { key, secret } = made;
-    do {
-      const uses = Array.from({ length: 12 }, (_none, i) => use(i % 2 === 0 ? servers[0] : servers[1], secret));
-      seen.served += (await Promise.all(uses)).filter((status) => status === 200).length;
-    } while ((await escrows(key.id)) < servers.length);
-    await keys.delete({ accountId, id: key.id, actor: 'test' });
-    for (const status of await Promise.all(servers.map((server) => use(server, secret)))) {
-      seen[status === 401 ? 'refused' : 'late'] += 1;
-    }
-  };
-  await Promise.all(
-    customers.map(async ({ accountId }) => {
-      for (; seen.keys < revocations; await revoke(accountId)) seen.keys += 1;
-    }),
-  );
-  print('revocations', seen);
-  expect(seen).toMatchObject({ keys: revocations, refused: 2 * revocations, late: 0 });
-  await service.released();
-  expect(await service.broken()).toEqual([]);
-});
-
-/** Every whole answer has one entry, and no request has more; nothing else is broken. */
-async function expectNothingLost(results: readonly LoadResult[], customers: readonly Customer[]): Promise<void> {
-  await service.released();
-  // What a worker had prepared when it died is committed by Citus itself, once a minute.
-  await service.pool.query('SELECT recover_prepared_transactions()');
-  const entries = await service.rows(customers.map(({ accountId }) => accountId));
-  const whole = results.filter(({ fault }) => fault === null).map(({ requestId }) => requestId ?? '');
-  expect(whole.filter((id) => entries.get(id) !== 1)).toEqual([]);
-  expect([...entries.values()].filter((count) => count !== 1)).toEqual([]);
-  expect(await service.broken()).toEqual([]);
-}
-
-it(`loses, doubles and overspends nothing while workers are killed and come back, for ${crashSeconds} s, and a process is killed beside them`, async () => {
-  const customers = await Promise.all(Array.from({ length: 8 }, () => service.customer('1000')));
-  const spare = await service.start('spare');
-  await spare.ready();
-  const targets = [...servers, spare];
-  const load = startLoad({ targets: () => targets.map(({ baseUrl }) => baseUrl), customers, perSecond: 20 });
-  const kills = { workers: 0, processes: 1 };
-  for (const began = performance.now(); performance.now() - began < crashSeconds * 1_000; kills.workers += 1) {
-    const worker = kills.workers % 2 === 0 ? nodes.workers[0] : nodes.workers[1];
-    await worker.kill();
-    await pause((killEverySeconds * 1_000) / 2);
-    await worker.start();
-    await pause((killEverySeconds * 1_000) / 2);
-  }
-  targets.pop();
-  await spare.kill();
-  await pause(3_000);
-  const results = await load.stop();
-  await (await service.start('spare')).ready();
-  const answers = results.filter(({ fault }) => fault === null).length;
-  print('crashes', { requests: results.length, answers, kills });
-  await expectNothingLost(results, customers);
-  expect(answers).toBeGreaterThan(0);
-});
-
-it('loses, doubles and overspends nothing while shards move from worker to worker under load', async () => {
-  const customers = await Promise.all(Array.from({ length: 8 }, () => service.customer('1000')));
-  const load = startLoad({ targets: () => servers.map(({ baseUrl }) => baseUrl), customers, perSecond: 20 });
-  const { rows } = await service.pool.query<{ shardid: string; from: number; to: number }>(
-    `SELECT s.shardid, p.nodeport AS from, (SELECT max(nodeport) FROM citus_get_active_worker_nodes() AS n (name, nodeport) WHERE n.nodeport <> p.nodeport) AS to
-     FROM pg_dist_shard s JOIN pg_dist_shard_placement p USING (shardid)
-     WHERE logicalrelid = 'ledger_entry'::regclass ORDER BY 1 LIMIT 4`,
-  );
-  for (const { shardid, from, to } of rows) {
-    await nodes.coordinator.query(
-      'steyg',
-      `SELECT citus_move_shard_placement(${shardid}, '127.0.0.1', ${from}, '127.0.0.1', ${to}, 'force_logical')`,
-    );
-  }
-  const results = await load.stop();
-  const faults = results.filter(({ fault }) => fault !== null).length;
-  print('moved', { shards: rows.length, requests: results.length, faults });
-  expect(faults).toBe(0);
-  await expectNothingLost(results, customers);
-});
-
-it('loses, doubles and overspends nothing when the coordinator is killed under load', async () => {
-  const customers = await Promise.all(Array.from({ length: 3 }, () => service.customer('1000')));
-  const load = startLoad({ targets: () => servers.map(({ baseUrl }) => baseUrl), customers, perSecond: 20 });
-  await pause(3_000);
-  await nodes.coordinator.kill();
-  await nodes.coordinator.start();
-  const backAt = load.results.length;
-  await expect.poll(() => load.results.slice(backAt).filter(({ fault }) => fault === null).length).toBeGreaterThan(60);
-  const results = await load.stop();
-  print('coordinator', { requests: results.length, faults: results.filter(({ fault }) => fault !== null).length });
-  await expectNothingLost(results, customers);
 });

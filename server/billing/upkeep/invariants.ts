@@ -477,7 +477,9 @@ export async function checkInvariants(
     await client.query('LOCK TABLE ledger_entry IN ACCESS SHARE MODE');
     return readBroken(client, { invariants, accounts, maxHoldMs, limitMs, pool, signal });
   });
-  return broken.length > 0 && (await isSpread(pool)) ? readAgain(pool, broken, { invariants, maxHoldMs, limitMs, signal }) : broken;
+  return broken.length > 0 && (await isSpread(pool))
+    ? readAgain(pool, broken, { invariants, maxHoldMs, limitMs, signal })
+    : broken;
 }
 
 interface Check {
@@ -490,7 +492,10 @@ interface Check {
 }
 
 /** The broken ones, as this transaction sees the database. */
-async function readBroken(client: PoolClient, { invariants, accounts, maxHoldMs, limitMs, pool, signal }: Check): Promise<BrokenInvariant[]> {
+async function readBroken(
+  client: PoolClient,
+  { invariants, accounts, maxHoldMs, limitMs, pool, signal }: Check,
+): Promise<BrokenInvariant[]> {
   await client.query(`SELECT set_config('statement_timeout', $1, true)`, [`${limitMs}ms`]);
   const { rows: self } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   const cancel = (): void => {
@@ -528,9 +533,10 @@ async function readAgain(
   const accounts = [...new Set(broken.flatMap(({ rows }) => rows.map((row) => row['account_id'] as string)))];
   const doubtful = Object.fromEntries(broken.map(({ invariant }) => [invariant, invariants[invariant] ?? '']));
   return transaction(pool, async (client) => {
-    await client.query('SELECT FROM "grant" WHERE account_id = ANY ($1::uuid[]) ORDER BY account_id, id FOR NO KEY UPDATE', [
-      accounts,
-    ]);
+    await client.query(
+      'SELECT FROM "grant" WHERE account_id = ANY ($1::uuid[]) ORDER BY account_id, id FOR NO KEY UPDATE',
+      [accounts],
+    );
     return readBroken(client, { invariants: doubtful, accounts, pool, ...how });
   });
 }
