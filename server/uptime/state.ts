@@ -1,5 +1,5 @@
 /**
- * The one rule for the present state of a model and of the service. Page, JSON, badge, feeds and GraphQL show what it says. Pure.
+ * The one rule for the present state of a model and of the service. Page, JSON, feeds and GraphQL show what it says. Pure.
  */
 
 export type State = 'up' | 'degraded' | 'down' | 'no_data';

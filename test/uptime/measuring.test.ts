@@ -125,7 +125,7 @@ describe('maintenance', () => {
     expect(await page()).toContain(', maintenance"');
   });
 
-  it('and incidents have a person’s words over time, on the page, in feeds and in Statuspage’s shape', async () => {
+  it('and incidents have a person’s words over time, on the page, in feeds and for programs', async () => {
     const model = await newModel();
     const outcome = await announce(model, { kind: 'incident', endsAt: null });
     if (outcome.kind !== 'announced') throw new Error(outcome.kind);
@@ -139,15 +139,14 @@ describe('maintenance', () => {
     const feed = (await pages.inject('/status/history.atom?lang=vi')).body;
     expect(feed).toContain('Đang theo dõi');
     const incident = async () => {
-      const { incidents } = (await pages.inject('/api/v2/incidents.json')).json() as {
-        incidents: { id: string; status: string; incident_updates: { status: string; body: string }[] }[];
+      const { announcements } = (await pages.inject('/status.json')).json() as {
+        announcements: { id: string; updates: { state: string; body: { en: string; vi: string | null } }[] }[];
       };
-      return incidents.find((each) => each.id === id);
+      return announcements.find((each) => each.id === id);
     };
-    expect(await incident()).toMatchObject({
-      status: 'monitoring',
-      incident_updates: [{ body: 'A <fix> is out.' }, {}],
-    });
+    expect((await incident())?.updates).toMatchObject([
+      { state: 'monitoring', body: { en: 'A <fix> is out.', vi: 'Đã <sửa> xong.' } },
+    ]);
     expect((await say('resolved', 'It is over.', null)).kind).toBe('added');
     expect((await uptime.report()).pastAnnouncements.find((each) => each.id === id)?.updates).toHaveLength(2);
   });

@@ -2,7 +2,7 @@ import { array, assert, boolean, constantFrom, nat, property, record } from 'fas
 import { describe, expect, it } from 'vitest';
 import { type AccountRequests, type Evidence, stateOf, worstOf } from '../../server/uptime/state.ts';
 
-// What page, JSON, badge and feeds say of a model at present, from probes, incidents and customers' requests.
+// What page, JSON and feeds say of a model at present, from probes, incidents and customers' requests.
 
 const evidence = (parts: Partial<Evidence>): Evidence => ({
   ways: [],

@@ -392,42 +392,6 @@ describe('the status page', () => {
     expect(headers['content-type']).toBe(`application/${form}+xml; charset=utf-8`);
   });
 
-  it('gives badges of the service and of a model', async () => {
-    await uptime.record([result(3, 'down'), result(2, 'up'), result(1, 'up', { latencyMs: 1_100 }), result(0, 'up')]);
-    const app = await status();
-    const shields = async (query: string) => (await app.inject({ url: `/status/badges/${model}.json${query}` })).json();
-    expect(await shields('')).toEqual({ schemaVersion: 1, label: model, message: 'Up', color: '#17693a' });
-    expect(await shields('?kind=uptime&days=30')).toMatchObject({
-      // Measured for minutes, so that it is no figure of 30 days.
-      label: expect.stringMatching(new RegExp(`^${model} · Since `)),
-      message: '75%',
-      color: '#b3261e',
-    });
-    expect(await shields('?kind=latency&lang=vi')).toMatchObject({ label: `${model} · Độ trễ`, message: '500 ms' });
-    const svg = await app.inject({ url: `/status/badges/${model}.svg?kind=uptime` });
-    expect(svg.headers['content-type']).toBe('image/svg+xml; charset=utf-8');
-    // Several may stand in one document.
-    expect(svg.body).not.toMatch(/ id=|url\(/);
-    expect(svg.body).toMatch(new RegExp(`<title>${model} · Since .+: 75%</title>`));
-    expect((await app.inject({ url: '/status/badge.json' })).json()).toMatchObject({ label: 'Steyg' });
-  });
-
-  it('has no badge of what is not there', async () => {
-    const app = await status();
-    for (const url of [
-      '/status/badges/nothing.svg',
-      `/status/badges/${model}`,
-      `/status/badges/${model}.png`,
-      `/status/badges/${model}.svg?kind=everything`,
-      `/status/badges/${model}.svg?days=2`,
-      '/status/badges//service.svg',
-    ]) {
-      const response = await app.inject({ url });
-      expect([url, response.statusCode]).toEqual([url, 404]);
-      expect(response.headers['cache-control']).toBeUndefined();
-    }
-  });
-
   it('queries the database once for concurrent readers, and keeps the last answer while it is unreachable', async () => {
     let asked = 0;
     let away = false;

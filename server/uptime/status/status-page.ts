@@ -76,7 +76,7 @@ function document({ locale, seller, demonstration = false }: StatusFrame, w: Sta
     seller,
     demonstration,
     head: `<link rel="alternate" type="application/atom+xml" title="${w.title}" href="/status/history.atom?lang=${locale}">\n`,
-    foot: `<p>${w.feed}: <a href="/status/history.atom?lang=${locale}">Atom</a> · <a href="/status/history.rss?lang=${locale}">RSS</a> · ${w.programs}: <a href="/status.json">status.json</a> · ${w.badge}: <a href="/status/badge.svg?lang=${locale}">badge.svg</a></p>\n`,
+    foot: `<p>${w.feed}: <a href="/status/history.atom?lang=${locale}">Atom</a> · <a href="/status/history.rss?lang=${locale}">RSS</a> · ${w.programs}: <a href="/status.json">status.json</a></p>\n`,
   });
 }
 

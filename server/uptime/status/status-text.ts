@@ -4,7 +4,7 @@ import { type Observer, type Tally, uptimeRatio } from '../uptime.ts';
 import type { ShownFigure } from './status-view.ts';
 import { type StatusWords, words } from './status-words.ts';
 
-/** Formats of figures and moments for the status page, its feeds and its badges. */
+/** Formats of figures and moments for the status page and its feeds. */
 
 const tags: Record<Locale, string> = { en: 'en-US', vi: 'vi-VN' };
 

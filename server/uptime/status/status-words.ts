@@ -65,7 +65,6 @@ export interface StatusWords {
   updateStates: Record<UpdateState, string>;
   feed: string;
   programs: string;
-  badge: string;
   reload: string;
   unavailable: string;
 }
@@ -136,7 +135,6 @@ export const words: Record<Locale, StatusWords> = {
     },
     feed: 'Feed',
     programs: 'For programs',
-    badge: 'For your own page',
     reload: 'Reload',
     unavailable: 'The measurements cannot be read at the moment.',
   },
@@ -205,7 +203,6 @@ export const words: Record<Locale, StatusWords> = {
     },
     feed: 'Nguồn tin',
     programs: 'Cho chương trình',
-    badge: 'Cho trang của bạn',
     reload: 'Tải lại',
     unavailable: 'Hiện không đọc được số đo.',
   },

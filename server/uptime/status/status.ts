@@ -4,18 +4,13 @@ import { chooseLocale, type Locale } from '../../shared/page.ts';
 import type { PageSeller } from '../../shared/public-page.ts';
 import { remembered, renderOnce } from '../../shared/remembered.ts';
 import type { StatusReport, Uptime } from '../uptime.ts';
-import { badgeDays, badgeKinds, badgeOf, badgeSvg, shieldsJson } from './status-badge.ts';
 import { atomFeed, rssFeed } from './status-feed.ts';
 import { statusJson } from './status-json.ts';
 import { statusPage, statusPagePolicy, statusUnavailablePage } from './status-page.ts';
-import { statuspageDocuments, statuspageOf } from './statuspage-json.ts';
 
 /**
- * The public status: `/status` for people, `/status.json` for programs, `/status/history.atom` and `.rss` for feed
- * readers, and badges for other people's pages: `/status/badge.svg` of the service, `/status/badges/MODEL.svg` of a
- * model, `.json` for shields.io; `?kind=status|uptime|latency`, `?days=1|7|30|90`, `?lang=en|vi`. What reads hosted status
- * pages finds their documents where it looks for them: at `/api/v2/summary.json` and the like, from the service's own
- * address or from the page's (`/status`).
+ * The public status: `/status` for people, `/status.json` for programs, `/status/history.atom` and `.rss` for feed readers
+ * and chat programs.
  */
 
 export interface StatusDeps {
@@ -73,13 +68,6 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
     return answer(request, reply, statusJson);
   });
 
-  for (const [name, write] of Object.entries(statuspageDocuments))
-    for (const page of ['', '/status'])
-      app.get(`${page}/api/v2/${name}`, (request, reply) => {
-        void reply.header('access-control-allow-origin', '*');
-        return answer(request, reply, (report) => write(statuspageOf(report, `${deps.publicUrl}/status`)));
-      });
-
   for (const [path, type, render] of [
     ['/status/history.atom', 'application/atom+xml', atomFeed],
     ['/status/history.rss', 'application/rss+xml', rssFeed],
@@ -95,40 +83,6 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
       );
     });
   }
-
-  /** `model` is null for the whole service. */
-  const sendBadge = (
-    request: FastifyRequest<{ Querystring: Asked }>,
-    reply: FastifyReply,
-    { model, form }: { model: string | null; form: string | undefined },
-  ) => {
-    const kind = badgeKinds.find((each) => each === (request.query.kind ?? 'status'));
-    const days = badgeDays.find((each) => String(each) === (request.query.days ?? '90'));
-    if (kind === undefined || days === undefined) return reply.callNotFound();
-    // Badges stand on pages of any language: they are in English unless their address says otherwise.
-    const locale = chooseLocale(request.query.lang, undefined);
-    void reply.header('access-control-allow-origin', '*').header('x-content-type-options', 'nosniff');
-    return answer(request, reply, (report) => {
-      const badge = badgeOf(report, { model, kind, days, locale });
-      if (badge === null) {
-        void reply.code(404).removeHeader('cache-control');
-        return { object: 'error', message: 'There is no such model.' };
-      }
-      if (form === 'json') return shieldsJson(badge);
-      void reply.type('image/svg+xml; charset=utf-8').header('content-security-policy', "default-src 'none'");
-      return badgeSvg(badge);
-    });
-  };
-
-  for (const form of ['svg', 'json'])
-    app.get<{ Querystring: Asked }>(`/status/badge.${form}`, (request, reply) =>
-      sendBadge(request, reply, { model: null, form }),
-    );
-  app.get<{ Querystring: Asked; Params: { '*': string } }>('/status/badges/*', (request, reply) => {
-    // Catalog ids may contain slashes and dots.
-    const [, model, form] = /^(.+)\.(svg|json)$/.exec(request.params['*']) ?? [];
-    return model === undefined ? reply.callNotFound() : sendBadge(request, reply, { model, form });
-  });
 
   app.get<{ Querystring: Asked }>('/status', (request, reply) => {
     const locale = localeOf(request, reply);
@@ -148,8 +102,6 @@ interface StatusNow extends StatusReport {
 
 interface Asked {
   lang?: unknown;
-  kind?: unknown;
-  days?: unknown;
 }
 
 const unavailable = {
