@@ -1,5 +1,7 @@
 /** The commands for accounts and their grants. */
 
+import { createAccounts } from '../../accounts/accounts.ts';
+import { listGrants } from '../../billing/reads/usage.ts';
 import { formatUsd } from '../../core/money.ts';
 import { commandLine } from '../../shared/audit.ts';
 import { accountOf, type Command, CommandError, type Given, invalidField, usd } from './command.ts';
@@ -9,14 +11,12 @@ export const accountCommands: readonly Command[] = [
     name: 'account create',
     usage: '--email E [--name N] [--grant-usd X] [--expires-days D]',
     summary: 'open an account; without --grant-usd it starts with the trial',
-    options: { email: 'text', name: 'text', 'grant-usd': 'text', 'expires-days': 'text' },
     async run({ pool }, given) {
-      const { createAccounts } = await import('../../accounts/accounts.ts');
       const name = given.text('name');
       const outcome = await createAccounts({ pool }).create({
         email: given.required('email'),
         ...(name === undefined ? {} : { name }),
-        grant: await firstGrant(given),
+        grant: firstGrant(given),
         actor: commandLine,
       });
       if (outcome.kind === 'invalid') throw invalidField(outcome);
@@ -35,12 +35,10 @@ export const accountCommands: readonly Command[] = [
     name: 'grant add',
     usage: '--account E --usd X [--expires ISO] [--reason R]',
     summary: 'give budget',
-    options: { account: 'text', usd: 'text', expires: 'text', reason: 'text' },
     async run(surroundings, given) {
-      const { createAccounts } = await import('../../accounts/accounts.ts');
       given.required('usd');
       const reason = given.text('reason');
-      const ask = { amount: (await usd(given, 'usd')) ?? 0n, expiresAt: given.moment('expires') ?? null };
+      const ask = { amount: usd(given, 'usd') ?? 0n, expiresAt: given.moment('expires') ?? null };
       const account = await accountOf(surroundings, given);
       const outcome = await createAccounts(surroundings).giveGrant({
         accountId: account.id,
@@ -57,9 +55,7 @@ export const accountCommands: readonly Command[] = [
     name: 'grant list',
     usage: '--account E',
     summary: 'the grants of an account, in the order in which they are used, in USD',
-    options: { account: 'text' },
     async run(surroundings, given) {
-      const { listGrants } = await import('../../billing/reads/usage.ts');
       const { id: accountId } = await accountOf(surroundings, given);
       const grants = await listGrants(surroundings.pool, accountId);
       return {
@@ -81,9 +77,7 @@ export const accountCommands: readonly Command[] = [
     name: 'grant end',
     usage: '--account E --id GRANT --reason R',
     summary: 'take back what is unspent of a grant',
-    options: { account: 'text', id: 'text', reason: 'text' },
     async run(surroundings, given) {
-      const { createAccounts } = await import('../../accounts/accounts.ts');
       const ask = { grantId: given.required('id'), reason: given.required('reason') };
       const account = await accountOf(surroundings, given);
       const outcome = await createAccounts(surroundings).endGrant({
@@ -102,9 +96,9 @@ export const accountCommands: readonly Command[] = [
   },
 ];
 
-async function firstGrant(given: Given) {
+function firstGrant(given: Given) {
   const days = given.days('expires-days');
-  const amount = await usd(given, 'grant-usd');
+  const amount = usd(given, 'grant-usd');
   if (amount === undefined) return { kind: 'trial' as const, ...(days === undefined ? {} : { days }) };
   if (amount === 0n) return { kind: 'none' as const };
   return { kind: 'adjustment' as const, amount, days: days ?? null };
@@ -115,9 +109,7 @@ function statusCommand(verb: 'suspend' | 'resume', summary: string): Command {
     name: `account ${verb}`,
     usage: '--account E',
     summary,
-    options: { account: 'text' },
     async run(surroundings, given) {
-      const { createAccounts } = await import('../../accounts/accounts.ts');
       const { id: accountId } = await accountOf(surroundings, given);
       const outcome = await createAccounts(surroundings)[verb]({ accountId, actor: commandLine });
       if (outcome.kind === 'unknown_account') throw new CommandError(outcome.kind, `There is no account ${accountId}`);

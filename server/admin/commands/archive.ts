@@ -1,5 +1,6 @@
 /** The commands that take whole months out of the ledger, and put them back. */
 
+import { archiveMonth, firstKept, listArchivable, restoreMonth, verifyArchive } from '../../billing/archive/archive.ts';
 import { commandLine } from '../../shared/audit.ts';
 import { type Command, CommandError } from './command.ts';
 
@@ -11,9 +12,7 @@ export const archiveCommands: readonly Command[] = [
     usage: '[--before MONTH] [--to FOLDER] [--unclosed] [--dry-run]',
     summary:
       'write the months before MONTH (2026-01) as CSV with checksums, read them back, and only then take them out of the database; months that the books have not closed only with --unclosed',
-    options: { before: 'text', to: 'text', unclosed: 'flag', 'dry-run': 'flag' },
     async run({ pool, config }, given) {
-      const { archiveMonth, firstKept, listArchivable } = await import('../../billing/archive/archive.ts');
       const { keepMonths, directory } = config.ledgerArchive;
       const before = given.text('before') ?? (keepMonths === null ? given.required('before') : firstKept(keepMonths));
       if (!monthName.test(before)) throw new CommandError('usage', '--before is a month: 2026-01');
@@ -37,10 +36,7 @@ export const archiveCommands: readonly Command[] = [
     name: 'ledger verify',
     usage: 'ARCHIVE',
     summary: 'read an archive back: checksums, every cost and charge, and the sums that the database has kept of it',
-    options: {},
-    words: 1,
     async run({ pool }, given) {
-      const { verifyArchive } = await import('../../billing/archive/archive.ts');
       return { json: { ...(await understood(verifyArchive(pool, given.words[0] ?? ''))) } };
     },
   },
@@ -48,10 +44,7 @@ export const archiveCommands: readonly Command[] = [
     name: 'ledger restore',
     usage: 'ARCHIVE',
     summary: 'put the month of an archive back into the database; the archive stays',
-    options: {},
-    words: 1,
     async run({ pool }, given) {
-      const { restoreMonth } = await import('../../billing/archive/archive.ts');
       const folder = given.words[0] ?? '';
       return { json: { ...(await understood(restoreMonth(pool, { folder, actor: commandLine }))) } };
     },

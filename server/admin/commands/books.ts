@@ -1,8 +1,14 @@
 /** The commands for the books: what vendors say they billed, and the close of a month. */
 
 import { readFile, writeFile } from 'node:fs/promises';
-import type { ClosedMonth } from '../../books/month-close.ts';
+import { bookPapers, createBooks } from '../../books/books.ts';
+import { journalRoles } from '../../books/journal.ts';
+import { type ClosedMonth, closeMonth, listClosedMonths, verifyClosedMonths } from '../../books/month-close.ts';
+import { monthsCsv, statementRows } from '../../books/month-statement.ts';
+import { formatRate, setRate, setTaxes } from '../../books/rates.ts';
 import type { UsageSide } from '../../books/vendor-csv.ts';
+import { maxComparedDays } from '../../books/vendor-usage.ts';
+import { formatUsd } from '../../core/money.ts';
 import { commandLine } from '../../shared/audit.ts';
 import { type Command, CommandError } from './command.ts';
 
@@ -11,15 +17,7 @@ const day = /^\d{4}-\d{2}-\d{2}$/;
 const monthName = /^\d{4}-(0[1-9]|1[0-2])$/;
 
 /** A closed month with its amounts in USD and VND. */
-async function monthForPeople({
-  month,
-  timeZone,
-  statement,
-  digest,
-  closedBy,
-  closedAt,
-}: ClosedMonth): Promise<Record<string, unknown>> {
-  const { statementRows } = await import('../../books/month-statement.ts');
+function monthForPeople({ month, timeZone, statement, digest, closedBy, closedAt }: ClosedMonth): object {
   const groups = Map.groupBy(statement === null ? [] : statementRows(statement), ({ group }) => group);
   const lines = Object.fromEntries(
     [...groups].map(([group, rows]) => [group, Object.fromEntries(rows.map(({ line, amount }) => [line, amount]))]),
@@ -28,11 +26,8 @@ async function monthForPeople({
 }
 
 /** One side of a comparison, with its cost in USD. */
-async function sideForPeople(
-  side: UsageSide | null,
-): Promise<(Omit<UsageSide, 'cost'> & { costUsd: string | null }) | null> {
+function sideForPeople(side: UsageSide | null): (Omit<UsageSide, 'cost'> & { costUsd: string | null }) | null {
   if (side === null) return null;
-  const { formatUsd } = await import('../../core/money.ts');
   const { requests, input, cacheHit, cacheWrite, output, cost } = side;
   return { requests, input, cacheHit, cacheWrite, output, costUsd: cost === null ? null : formatUsd(cost) };
 }
@@ -43,10 +38,7 @@ export const booksCommands: readonly Command[] = [
     usage: 'FILE --upstream U [--add] [--confirmed]',
     summary:
       'take in the CSV of a vendor’s usage page (OpenAI, Anthropic, or the generic columns) for its whole period; --add: only its own days and models',
-    options: { upstream: 'text', add: 'flag', confirmed: 'flag' },
-    words: 1,
     async run({ pool }, given) {
-      const { createBooks } = await import('../../books/books.ts');
       const upstream = given.required('upstream');
       const text = await readFile(given.words[0] ?? '', 'utf8');
       const outcome = await createBooks({ pool }).importUsage({
@@ -71,14 +63,12 @@ export const booksCommands: readonly Command[] = [
       return {
         json: {
           ...imported,
-          replaced: await Promise.all(
-            replaced.map(async ({ day: of, model, before, after }) => ({
-              day: of,
-              model,
-              before: await sideForPeople(before),
-              after: await sideForPeople(after),
-            })),
-          ),
+          replaced: replaced.map(({ day: of, model, before, after }) => ({
+            day: of,
+            model,
+            before: sideForPeople(before),
+            after: sideForPeople(after),
+          })),
         },
       };
     },
@@ -87,9 +77,7 @@ export const booksCommands: readonly Command[] = [
     name: 'books files',
     usage: '[--upstream U]',
     summary: 'the files of vendors that were imported, with their versions',
-    options: { upstream: 'text' },
     async run({ pool }, given) {
-      const { createBooks } = await import('../../books/books.ts');
       const upstream = given.text('upstream') ?? null;
       return { json: { files: await createBooks({ pool }).files({ upstream, limit: 1_000 }) } };
     },
@@ -98,10 +86,7 @@ export const booksCommands: readonly Command[] = [
     name: 'books undo-import',
     usage: 'FILE-ID',
     summary: 'take an imported file back: what counts is what the others say',
-    options: {},
-    words: 1,
     async run({ pool }, given) {
-      const { createBooks } = await import('../../books/books.ts');
       const undone = await createBooks({ pool }).undoImport({ fileId: given.words[0] ?? '', actor: commandLine });
       if (undone === null) throw new CommandError('not_found', 'There is no such file, or it was taken back before.');
       const { upstream, version, changed } = undone;
@@ -113,11 +98,7 @@ export const booksCommands: readonly Command[] = [
     usage: '--from D --to D [--upstream U] [--all] [--requests]',
     summary:
       'what vendors say they billed beside the ledger, by day and model, with totals and likely causes; without --all only what differs',
-    options: { from: 'text', to: 'text', upstream: 'text', all: 'flag', requests: 'flag' },
     async run({ pool }, given) {
-      const { maxComparedDays } = await import('../../books/vendor-usage.ts');
-      const { createBooks } = await import('../../books/books.ts');
-      const { formatUsd } = await import('../../core/money.ts');
       const [from, to] = [given.required('from'), given.required('to')];
       if (!day.test(from) || !day.test(to)) throw new CommandError('usage', '--from and --to are days: 2026-10-31');
       const days = (Date.parse(to) - Date.parse(from)) / 86_400_000;
@@ -134,8 +115,8 @@ export const booksCommands: readonly Command[] = [
       const told = await Promise.all(
         rows.map(async ({ vendor, ledger, ...row }) => ({
           ...row,
-          vendor: await sideForPeople(vendor),
-          ledger: await sideForPeople(ledger),
+          vendor: sideForPeople(vendor),
+          ledger: sideForPeople(ledger),
           ...(given.flag('requests')
             ? {
                 requests: Object.fromEntries(
@@ -150,14 +131,12 @@ export const booksCommands: readonly Command[] = [
             : {}),
         })),
       );
-      const totals = await Promise.all(
-        compared.totals.map(async ({ vendor, ledger, credits, ...total }) => ({
-          ...total,
-          vendor: await sideForPeople(vendor),
-          ledger: await sideForPeople(ledger),
-          creditsUsd: formatUsd(credits),
-        })),
-      );
+      const totals = compared.totals.map(({ vendor, ledger, credits, ...total }) => ({
+        ...total,
+        vendor: sideForPeople(vendor),
+        ledger: sideForPeople(ledger),
+        creditsUsd: formatUsd(credits),
+      }));
       return {
         json: { compared: compared.rows.length, differs: differing.length, totals, rows: told },
         text: [
@@ -183,10 +162,7 @@ export const booksCommands: readonly Command[] = [
     name: 'books close',
     usage: `MONTH [--time-zone ${defaultZone}]`,
     summary: 'freeze the figures of a month that is over, e.g. 2026-10; what becomes known later counts in the next',
-    options: { 'time-zone': 'text' },
-    words: 1,
     async run({ pool }, given) {
-      const { closeMonth } = await import('../../books/month-close.ts');
       const month = given.words[0] ?? '';
       if (!monthName.test(month)) throw new CommandError('usage', 'MONTH is a month: 2026-10');
       const outcome = await closeMonth(pool, {
@@ -207,21 +183,18 @@ export const booksCommands: readonly Command[] = [
         );
       if (outcome.kind === 'closed_before')
         throw new CommandError('closed_before', `${month} was closed on ${outcome.month.closedAt.toISOString()}.`);
-      return { json: await monthForPeople(outcome.month) };
+      return { json: { ...monthForPeople(outcome.month) } };
     },
   },
   {
     name: 'books list',
     usage: '[--out FILE]',
     summary: 'the closed months; as CSV for an accountant with --out',
-    options: { out: 'text' },
     async run({ pool }, given) {
-      const { listClosedMonths } = await import('../../books/month-close.ts');
-      const { monthsCsv } = await import('../../books/month-statement.ts');
       const months = await listClosedMonths(pool);
       const out = given.text('out');
       if (out !== undefined) await writeFile(out, monthsCsv(months.flatMap(({ statement }) => statement ?? [])));
-      return { json: { months: await Promise.all(months.map(monthForPeople)) } };
+      return { json: { months: months.map(monthForPeople) } };
     },
   },
   {
@@ -229,10 +202,7 @@ export const booksCommands: readonly Command[] = [
     usage: 'journal|papers|advances MONTH --out FILE [--lang en|vi]',
     summary:
       'for an adviser, as CSV: double entry of a closed month, its receipts and credit notes, or what customers have paid in advance',
-    options: { out: 'text', lang: 'text' },
-    words: 2,
     async run({ pool }, given) {
-      const { bookPapers, createBooks } = await import('../../books/books.ts');
       const [name, month = ''] = given.words;
       const kind = bookPapers.find((each) => each === name);
       if (kind === undefined || !monthName.test(month))
@@ -250,10 +220,7 @@ export const booksCommands: readonly Command[] = [
     name: 'books accounts',
     usage: '[--set ROLE=NUMBER,…]',
     summary: 'the operator’s own numbers of the accounts of the journal, e.g. bank=1121,revenue=5113',
-    options: { set: 'text' },
     async run({ pool }, given) {
-      const { createBooks } = await import('../../books/books.ts');
-      const { journalRoles } = await import('../../books/journal.ts');
       const books = createBooks({ pool });
       const asked = given.list('set');
       if (asked === undefined) return { json: { ...(await books.journalNumbers()) } };
@@ -273,10 +240,7 @@ export const booksCommands: readonly Command[] = [
     name: 'books rate',
     usage: 'PERIOD RATE --source TEXT',
     summary: 'what a USD costs in VND in a month (2026-10) or on a day (2026-10-31), and who says so',
-    options: { source: 'text' },
-    words: 2,
     async run({ pool }, given) {
-      const { formatRate, setRate } = await import('../../books/rates.ts');
       const [period = '', rate = ''] = given.words;
       const outcome = await setRate(pool, { period, rate, source: given.required('source'), actor: commandLine });
       if (outcome.kind === 'bad_period') throw new CommandError('usage', 'PERIOD is a month or a day: 2026-10-31');
@@ -292,16 +256,7 @@ export const booksCommands: readonly Command[] = [
     usage: '--from DAY --sales-vat P --foreign-vat P --foreign-income P [--net] [--note TEXT]',
     summary:
       'taxes in percent from a day on: the VAT in prices, and those on what vendors abroad bill (--net: beside it)',
-    options: {
-      from: 'text',
-      'sales-vat': 'text',
-      'foreign-vat': 'text',
-      'foreign-income': 'text',
-      net: 'flag',
-      note: 'text',
-    },
     async run({ pool }, given) {
-      const { setTaxes } = await import('../../books/rates.ts');
       const percent = (name: string): number => {
         const text = given.required(name);
         if (!/^\d{1,2}(\.\d{1,2})?$/.test(text))
@@ -326,9 +281,7 @@ export const booksCommands: readonly Command[] = [
     name: 'books verify',
     usage: '',
     summary: 'whether every closed month still has the digest that it was closed with',
-    options: {},
     async run({ pool }) {
-      const { listClosedMonths, verifyClosedMonths } = await import('../../books/month-close.ts');
       const changed = await verifyClosedMonths(pool);
       if (changed.length > 0) throw new CommandError('changed', `Closed months were changed: ${changed.join(', ')}.`);
       return { json: { months: (await listClosedMonths(pool)).map(({ month, digest }) => ({ month, digest })) } };

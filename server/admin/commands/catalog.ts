@@ -1,12 +1,23 @@
 /** The commands for the catalog. */
 
+import { writeFile } from 'node:fs/promises';
 import type { ZodError } from 'zod';
-import type { Markup } from '../../catalog/markup.ts';
-import type { VendorId } from '../../catalog/vendors.ts';
+import { type Markup, parseMarkup } from '../../catalog/markup.ts';
+import { readVendors, type VendorId, vendorIds } from '../../catalog/vendors.ts';
+import { transaction } from '../../database/lane.ts';
 import type { Config } from '../../runtime/config.ts';
 import { commandLine } from '../../shared/audit.ts';
-import type { ImportedCatalog, UnknownPrice } from '../price-list/catalog-of-list.ts';
+import { createSeal } from '../../shared/seal.ts';
+import { applyCatalog } from '../catalog-apply.ts';
+import { catalogInput } from '../catalog-content.ts';
+import { exportCatalog } from '../catalog-export.ts';
+import { CatalogFileError, readCatalogFile } from '../catalog-file.ts';
+import { catalogJsonSchema, catalogTables } from '../catalog-schema.ts';
+import { catalogText, plainLine } from '../catalog-text.ts';
+import { catalogOfList, type ImportedCatalog, type UnknownPrice } from '../price-list/catalog-of-list.ts';
+import { diffCatalog, diffText } from '../price-list/diff.ts';
 import type { VendorPriceList } from '../price-list/price-list.ts';
+import { PriceListError, readPriceList } from '../price-list/read.ts';
 import { type Command, CommandError, type Given } from './command.ts';
 
 export const catalogCommands: readonly Command[] = [
@@ -14,16 +25,7 @@ export const catalogCommands: readonly Command[] = [
     name: 'catalog apply',
     usage: 'FILE [--prune]',
     summary: 'make the catalog say what a file says; --prune switches off what it does not name',
-    options: { prune: 'flag' },
-    words: 1,
     async run({ config, pool, secretKey }, given) {
-      const [{ readCatalogFile, CatalogFileError }, { applyCatalog }, { createSeal }, { transaction }] =
-        await Promise.all([
-          import('../catalog-file.ts'),
-          import('../catalog-apply.ts'),
-          import('../../shared/seal.ts'),
-          import('../../database/lane.ts'),
-        ]);
       const [name = ''] = given.words;
       try {
         const content = await readCatalogFile(name, config);
@@ -43,13 +45,7 @@ export const catalogCommands: readonly Command[] = [
     name: 'catalog export',
     usage: '',
     summary: 'print the catalog in the shape of a catalog file, without keys',
-    options: {},
     async run({ pool }) {
-      const [{ exportCatalog }, { catalogText }, { transaction }] = await Promise.all([
-        import('../catalog-export.ts'),
-        import('../catalog-text.ts'),
-        import('../../database/lane.ts'),
-      ]);
       const { catalog, unpriced } = await transaction(pool, exportCatalog);
       const missing = unpriced.map((model) => `Left out, because it has no price: ${model}`);
       // Standard output carries the file's content alone, for programs; this goes to the operator.
@@ -62,24 +58,16 @@ export const catalogCommands: readonly Command[] = [
     usage: 'LIST [--map UPSTREAM=VENDOR,…] [--markup 15%] [--out FILE]',
     summary:
       'compare costs, prices, margins, limits, tiers and models that are missing with a public price list (a file or an address: models.dev’s api.json, LiteLLM’s model_prices_and_context_window.json, OpenRouter’s /api/v1/models); changes nothing. --out writes the list’s costs, and with --markup prices, as a file for `catalog apply`',
-    options: { map: 'text', markup: 'text', out: 'text' },
-    words: 1,
     async run({ config, pool }, given) {
-      const [{ diffCatalog, diffText }, { readVendors }, { catalogText }, { transaction }] = await Promise.all([
-        import('../price-list/diff.ts'),
-        import('../../catalog/vendors.ts'),
-        import('../catalog-text.ts'),
-        import('../../database/lane.ts'),
-      ]);
-      const markup = given.text('markup') === undefined ? null : await markupOf(given);
+      const markup = given.text('markup') === undefined ? null : markupOf(given);
       const list = await openList(config, given);
       const vendors = await readVendors();
-      const vendorOf = await vendorsOf(given);
+      const vendorOf = vendorsOf(given);
       const { rows, missing, faults, proposal } = await transaction(pool, (client) =>
         diffCatalog(client, { list, vendors, vendorOf, markup }),
       );
       const text = diffText({ rows, missing });
-      await refuseUnknownPrices(faults, text, { models: rows, missing });
+      refuseUnknownPrices(faults, text, { models: rows, missing });
       const out = await writeOut(given, () => catalogText([], proposal));
       const written = out === null ? '' : `\n\n${out}: apply it with \`catalog apply ${out}\`; nothing was changed`;
       return { json: { models: rows, missing, out }, text: `${text}${written}` };
@@ -90,18 +78,11 @@ export const catalogCommands: readonly Command[] = [
     usage: 'LIST --vendor V --markup 15% [--models A,B] [--out FILE]',
     summary:
       'print a vendor’s models of a public price list as a catalog file, sold at the list price plus the markup; changes nothing',
-    options: { vendor: 'text', markup: 'text', models: 'text', out: 'text' },
-    words: 1,
     async runAlone({ config }, given) {
-      const [{ catalogOfList }, { readVendors, vendorIds }, { catalogText }] = await Promise.all([
-        import('../price-list/catalog-of-list.ts'),
-        import('../../catalog/vendors.ts'),
-        import('../catalog-text.ts'),
-      ]);
       const vendor = (await readVendors()).find(({ id }) => id === given.required('vendor'));
       if (vendor === undefined)
         throw new CommandError('invalid_input', `--vendor must be one of ${vendorIds.join(', ')}`);
-      const markup = await markupOf(given);
+      const markup = markupOf(given);
       const [address = ''] = given.words;
       const only = given.list('models') ?? null;
       const imported = catalogOfList({
@@ -112,11 +93,11 @@ export const catalogCommands: readonly Command[] = [
         source: { address, date: new Date().toISOString().slice(0, 10) },
       });
       // Without a model that was asked for by name the file would not be what was asked for.
-      if (only !== null || imported.models.length === 0) await refuseUnknownPrices(imported.faults, '', {});
+      if (only !== null || imported.models.length === 0) refuseUnknownPrices(imported.faults, '', {});
       if (imported.models.length === 0) {
         throw new CommandError('nothing_to_import', `The list has no model of ${vendor.name} that can be sold`);
       }
-      const { leftOut, notes, models } = await usableOf(imported, only !== null);
+      const { leftOut, notes, models } = usableOf(imported, only !== null);
       const head = [
         `${vendor.name} by ${address}, with a markup of ${given.required('markup')}. Costs are the list prices; prices are rounded up`,
         'to 0.000001 USD per 1M tokens.',
@@ -135,9 +116,7 @@ export const catalogCommands: readonly Command[] = [
     name: 'catalog schema',
     usage: '',
     summary: 'print every key of a catalog file: what it takes, and what it is for; --json: as JSON Schema',
-    options: {},
     async runAlone() {
-      const { catalogJsonSchema, catalogTables } = await import('../catalog-schema.ts');
       return { json: catalogJsonSchema(), text: catalogTables() };
     },
   },
@@ -145,7 +124,6 @@ export const catalogCommands: readonly Command[] = [
 
 /** The public price list that the command names. */
 async function openList(config: Config, given: Given): Promise<VendorPriceList> {
-  const { readPriceList, PriceListError } = await import('../price-list/read.ts');
   try {
     return await readPriceList(given.words[0] ?? '', { allowPlain: config.allowPrivateUpstreams });
   } catch (error) {
@@ -154,16 +132,14 @@ async function openList(config: Config, given: Given): Promise<VendorPriceList> 
   }
 }
 
-async function markupOf(given: Given): Promise<Markup> {
-  const { parseMarkup } = await import('../../catalog/markup.ts');
+function markupOf(given: Given): Markup {
   const markup = parseMarkup(given.required('markup'));
   if (markup !== null) return markup;
   throw new CommandError('invalid_input', '--markup must be a percentage such as 15% or 12.5%, at most 1000%');
 }
 
 /** `--map a=openai,b=anthropic`. */
-async function vendorsOf(given: Given): Promise<ReadonlyMap<string, VendorId>> {
-  const { vendorIds } = await import('../../catalog/vendors.ts');
+function vendorsOf(given: Given): ReadonlyMap<string, VendorId> {
   return new Map(
     (given.list('map') ?? []).map((pair) => {
       const [upstream = '', name] = pair.split('=');
@@ -178,8 +154,7 @@ async function vendorsOf(given: Given): Promise<ReadonlyMap<string, VendorId>> {
  * What is written must be what `catalog apply` takes; names of a list may have characters that a catalog refuses, and prices no order.
  * Models that it refuses are left out, unless they were asked for by name or none would be left.
  */
-async function usableOf(imported: ImportedCatalog, areNamed: boolean): Promise<ImportedCatalog> {
-  const { catalogInput } = await import('../catalog-content.ts');
+function usableOf(imported: ImportedCatalog, areNamed: boolean): ImportedCatalog {
   const { error } = catalogInput({ allowPrivate: false }).safeParse(imported.catalog);
   if (error === undefined) return imported;
   const reasons = new Map<number, string>();
@@ -206,13 +181,8 @@ function refuseUnusable(error: ZodError): never {
 }
 
 /** A price that is not known might be the dearest: nothing of such models is used. */
-async function refuseUnknownPrices(
-  faults: readonly UnknownPrice[],
-  shown: string,
-  details: Record<string, unknown>,
-): Promise<void> {
+function refuseUnknownPrices(faults: readonly UnknownPrice[], shown: string, details: object): void {
   if (faults.length === 0) return;
-  const { plainLine } = await import('../catalog-text.ts');
   const lines = faults.map(({ model, field, message }) => `  ${plainLine(`${model}  ${field} ${message}`)}`);
   const sentence = `The price list has members that may be prices and are not known:\n${lines.join('\n')}`;
   throw new CommandError('unknown_price_fields', shown === '' ? sentence : `${shown}\n\n${sentence}`, {
@@ -225,7 +195,6 @@ async function refuseUnknownPrices(
 async function writeOut(given: Given, text: () => string): Promise<string | null> {
   const out = given.text('out');
   if (out === undefined) return null;
-  const { writeFile } = await import('node:fs/promises');
   const content = text();
   try {
     await writeFile(out, content, { flag: 'wx' });

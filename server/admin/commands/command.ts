@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
-import type { Account } from '../../accounts/accounts.ts';
+import { type Account, createAccounts } from '../../accounts/accounts.ts';
+import { parseUsd } from '../../core/money.ts';
 import type { Config } from '../../runtime/config.ts';
 import { parseMoment } from '../../shared/moment.ts';
 
@@ -18,12 +19,9 @@ interface LoneCommand extends CommandFacts {
 interface CommandFacts {
   /** The command's words, e.g. `account create`. */
   name: string;
-  /** The arguments after the words, for `--help`. */
+  /** The arguments after the words, which are read by it: `FILE --upstream U [--add]`. */
   usage: string;
   summary: string;
-  options: Readonly<Record<string, 'text' | 'flag'>>;
-  /** The number of positional arguments. */
-  words?: number;
 }
 
 export interface Surroundings {
@@ -114,10 +112,9 @@ export class Given {
 }
 
 /** An amount in USD as pico-USD. */
-export async function usd(given: Given, name: string): Promise<bigint | undefined> {
+export function usd(given: Given, name: string): bigint | undefined {
   const text = given.text(name);
   if (text === undefined) return undefined;
-  const { parseUsd } = await import('../../core/money.ts');
   const amount = parseUsd(text);
   if (amount !== null) return amount;
   throw new CommandError('invalid_input', `--${name} must be an amount in USD such as 5 or 0.25`);
@@ -125,7 +122,6 @@ export async function usd(given: Given, name: string): Promise<bigint | undefine
 
 /** The account that `--account` names by e-mail address or id. */
 export async function accountOf({ pool }: Surroundings, given: Given): Promise<Account> {
-  const { createAccounts } = await import('../../accounts/accounts.ts');
   const named = given.required('account');
   const account = await createAccounts({ pool }).find(named);
   if (account === null) throw new CommandError('unknown_account', `There is no account ${named}`);

@@ -11,7 +11,6 @@ export const databaseCommands: readonly Command[] = [
     name: 'migrate',
     usage: '',
     summary: 'bring the database up to date',
-    options: {},
     async run({ databaseUrl }) {
       const applied = await migrate({ url: databaseUrl });
       return { json: { applied }, text: applied.length === 0 ? 'Up to date.' : applied.join('\n') };
@@ -21,7 +20,6 @@ export const databaseCommands: readonly Command[] = [
     name: 'migrate status',
     usage: '',
     summary: 'compare the database with this version',
-    options: {},
     async run({ databaseUrl }) {
       return { json: { ...(await migrateStatus({ url: databaseUrl })) } };
     },

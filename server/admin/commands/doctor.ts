@@ -1,5 +1,8 @@
 /** The command that examines a host before it serves, or while it does. */
 
+import { examineAddresses } from '../doctor/address.ts';
+import { examineDatabase } from '../doctor/database.ts';
+import { examineHost } from '../doctor/host.ts';
 import { type Command, CommandError } from './command.ts';
 
 export const doctorCommands: readonly Command[] = [
@@ -7,13 +10,7 @@ export const doctorCommands: readonly Command[] = [
     name: 'doctor',
     usage: '',
     summary: 'examine this host: Node, files, clock, disk, database, secret, public address, streams, webhooks',
-    options: {},
     async runAlone({ config }) {
-      const [{ examineHost }, { examineDatabase }, { examineAddresses }] = await Promise.all([
-        import('../doctor/host.ts'),
-        import('../doctor/database.ts'),
-        import('../doctor/address.ts'),
-      ]);
       const findings = [
         ...(await examineHost(config)),
         ...(await examineDatabase(config)),

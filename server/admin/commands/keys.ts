@@ -1,6 +1,8 @@
 /** The commands for API keys. */
 
-import type { ApiKey } from '../../keys/keys.ts';
+import { createCatalog } from '../../catalog/catalog.ts';
+import { formatUsd } from '../../core/money.ts';
+import { type ApiKey, createKeys } from '../../keys/keys.ts';
 import { commandLine } from '../../shared/audit.ts';
 import { accountOf, type Command, CommandError, type Given, invalidField, type Surroundings, usd } from './command.ts';
 
@@ -8,26 +10,9 @@ export const keyCommands: readonly Command[] = [
   {
     name: 'key create',
     usage:
-      '--account E [--name N] [--models a,b] [--expires ISO] [--limit-day|-week|-month|-lifetime USD] [--burn-usd X --burn-minutes Y] [--rpm N] [--tpm N] [--concurrent N] [--addresses CIDR,…]',
+      '--account E [--name N] [--models a,b] [--expires ISO] [--limit-day USD] [--limit-week USD] [--limit-month USD] [--limit-lifetime USD] [--burn-usd X --burn-minutes Y] [--rpm N] [--tpm N] [--concurrent N] [--addresses CIDR,…]',
     summary: 'make an API key; its secret is shown this once',
-    options: {
-      account: 'text',
-      name: 'text',
-      models: 'text',
-      expires: 'text',
-      'limit-day': 'text',
-      'limit-week': 'text',
-      'limit-month': 'text',
-      'limit-lifetime': 'text',
-      rpm: 'text',
-      tpm: 'text',
-      concurrent: 'text',
-      addresses: 'text',
-      'burn-usd': 'text',
-      'burn-minutes': 'text',
-    },
     async run(surroundings, given) {
-      const { createKeys } = await import('../../keys/keys.ts');
       const account = await accountOf(surroundings, given);
       const name = given.text('name');
       const models = await modelIds(surroundings, given);
@@ -36,12 +21,12 @@ export const keyCommands: readonly Command[] = [
         ...(name === undefined ? {} : { name }),
         models,
         limits: {
-          day: (await usd(given, 'limit-day')) ?? null,
-          week: (await usd(given, 'limit-week')) ?? null,
-          month: (await usd(given, 'limit-month')) ?? null,
-          lifetime: (await usd(given, 'limit-lifetime')) ?? null,
+          day: usd(given, 'limit-day') ?? null,
+          week: usd(given, 'limit-week') ?? null,
+          month: usd(given, 'limit-month') ?? null,
+          lifetime: usd(given, 'limit-lifetime') ?? null,
         },
-        burnLimit: await burnLimit(given),
+        burnLimit: burnLimit(given),
         requestsPerMinute: given.whole('rpm', 1, 1_000_000) ?? null,
         tokensPerMinute: given.whole('tpm', 1, 2_000_000_000) ?? null,
         maxConcurrent: given.whole('concurrent', 1, 100_000) ?? null,
@@ -59,21 +44,17 @@ export const keyCommands: readonly Command[] = [
     name: 'key list',
     usage: '--account E [--deleted]',
     summary: 'list the keys of an account',
-    options: { account: 'text', deleted: 'flag' },
     async run(surroundings, given) {
-      const { createKeys } = await import('../../keys/keys.ts');
       const { id } = await accountOf(surroundings, given);
       const keys = await createKeys(surroundings).list(id, { deleted: given.flag('deleted') });
-      return { json: { keys: await Promise.all(keys.map(present)) } };
+      return { json: { keys: keys.map(present) } };
     },
   },
   {
     name: 'key rotate',
     usage: '--id ID [--grace-minutes M]',
     summary: 'replace a key; the old one goes on for the grace period (default 60 minutes)',
-    options: { id: 'text', 'grace-minutes': 'text' },
     async run(surroundings, given) {
-      const { createKeys } = await import('../../keys/keys.ts');
       const graceMs = (given.whole('grace-minutes', 0, 525_600) ?? 60) * 60_000;
       const { accountId, id } = await keyOf(surroundings, given);
       const outcome = await createKeys(surroundings).rotate({ accountId, id, graceMs, actor: commandLine });
@@ -95,9 +76,7 @@ export const keyCommands: readonly Command[] = [
     name: 'key delete',
     usage: '--id ID',
     summary: 'delete a key; running requests finish',
-    options: { id: 'text' },
     async run(surroundings, given) {
-      const { createKeys } = await import('../../keys/keys.ts');
       const { accountId, id } = await keyOf(surroundings, given);
       const outcome = await createKeys(surroundings).delete({ accountId, id, actor: commandLine });
       if (outcome.kind === 'unknown_key') throw unknownKey(id);
@@ -106,7 +85,7 @@ export const keyCommands: readonly Command[] = [
   },
 ];
 
-async function present({
+function present({
   id,
   name,
   prefix,
@@ -122,7 +101,6 @@ async function present({
   createdAt,
   deletedAt,
 }: ApiKey) {
-  const { formatUsd } = await import('../../core/money.ts');
   const amount = (limit: bigint | null) => (limit === null ? null : formatUsd(limit));
   return {
     id,
@@ -147,8 +125,8 @@ async function present({
 }
 
 /** The burn limit of the options, which come together. */
-async function burnLimit(given: Given): Promise<ApiKey['burnLimit']> {
-  const [amount, minutes] = [await usd(given, 'burn-usd'), given.whole('burn-minutes', 1, 1_440)];
+function burnLimit(given: Given): ApiKey['burnLimit'] {
+  const [amount, minutes] = [usd(given, 'burn-usd'), given.whole('burn-minutes', 1, 1_440)];
   if (amount === undefined && minutes === undefined) return null;
   if (amount === undefined || minutes === undefined)
     throw new CommandError('invalid_input', '--burn-usd and --burn-minutes come together');
@@ -157,7 +135,6 @@ async function burnLimit(given: Given): Promise<ApiKey['burnLimit']> {
 
 /** The key that `--id` names, of any account. */
 async function keyOf({ pool }: Surroundings, given: Given): Promise<ApiKey> {
-  const { createKeys } = await import('../../keys/keys.ts');
   const id = given.required('id');
   const key = await createKeys({ pool }).find(id);
   if (key === null || key.deletedAt !== null) throw unknownKey(id);
@@ -170,7 +147,6 @@ async function modelIds({ pool }: Surroundings, given: Given): Promise<string[]>
   if (asked === undefined) return [];
   // No option means every model; an empty list was meant to be something else.
   if (asked.length === 0) throw new CommandError('invalid_input', '--models must name models, separated by commas');
-  const { createCatalog } = await import('../../catalog/catalog.ts');
   const catalog = createCatalog({ pool });
   await catalog.refresh();
   const found: string[] = [];

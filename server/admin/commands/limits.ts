@@ -1,5 +1,8 @@
 import type { AccountLimits } from '../../accounts/account-limits.ts';
+import { createAccounts } from '../../accounts/accounts.ts';
 import type { Project } from '../../accounts/projects.ts';
+import { readProjectSpend } from '../../billing/reads/shared-spend.ts';
+import { formatUsd } from '../../core/money.ts';
 import { commandLine } from '../../shared/audit.ts';
 import { accountOf, type Command, CommandError, type Given, invalidField, type Surroundings, usd } from './command.ts';
 
@@ -15,23 +18,10 @@ export const limitCommands: readonly Command[] = [
     usage:
       '--account E [--limit-day USD] [--limit-week USD] [--limit-month USD] [--limit-lifetime USD] [--rpm N] [--tpm N] [--concurrent N] [--addresses A,B] [--time-zone Z]',
     summary: 'set the limits of an account over all its keys, and where its days begin; "none" takes a limit away',
-    options: {
-      account: 'text',
-      'limit-day': 'text',
-      'limit-week': 'text',
-      'limit-month': 'text',
-      'limit-lifetime': 'text',
-      rpm: 'text',
-      tpm: 'text',
-      concurrent: 'text',
-      addresses: 'text',
-      'time-zone': 'text',
-    },
     async run(surroundings, given) {
-      const { createAccounts } = await import('../../accounts/accounts.ts');
       const accounts = createAccounts(surroundings);
       const { id: accountId } = await accountOf(surroundings, given);
-      const change = await changeOf(given, await accounts.limits(accountId));
+      const change = changeOf(given, await accounts.limits(accountId));
       if (Object.keys(change).length > 0) {
         const outcome = await accounts.setLimits({ accountId, actor: commandLine, ...change });
         if (outcome.kind === 'invalid') throw invalidField(outcome);
@@ -39,21 +29,18 @@ export const limitCommands: readonly Command[] = [
       }
       const limits = await accounts.limits(accountId);
       if (limits === null) throw new CommandError('unknown_account', `There is no account ${accountId}`);
-      return { json: { limits: await shown(limits) } };
+      return { json: { limits: shown(limits) } };
     },
   },
   {
     name: 'member budget',
     usage: '--account E --email E --month USD|none',
     summary: 'set what the keys that a member made may spend in a month together',
-    options: { account: 'text', email: 'text', month: 'text' },
     async run(surroundings, given) {
-      const { createAccounts } = await import('../../accounts/accounts.ts');
-      const { formatUsd } = await import('../../core/money.ts');
       const { id: accountId } = await accountOf(surroundings, given);
       const email = given.required('email');
       given.required('month');
-      const month = (await amountOrNone(given, 'month')) ?? null;
+      const month = amountOrNone(given, 'month') ?? null;
       const { rows } = await surroundings.pool.query<{ id: string }>(
         'SELECT id FROM app_user WHERE email = lower($1)',
         [email],
@@ -74,10 +61,8 @@ export const limitCommands: readonly Command[] = [
     name: 'project list',
     usage: '--account E [--archived]',
     summary: 'list the projects of an account with their budgets and what they spent',
-    options: { account: 'text', archived: 'flag' },
     async run(surroundings, given) {
       const { id: accountId } = await accountOf(surroundings, given);
-      const { createAccounts } = await import('../../accounts/accounts.ts');
       const list = await createAccounts(surroundings).projects.list(accountId, { archived: given.flag('archived') });
       return { json: { projects: await Promise.all(list.map((project) => reported(surroundings, project))) } };
     },
@@ -86,17 +71,15 @@ export const limitCommands: readonly Command[] = [
     name: 'project create',
     usage: '--account E --name N [--limit-month USD] [--limit-lifetime USD]',
     summary: 'make a project',
-    options: { account: 'text', name: 'text', 'limit-month': 'text', 'limit-lifetime': 'text' },
     async run(surroundings, given) {
-      const { createAccounts } = await import('../../accounts/accounts.ts');
       const { id: accountId } = await accountOf(surroundings, given);
       const name = given.required('name');
       const outcome = await createAccounts(surroundings).projects.create({
         accountId,
         name,
         limits: {
-          month: (await amountOrNone(given, 'limit-month')) ?? null,
-          lifetime: (await amountOrNone(given, 'limit-lifetime')) ?? null,
+          month: amountOrNone(given, 'limit-month') ?? null,
+          lifetime: amountOrNone(given, 'limit-lifetime') ?? null,
         },
         actor: commandLine,
       });
@@ -108,14 +91,14 @@ export const limitCommands: readonly Command[] = [
 ];
 
 /** Undefined: not given. Null: taken away. */
-async function amountOrNone(given: Given, name: string): Promise<bigint | null | undefined> {
+function amountOrNone(given: Given, name: string): bigint | null | undefined {
   return given.text(name) === 'none' ? null : usd(given, name);
 }
 
-async function changeOf(given: Given, before: AccountLimits | null): Promise<Partial<AccountLimits>> {
+function changeOf(given: Given, before: AccountLimits | null): Partial<AccountLimits> {
   const change: Partial<AccountLimits> = {};
   for (const period of periods) {
-    const amount = await amountOrNone(given, `limit-${period}`);
+    const amount = amountOrNone(given, `limit-${period}`);
     if (amount === undefined) continue;
     const none = { day: null, week: null, month: null, lifetime: null };
     change.limits = { ...(change.limits ?? before?.limits ?? none), [period]: amount };
@@ -133,8 +116,7 @@ async function changeOf(given: Given, before: AccountLimits | null): Promise<Par
   };
 }
 
-async function shown({ limits, ...rest }: AccountLimits) {
-  const { formatUsd } = await import('../../core/money.ts');
+function shown({ limits, ...rest }: AccountLimits) {
   const usdOf = (amount: bigint | null) => (amount === null ? null : formatUsd(amount));
   return {
     day: usdOf(limits.day),
@@ -146,8 +128,6 @@ async function shown({ limits, ...rest }: AccountLimits) {
 }
 
 async function reported({ pool }: Surroundings, { id, name, archivedAt }: Project) {
-  const { readProjectSpend } = await import('../../billing/reads/shared-spend.ts');
-  const { formatUsd } = await import('../../core/money.ts');
   const [spend] = await readProjectSpend(pool, [id]);
   const usdOf = (amount: bigint | null | undefined) =>
     amount === null || amount === undefined ? null : formatUsd(amount);

@@ -1,25 +1,22 @@
 /** The commands for money: budget, ledger and invariants. */
 
-import type { LedgerRecord } from '../../billing/reads/usage.ts';
+import { listArchivedMonths } from '../../billing/archive/archived-months.ts';
+import { type LedgerRecord, readBalance, readLedger } from '../../billing/reads/usage.ts';
+import { checkInvariants } from '../../billing/upkeep/invariants.ts';
 import { formatPrice, formatUsd } from '../../core/money.ts';
 import type { UnitPrices } from '../../core/price.ts';
 import type { TokenPools } from '../../core/tokens.ts';
-import { commandLine } from '../../shared/audit.ts';
-import { accountOf, type Command, CommandError, invalidField, usd } from './command.ts';
+import { accountOf, type Command, CommandError } from './command.ts';
 
 const defaultEntries = 50;
 const maxEntries = 10_000;
-const maxCodes = 1_000;
-const maxListedBatches = 200;
 
 export const moneyCommands: readonly Command[] = [
   {
     name: 'budget show',
     usage: '--account E',
     summary: 'what was granted, charged, held, has expired and is free, in USD',
-    options: { account: 'text' },
     async run(surroundings, given) {
-      const { readBalance } = await import('../../billing/reads/usage.ts');
       const { id } = await accountOf(surroundings, given);
       const { granted, charged, held, expired, free } = await readBalance(surroundings.pool, id);
       return {
@@ -37,13 +34,10 @@ export const moneyCommands: readonly Command[] = [
     name: 'ledger list',
     usage: `--account E [--limit N]`,
     summary: `the finished requests of an account, newest first (default ${defaultEntries})`,
-    options: { account: 'text', limit: 'text' },
     async run(surroundings, given) {
-      const { readLedger } = await import('../../billing/reads/usage.ts');
       const limit = given.whole('limit', 1, maxEntries) ?? defaultEntries;
       const { id: accountId } = await accountOf(surroundings, given);
       const { items, next } = await readLedger(surroundings.pool, { accountId, limit });
-      const { listArchivedMonths } = await import('../../billing/archive/archived-months.ts');
       // Older requests may be in archives: said where the list ends.
       const archived = next === null ? (await listArchivedMonths(surroundings.pool)).map(({ month }) => month) : [];
       return {
@@ -53,63 +47,11 @@ export const moneyCommands: readonly Command[] = [
     },
   },
   {
-    name: 'code create',
-    usage: '--name N --count C (--usd X [--days D] | --plan P) [--uses U] [--expires ISO]',
-    summary: 'make redemption codes; they are shown once',
-    options: { name: 'text', count: 'text', usd: 'text', days: 'text', plan: 'text', uses: 'text', expires: 'text' },
-    async run({ pool }, given) {
-      const { createCodes } = await import('../../plans/codes.ts');
-      const outcome = await createCodes({ pool, throttle: { take: async () => null } }).create({
-        name: given.required('name'),
-        count: given.whole('count', 1, maxCodes) ?? 1,
-        uses: given.whole('uses', 1, 1_000_000) ?? 1,
-        amount: (await usd(given, 'usd')) ?? null,
-        validDays: given.whole('days', 1, 36_500) ?? null,
-        planId: given.text('plan') ?? null,
-        expiresAt: given.moment('expires') ?? null,
-        actor: commandLine,
-      });
-      if (outcome.kind === 'invalid') throw invalidField(outcome);
-      if (outcome.kind === 'unknown_plan')
-        throw new CommandError(outcome.kind, `There is no plan ${given.text('plan')}`);
-      return { json: { batch: { id: outcome.batch.id }, codes: outcome.codes }, text: outcome.codes.join('\n') };
-    },
-  },
-  {
-    name: 'code list',
-    usage: '',
-    summary: 'batches of redemption codes, the newest first',
-    options: {},
-    async run({ pool }) {
-      const { createCodes } = await import('../../plans/codes.ts');
-      const batches = await createCodes({ pool, throttle: { take: async () => null } }).list({
-        limit: maxListedBatches,
-        after: null,
-      });
-      return { json: { batches: batches.map((batch) => ({ ...batch, amount: formatUsd(batch.amount) })) } };
-    },
-  },
-  {
-    name: 'code revoke',
-    usage: '--id ID',
-    summary: 'end a batch of redemption codes',
-    options: { id: 'text' },
-    async run({ pool }, given) {
-      const { createCodes } = await import('../../plans/codes.ts');
-      const codes = createCodes({ pool, throttle: { take: async () => null } });
-      const batch = await codes.revoke({ batchId: given.required('id'), actor: commandLine });
-      if (batch === null) throw new CommandError('unknown_batch', 'There is no open batch with this id');
-      return { json: { batch: { id: batch.id, revokedAt: batch.revokedAt } } };
-    },
-  },
-  {
     name: 'invariants',
     usage: '[--account E] [--since ISO]',
     summary:
       'check the rules of money over all accounts, or one; with --since only what was written since then, beside the sums of before; exit code 1 and the rows if one is broken',
-    options: { account: 'text', since: 'text' },
     async run(surroundings, given) {
-      const { checkInvariants } = await import('../../billing/upkeep/invariants.ts');
       const accounts = given.text('account') === undefined ? null : [(await accountOf(surroundings, given)).id];
       const since = given.moment('since');
       const broken = await checkInvariants(surroundings.pool, { accounts, ...(since === undefined ? {} : { since }) });

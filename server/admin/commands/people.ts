@@ -1,6 +1,10 @@
 /** The commands for access tokens and operators. */
 
+import { transaction } from '../../database/lane.ts';
+import { createAccessTokens } from '../../people/access-tokens.ts';
+import { scopes } from '../../people/principal.ts';
 import { commandLine } from '../../shared/audit.ts';
+import { createOperator, preparePassword } from '../operator.ts';
 import { accountOf, type Command, CommandError, invalidField } from './command.ts';
 
 export const peopleCommands: readonly Command[] = [
@@ -8,10 +12,7 @@ export const peopleCommands: readonly Command[] = [
     name: 'token create',
     usage: '--account E --scopes read,keys,billing,operator [--name N] [--expires ISO]',
     summary: 'make an access token for GraphQL; its secret is shown this once',
-    options: { account: 'text', scopes: 'text', name: 'text', expires: 'text' },
     async run(surroundings, given) {
-      const { createAccessTokens } = await import('../../people/access-tokens.ts');
-      const { scopes } = await import('../../people/principal.ts');
       const asked = given.required('scopes') === '' ? [] : (given.list('scopes') ?? []);
       const unknown = asked.find((scope) => !(scopes as readonly string[]).includes(scope));
       if (unknown !== undefined || asked.length === 0) {
@@ -37,10 +38,7 @@ export const peopleCommands: readonly Command[] = [
     name: 'operator create',
     usage: '--email E [--password P]',
     summary: 'make an operator, or one of a person who is there; without --password a fresh one is shown this once',
-    options: { email: 'text', password: 'text' },
     async run({ pool }, given) {
-      const { createOperator, preparePassword } = await import('../operator.ts');
-      const { transaction } = await import('../../database/lane.ts');
       const email = given.required('email');
       const chosen = given.text('password') ?? null;
       const prepared = await preparePassword(chosen);

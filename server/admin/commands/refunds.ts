@@ -1,6 +1,7 @@
 /** The commands for money that goes back to customers. */
 
-import type { Refund, RefundOutcome } from '../../plans/refunds.ts';
+import { formatUsd } from '../../core/money.ts';
+import { createRefunds, type Refund, type RefundOutcome } from '../../plans/refunds.ts';
 import { commandLine } from '../../shared/audit.ts';
 import { type Command, CommandError, usd } from './command.ts';
 
@@ -12,16 +13,14 @@ function wholeVnd(name: string, text: string | undefined): bigint | undefined {
   return BigInt(text);
 }
 
-async function refundForPeople({ budget, bonus, ...refund }: Refund): Promise<Record<string, unknown>> {
-  const { formatUsd } = await import('../../core/money.ts');
+function refundForPeople({ budget, bonus, ...refund }: Refund): Record<string, unknown> {
   return { ...refund, budgetUsd: formatUsd(budget), bonusUsd: formatUsd(bonus) };
 }
 
-async function tell(outcome: RefundOutcome): Promise<{ json: Record<string, unknown> }> {
-  const { formatUsd } = await import('../../core/money.ts');
+function tell(outcome: RefundOutcome): { json: Record<string, unknown> } {
   switch (outcome.kind) {
     case 'refunded':
-      return { json: await refundForPeople(outcome.refund) };
+      return { json: refundForPeople(outcome.refund) };
     case 'unknown_order':
       throw new CommandError('not_found', 'There is no such order.');
     case 'unknown_transfer':
@@ -48,15 +47,12 @@ export const refundCommands: readonly Command[] = [
     usage: 'ORDER --reason TEXT [--budget USD] [--used VND|all]',
     summary:
       'take unused budget of a purchase back (all of it, or so much) for its VND; --used pays budget back that was used',
-    options: { reason: 'text', budget: 'text', used: 'text' },
-    words: 1,
     async run({ pool }, given) {
-      const { createRefunds } = await import('../../plans/refunds.ts');
       const used = given.text('used');
       return tell(
         await createRefunds({ pool }).refundOrder({
           orderId: given.words[0] ?? '',
-          budget: (await usd(given, 'budget')) ?? null,
+          budget: usd(given, 'budget') ?? null,
           usedVnd: used === 'all' ? 'all' : (wholeVnd('used', used) ?? 0n),
           reason: given.required('reason'),
           by: commandLine,
@@ -68,10 +64,7 @@ export const refundCommands: readonly Command[] = [
     name: 'refund transfer',
     usage: 'TRANSFER --reason TEXT [--amount VND]',
     summary: 'send back what a transfer brought beyond an order’s price, or for no order',
-    options: { reason: 'text', amount: 'text' },
-    words: 1,
     async run({ pool }, given) {
-      const { createRefunds } = await import('../../plans/refunds.ts');
       return tell(
         await createRefunds({ pool }).refundTransfer({
           transferId: given.words[0] ?? '',
@@ -86,13 +79,10 @@ export const refundCommands: readonly Command[] = [
     name: 'refund pay',
     usage: 'REFUND TRANSFER',
     summary: 'match an outgoing transfer to a refund, where its text does not name the memo of the credit note',
-    options: {},
-    words: 2,
     async run({ pool }, given) {
-      const { createRefunds } = await import('../../plans/refunds.ts');
       const [refundId = '', transferId = ''] = given.words;
       const outcome = await createRefunds({ pool }).pay({ refundId, transferId, by: commandLine });
-      if (outcome.kind === 'paid') return { json: await refundForPeople(outcome.refund) };
+      if (outcome.kind === 'paid') return { json: refundForPeople(outcome.refund) };
       if (outcome.kind === 'too_much')
         throw new CommandError('too_much', `Only ${outcome.mostVnd} VND are left to send.`);
       if (outcome.kind === 'not_payable')
@@ -104,10 +94,7 @@ export const refundCommands: readonly Command[] = [
     name: 'refund unpay',
     usage: 'TRANSFER',
     summary: 'take the match of an outgoing transfer back',
-    options: {},
-    words: 1,
     async run({ pool }, given) {
-      const { createRefunds } = await import('../../plans/refunds.ts');
       const done = await createRefunds({ pool }).undoPayment({ transferId: given.words[0] ?? '', by: commandLine });
       if (!done) throw new CommandError('not_found', 'This transfer pays no refund.');
       return { json: { transfer: given.words[0] ?? '' } };
@@ -117,16 +104,13 @@ export const refundCommands: readonly Command[] = [
     name: 'refund undo',
     usage: 'REFUND --reason TEXT',
     summary: 'undo a refund that was a mistake: its budget returns, its credit note is cancelled and keeps the number',
-    options: { reason: 'text' },
-    words: 1,
     async run({ pool }, given) {
-      const { createRefunds } = await import('../../plans/refunds.ts');
       const outcome = await createRefunds({ pool }).undo({
         refundId: given.words[0] ?? '',
         reason: given.required('reason'),
         by: commandLine,
       });
-      if (outcome.kind === 'undone') return { json: await refundForPeople(outcome.refund) };
+      if (outcome.kind === 'undone') return { json: refundForPeople(outcome.refund) };
       if (outcome.kind === 'already_undone') throw new CommandError('already_undone', 'The refund was undone before.');
       throw new CommandError('not_found', 'There is no such refund.');
     },
@@ -135,11 +119,9 @@ export const refundCommands: readonly Command[] = [
     name: 'refund list',
     usage: '[--open]',
     summary: 'refunds with their credit notes, the newest first; with --open those that the bank has not sent in full',
-    options: { open: 'flag' },
     async run({ pool }, given) {
-      const { createRefunds } = await import('../../plans/refunds.ts');
       const refunds = await createRefunds({ pool }).list({ open: given.flag('open'), limit: 1_000 });
-      return { json: { refunds: await Promise.all(refunds.map(refundForPeople)) } };
+      return { json: { refunds: refunds.map(refundForPeople) } };
     },
   },
 ];

@@ -15,8 +15,8 @@ export interface Terminal {
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   const json = args.includes('--json');
   try {
-    const commands = await allCommands();
     const words = args.filter((word) => !word.startsWith('-'));
+    const commands = await commandsOf(words[0]);
     const asksForHelp = args.includes('--help') || args.includes('-h');
     const command = find(commands, words);
     if (asksForHelp || args.length === 0) {
@@ -40,21 +40,27 @@ function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) => (typeof member === 'bigint' ? member.toString() : member));
 }
 
-async function allCommands(): Promise<readonly Command[]> {
-  const parts = await Promise.all([
-    import('./accounts.ts').then((part) => part.accountCommands),
-    import('./keys.ts').then((part) => part.keyCommands),
-    import('./limits.ts').then((part) => part.limitCommands),
-    import('./money.ts').then((part) => part.moneyCommands),
-    import('./archive.ts').then((part) => part.archiveCommands),
-    import('./people.ts').then((part) => part.peopleCommands),
-    import('./catalog.ts').then((part) => part.catalogCommands),
-    import('./uptime.ts').then((part) => part.uptimeCommands),
-    import('./database.ts').then((part) => part.databaseCommands),
-    import('./books.ts').then((part) => part.booksCommands),
-    import('./refunds.ts').then((part) => part.refundCommands),
-    import('./doctor.ts').then((part) => part.doctorCommands),
-  ]);
+/** The commands by their first word: only the files of the word that is asked for are loaded, because scripts call often. */
+const files: readonly { words: string; commands(): Promise<readonly Command[]> }[] = [
+  { words: 'account grant', commands: async () => (await import('./accounts.ts')).accountCommands },
+  { words: 'key', commands: async () => (await import('./keys.ts')).keyCommands },
+  { words: 'account member project', commands: async () => (await import('./limits.ts')).limitCommands },
+  { words: 'budget ledger invariants', commands: async () => (await import('./money.ts')).moneyCommands },
+  { words: 'code', commands: async () => (await import('./codes.ts')).codeCommands },
+  { words: 'ledger', commands: async () => (await import('./archive.ts')).archiveCommands },
+  { words: 'token operator', commands: async () => (await import('./people.ts')).peopleCommands },
+  { words: 'catalog', commands: async () => (await import('./catalog.ts')).catalogCommands },
+  { words: 'probe-agent', commands: async () => (await import('./uptime.ts')).uptimeCommands },
+  { words: 'migrate', commands: async () => (await import('./database.ts')).databaseCommands },
+  { words: 'books', commands: async () => (await import('./books.ts')).booksCommands },
+  { words: 'refund', commands: async () => (await import('./refunds.ts')).refundCommands },
+  { words: 'doctor', commands: async () => (await import('./doctor.ts')).doctorCommands },
+];
+
+/** The commands that begin with a word; all of them where there is no such word. */
+async function commandsOf(first = ''): Promise<readonly Command[]> {
+  const named = files.filter(({ words }) => words.split(' ').includes(first));
+  const parts = await Promise.all((named.length === 0 ? files : named).map(({ commands }) => commands()));
   return parts.flat();
 }
 
@@ -67,7 +73,19 @@ function find(commands: readonly Command[], words: readonly string[]): Command |
   return named.sort((a, b) => b.name.length - a.name.length)[0] ?? null;
 }
 
+/** What a usage names: `FILE --upstream U [--add]` is a word, an option with a value and one without. */
+function argumentsIn(usage: string): { words: number; options: ReadonlyMap<string, 'text' | 'flag'> } {
+  const parts = usage === '' ? [] : usage.split(' ');
+  const first = parts.findIndex((part) => /^[[(]*--/.test(part));
+  const options = usage.matchAll(/--([a-z-]+)( [^\s[\]()|-][^\s]*)?/g);
+  return {
+    words: first < 0 ? parts.length : first,
+    options: new Map([...options].map(([, name = '', value]) => [name, value === undefined ? 'flag' : 'text'])),
+  };
+}
+
 function parse(command: Command, args: readonly string[]): Given {
+  const expected = argumentsIn(command.usage);
   const values = new Map<string, string | true>();
   const words: string[] = [];
   const rest = [...args];
@@ -78,7 +96,7 @@ function parse(command: Command, args: readonly string[]): Given {
     }
     const [, name = '', attached] = /^--([^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
     if (name === 'json') continue;
-    const kind = Object.hasOwn(command.options, name) ? command.options[name] : undefined;
+    const kind = expected.options.get(name);
     if (kind === undefined) throw new CommandError('usage', `${command.name} has no option --${name}; try --help`);
     if (values.has(name)) throw new CommandError('usage', `--${name} is given twice`);
     if (kind === 'flag' && attached !== undefined) throw new CommandError('usage', `--${name} takes no value`);
@@ -89,7 +107,7 @@ function parse(command: Command, args: readonly string[]): Given {
     values.set(name, value);
   }
   const own = words.slice(command.name.split(' ').length);
-  if (own.length !== (command.words ?? 0)) {
+  if (own.length !== expected.words) {
     throw new CommandError('usage', `usage: ${command.name} ${command.usage}`.trimEnd());
   }
   return new Given(values, own);

@@ -1,14 +1,11 @@
 /** The commands for probe agents. */
 
+import { createSecret, parseAgentToken } from '../../keys/secret.ts';
 import { commandLine } from '../../shared/audit.ts';
-import type { ProbeAgent } from '../../uptime/agents/agents.ts';
+import { createProbeAgents, type ProbeAgent } from '../../uptime/agents/agents.ts';
 import { type Command, CommandError, invalidField, type Surroundings } from './command.ts';
 
-async function agentsOf({ pool }: Surroundings) {
-  const [{ createProbeAgents }, { createSecret, parseAgentToken }] = await Promise.all([
-    import('../../uptime/agents/agents.ts'),
-    import('../../keys/secret.ts'),
-  ]);
+function agentsOf({ pool }: Surroundings) {
   return createProbeAgents({ pool, tokens: { create: () => createSecret('agent'), parse: parseAgentToken } });
 }
 
@@ -21,9 +18,8 @@ export const uptimeCommands: readonly Command[] = [
     name: 'probe-agent create',
     usage: '--name N --region R',
     summary: 'let a machine elsewhere measure uptime; its token is shown this once',
-    options: { name: 'text', region: 'text' },
     async run(surroundings, given) {
-      const agents = await agentsOf(surroundings);
+      const agents = agentsOf(surroundings);
       const input = { name: given.required('name'), region: given.required('region') };
       const outcome = await agents.create(input, commandLine);
       if (outcome.kind === 'invalid') throw invalidField(outcome);
@@ -34,9 +30,8 @@ export const uptimeCommands: readonly Command[] = [
     name: 'probe-agent list',
     usage: '',
     summary: 'the machines that measure uptime, and when each was last heard of',
-    options: {},
     async run(surroundings) {
-      const agents = await agentsOf(surroundings);
+      const agents = agentsOf(surroundings);
       return { json: { agents: (await agents.list()).map(shown) } };
     },
   },
@@ -44,10 +39,9 @@ export const uptimeCommands: readonly Command[] = [
     name: 'probe-agent revoke',
     usage: '--id ID [--keep-results]',
     summary: 'refuse the token of an agent, and take back what it found unless it is to be kept',
-    options: { id: 'text', 'keep-results': 'flag' },
     async run(surroundings, given) {
       const id = given.required('id');
-      const agents = await agentsOf(surroundings);
+      const agents = agentsOf(surroundings);
       const keepResults = given.flag('keep-results');
       const revoked = await agents.revoke(id, { actor: commandLine, keepResults });
       if (revoked === null) throw new CommandError('unknown_agent', `There is no agent ${id} with a token`);
