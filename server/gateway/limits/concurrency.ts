@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { Principal } from '../../keys/keyring.ts';
+import { type ClaimLine, createClaimLine, type OwnLimit, ownLimits, takeEach } from './claims.ts';
 
 /**
  * Requests at once of keys and accounts that set themselves a maximum, exact across processes: each process keeps how many
@@ -19,17 +20,16 @@ export interface Running {
 
 export interface ConcurrencyFull {
   kind: 'full';
-  of: 'key' | 'account';
+  of: OwnLimit['of'];
   limit: number;
 }
 
 interface Subject {
-  max: number;
+  limit: number;
   running: number;
   /** As the row has it. */
   reported: number;
-  waiting: { resolve(granted: boolean): void; reject(error: unknown): void }[];
-  isClaiming: boolean;
+  line: ClaimLine<undefined, boolean>;
 }
 
 /** The pause before a count that could not be reported is reported again. */
@@ -38,79 +38,71 @@ const retryMs = 1_000;
 export function createConcurrency({ pool, processId }: { pool: Pick<Pool, 'query'>; processId: string }): Concurrency {
   const subjects = new Map<string, Subject>();
 
-  const claim = async (id: string, subject: Subject): Promise<void> => {
-    const { waiting, running, max } = subject;
-    subject.waiting = [];
+  const claim = async (id: string, subject: Subject, asks: readonly undefined[]): Promise<boolean[]> => {
+    const { running, limit } = subject;
     try {
       const { rows } = await pool.query<{ granted: number }>({
         name: 'running_requests.claim',
         text: 'SELECT claim_running($1, $2, $3, $4, $5) AS granted',
-        values: [id, processId, running, waiting.length, max],
+        values: [id, processId, running, asks.length, limit],
       });
       const granted = rows[0]?.granted ?? 0;
       subject.reported = running + granted;
       subject.running += granted;
-      for (const [index, { resolve }] of waiting.entries()) resolve(index < granted);
+      return asks.map((_ask, index) => index < granted);
     } catch (error) {
       // Whether it was counted is unknown: the next report says how many run.
       subject.reported = Number.NaN;
-      for (const { reject } of waiting) reject(error);
-      if (waiting.length === 0) await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
-    }
-  };
-
-  const run = async (id: string, subject: Subject): Promise<void> => {
-    if (subject.isClaiming) return;
-    subject.isClaiming = true;
-    while (subject.waiting.length > 0 || subject.reported !== subject.running) await claim(id, subject);
-    subject.isClaiming = false;
-    if (subject.running === 0) subjects.delete(id);
-  };
-
-  const takeOne = async (id: string, max: number): Promise<(() => void) | null> => {
-    const subject = subjects.get(id) ?? { max, running: 0, reported: 0, waiting: [], isClaiming: false };
-    subject.max = max;
-    subjects.set(id, subject);
-    const granted = await new Promise<boolean>((resolve, reject) => {
-      subject.waiting.push({ resolve, reject });
-      void run(id, subject);
-    });
-    if (!granted) return null;
-    return () => {
-      subject.running -= 1;
-      void run(id, subject);
-    };
-  };
-
-  const takeAll = async (
-    limits: readonly { of: ConcurrencyFull['of']; id: string; max: number }[],
-  ): Promise<Running | ConcurrencyFull> => {
-    const taken: (() => void)[] = [];
-    const give = (): void => {
-      for (const each of taken.splice(0)) each();
-    };
-    try {
-      for (const { of, id, max } of limits) {
-        const one = await takeOne(id, max);
-        if (one === null) {
-          give();
-          return { kind: 'full', of, limit: max };
-        }
-        taken.push(one);
-      }
-      return { kind: 'running', give };
-    } catch (error) {
-      give();
+      if (asks.length === 0) await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       throw error;
     }
   };
 
+  const subjectOf = (id: string, limit: number): Subject => {
+    const known = subjects.get(id);
+    if (known !== undefined) {
+      known.limit = limit;
+      return known;
+    }
+    const subject: Subject = {
+      limit,
+      running: 0,
+      reported: 0,
+      line: createClaimLine({
+        state: (asks) => claim(id, subject, asks),
+        owes: () => subject.reported !== subject.running,
+        atRest() {
+          if (subject.running === 0) subjects.delete(id);
+        },
+      }),
+    };
+    subjects.set(id, subject);
+    return subject;
+  };
+
+  const give = (subjects: readonly Subject[]): void => {
+    for (const subject of subjects) {
+      subject.running -= 1;
+      void subject.line.run();
+    }
+  };
+
+  const takeAll = async (limits: readonly OwnLimit[]): Promise<Running | ConcurrencyFull> => {
+    const outcome = await takeEach(
+      limits,
+      async ({ of, id, limit }) => {
+        const subject = subjectOf(id, limit);
+        const full: ConcurrencyFull = { kind: 'full', of, limit };
+        return (await subject.line.claim(undefined)) ? { taken: subject } : { refused: full };
+      },
+      give,
+    );
+    return 'refused' in outcome ? outcome.refused : { kind: 'running', give: () => give(outcome.taken) };
+  };
+
   return {
-    take({ keyId, accountId, maxConcurrent, account }) {
-      const limits: { of: ConcurrencyFull['of']; id: string; max: number }[] = [];
-      if (maxConcurrent !== null) limits.push({ of: 'key', id: keyId, max: maxConcurrent });
-      const ofAccount = account?.maxConcurrent ?? null;
-      if (ofAccount !== null) limits.push({ of: 'account', id: accountId, max: ofAccount });
+    take(principal) {
+      const limits = ownLimits(principal, 'maxConcurrent');
       return limits.length === 0 ? null : takeAll(limits);
     },
   };

@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
+import { type ClaimLine, createClaimLine, type OwnLimit } from './claims.ts';
 
 /** The exhausted limit, and when it has room again. */
 export interface RateLimited {
-  of: 'key' | 'account';
+  of: OwnLimit['of'];
   /** Requests per minute. */
   limit: number;
   /** Seconds. */
@@ -31,9 +32,8 @@ const aheadShare = 1 / 32;
 
 /** This process's draws for a key or an account with its own limit. */
 interface Draws {
-  waiting: ((limited: RateLimited | null) => void)[];
-  failed: ((error: unknown) => void)[];
-  isRunning: boolean;
+  limit: number;
+  line: ClaimLine<undefined, RateLimited | null>;
   spare: number;
   spareUntil: number;
   fullUntil: number;
@@ -50,54 +50,39 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
   let forgetAt = minKeysToForget;
 
   const forgetIdle = (): void => {
-    for (const [id, { isRunning, spareUntil, fullUntil }] of draws) {
-      if (!isRunning && Math.max(spareUntil, fullUntil) < now()) draws.delete(id);
+    for (const [id, { line, spareUntil, fullUntil }] of draws) {
+      if (!line.isRunning && Math.max(spareUntil, fullUntil) < now()) draws.delete(id);
     }
     forgetAt = Math.max(minKeysToForget, draws.size * 2);
   };
 
-  const flight = async (of: RateLimited['of'], id: string, limit: number, draw: Draws): Promise<void> => {
-    const { waiting, failed } = draw;
-    draw.waiting = [];
-    draw.failed = [];
+  const statement = async (
+    of: RateLimited['of'],
+    id: string,
+    draw: Draws,
+    waiting: number,
+  ): Promise<(RateLimited | null)[]> => {
+    const { limit } = draw;
     const mayDrawAhead = limit >= minLimitToDrawAhead && draw.total < limit / 2;
     const ahead = mayDrawAhead ? Math.min(draw.usedBefore, Math.floor(limit * aheadShare)) : 0;
-    const wanted = waiting.length + ahead;
-    try {
-      const { rows } = await pool.query<{ granted: number; total: number; freeIn: number | null }>({
-        name: 'request_rate.draw',
-        text: 'SELECT granted, total, free_in AS "freeIn" FROM draw_requests($1, $2, $3)',
-        values: [id, limit, wanted],
-      });
-      const { granted = 0, total = limit, freeIn = 1 } = rows[0] ?? {};
-      draw.total = total;
-      const resetS = freeIn ?? 1;
-      for (const [index, resolve] of waiting.entries()) resolve(index < granted ? null : { of, limit, resetS });
-      draw.spare = Math.max(0, granted - waiting.length);
-      draw.spareUntil = now() + drawnForMs;
-      // Nothing leaves the ring before then, so no statement is needed before then.
-      if (granted < waiting.length) draw.fullUntil = now() + (resetS - 1) * 1_000;
-    } catch (error) {
-      for (const reject of failed) reject(error);
-    }
+    const { rows } = await pool.query<{ granted: number; total: number; freeIn: number | null }>({
+      name: 'request_rate.draw',
+      text: 'SELECT granted, total, free_in AS "freeIn" FROM draw_requests($1, $2, $3)',
+      values: [id, limit, waiting + ahead],
+    });
+    const { granted = 0, total = limit, freeIn = 1 } = rows[0] ?? {};
+    draw.total = total;
+    const resetS = freeIn ?? 1;
+    draw.spare = Math.max(0, granted - waiting);
+    draw.spareUntil = now() + drawnForMs;
+    // Nothing leaves the ring before then, so no statement is needed before then.
+    if (granted < waiting) draw.fullUntil = now() + (resetS - 1) * 1_000;
+    return Array.from({ length: waiting }, (_, index) => (index < granted ? null : { of, limit, resetS }));
   };
 
   /** What was drawn ahead is for those that came meanwhile: the next statement's draws take its place. */
   const serveSpare = (draw: Draws): void => {
-    if (now() >= draw.spareUntil) return;
-    const served = draw.waiting.splice(0, draw.spare);
-    draw.failed.splice(0, served.length);
-    draw.spare -= served.length;
-    for (const resolve of served) resolve(null);
-  };
-
-  const run = async (of: RateLimited['of'], id: string, limit: number, draw: Draws): Promise<void> => {
-    draw.isRunning = true;
-    while (draw.waiting.length > 0) {
-      await flight(of, id, limit, draw);
-      serveSpare(draw);
-    }
-    draw.isRunning = false;
+    if (now() < draw.spareUntil) draw.spare -= draw.line.serve(draw.spare, null);
   };
 
   /** The refusal of a subject whose minute is known to be full; null: it may have room. */
@@ -110,10 +95,12 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
     let state = draws.get(id);
     if (state === undefined) {
       if (draws.size >= forgetAt) forgetIdle();
-      state = {
-        waiting: [],
-        failed: [],
-        isRunning: false,
+      const fresh: Draws = {
+        limit,
+        line: createClaimLine({
+          state: (asks) => statement(of, id, fresh, asks.length),
+          afterEach: () => serveSpare(fresh),
+        }),
         spare: 0,
         spareUntil: 0,
         fullUntil: 0,
@@ -122,9 +109,11 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
         used: 0,
         usedSecond: 0,
       };
+      state = fresh;
       draws.set(id, state);
     }
     const known = state;
+    known.limit = limit;
     const second = Math.floor(now() / 1_000);
     if (known.usedSecond !== second) {
       known.usedBefore = known.usedSecond === second - 1 ? known.used : 0;
@@ -137,11 +126,7 @@ export function createRequestDraws({ pool, now }: { pool: Pick<Pool, 'query'>; n
     }
     const refused = full(of, id, limit);
     if (refused !== null) return refused;
-    return new Promise((resolve, reject) => {
-      known.waiting.push(resolve);
-      known.failed.push(reject);
-      if (!known.isRunning) void run(of, id, limit, known);
-    });
+    return known.line.claim(undefined);
   };
 
   return {
