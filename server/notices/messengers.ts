@@ -9,8 +9,7 @@
  *   status 200 with `error` other than 0 is a failure), tokens by https://oauth.zaloapp.com/v4/oa/access_token
  */
 
-import type { LookupFunction } from 'node:net';
-import { Agent, request } from 'undici';
+import { createReach, type ReachDeps } from './reach.ts';
 import { signWebhook } from './signature.ts';
 import type { NoticeText } from './texts.ts';
 
@@ -44,16 +43,11 @@ export interface Message {
   body: string;
 }
 
-export interface MessengerDeps {
-  /** Checked at every message: the rules may be stricter than when the address was stored. */
-  checkAddress: (url: string) => string | null;
-  /** Resolves names to public addresses only; the connection goes to exactly the returned address. */
-  lookup?: LookupFunction;
+export interface MessengerDeps extends ReachDeps {
   /** Addresses of the interfaces that are the same for all; tests play them. */
   telegramUrl?: string;
   zaloUrl?: string;
   zaloTokenUrl?: string;
-  timeoutMs?: number;
   now?: () => Date;
 }
 
@@ -66,7 +60,6 @@ export const maxCharacters: Record<Exclude<ChannelKind, 'webhook'>, number> = {
 };
 
 const defaultTimeoutMs = 8_000;
-const maxAnswerBytes = 65_536;
 
 interface HttpAnswer {
   status: number;
@@ -87,25 +80,16 @@ export function createMessengers(deps: MessengerDeps): Messengers {
   const { checkAddress, timeoutMs = defaultTimeoutMs, now = () => new Date() } = deps;
   const { telegramUrl = 'https://api.telegram.org', zaloUrl = 'https://openapi.zalo.me' } = deps;
   const { zaloTokenUrl = 'https://oauth.zaloapp.com' } = deps;
-  const agent = new Agent({
-    connect: { timeout: timeoutMs / 2, ...(deps.lookup === undefined ? {} : { lookup: deps.lookup }) },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: maxAnswerBytes,
-    pipelining: 0,
-  });
+  const reach = createReach({ ...deps, timeoutMs }, 'steyg-notices/1');
 
   async function post(url: string, body: string, headers: Record<string, string>): Promise<HttpAnswer> {
-    const response = await request(url, {
-      method: 'POST',
-      dispatcher: agent,
-      headers: { 'content-type': 'application/json', 'user-agent': 'steyg-notices/1', ...headers },
-      body,
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const text = await response.body.text();
+    const response = await reach.post(url, body, headers);
     const seconds = Number(response.headers['retry-after'] ?? Number.NaN);
-    return { status: response.statusCode, retryAfterS: seconds > 0 ? seconds : null, json: objectIn(text) };
+    return {
+      status: response.statusCode,
+      retryAfterS: seconds > 0 ? seconds : null,
+      json: objectIn(await response.body.text()),
+    };
   }
 
   async function attempt(secret: ChannelSecret, message: Message): Promise<MessageOutcome> {
@@ -159,7 +143,7 @@ export function createMessengers(deps: MessengerDeps): Messengers {
       return { ...secret, accessToken, refreshToken: next };
     },
 
-    close: () => agent.close(),
+    close: reach.close,
   };
 }
 
@@ -180,7 +164,7 @@ function webhookOutcome({ status, retryAfterS, json }: HttpAnswer): MessageOutco
   const asked = typeof json['retry_after'] === 'number' ? json['retry_after'] : retryAfterS;
   if (status === 429) return { kind: 'later', problem, retryAfterS: asked };
   if (status >= 500) return { kind: 'later', problem, retryAfterS: null };
-  // The webhook was removed or its address is wrong. Redirects are not followed: the new address was never checked.
+  // The webhook was removed or its address is wrong.
   return { kind: 'refused', problem, broken: [401, 403, 404, 410].includes(status) };
 }
 

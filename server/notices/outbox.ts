@@ -11,6 +11,7 @@ import { describeError } from '../runtime/http.ts';
 import type { Mail } from '../runtime/mail.ts';
 import type { Locale } from '../shared/page.ts';
 import { placeOfChannelSecret, unsealSecret } from './channels.ts';
+import { deliverDue } from './deliver-due.ts';
 import type { SecretSeal } from './endpoints.ts';
 import { noticeMail } from './mails.ts';
 import {
@@ -80,35 +81,27 @@ interface Batch extends Recipient {
 export function createOutbox(deps: OutboxDeps) {
   const { pool } = deps;
   const { send, test } = createDispatch(deps);
-  let draws = 0;
+  const underWay: Record<Lane, number> = { mail: 0, channel: 0 };
+  const draws: Record<Lane, number> = { mail: 0, channel: 0 };
 
-  /**
-   * Sends what is due and returns how many messages were tried. Any number of processes may call it at once: each
-   * delivery is leased to one.
-   */
-  async function deliverDue(signal?: AbortSignal): Promise<number> {
-    await settleInterrupted();
-    const work = async (lane: Lane): Promise<number> => {
-      for (let tried = 0; ; tried += 1) {
-        const batch = signal?.aborted === true ? null : await lease(lane);
-        if (batch === null) return tried;
-        await record(pool, batch, await send(batch));
-      }
-    };
-    const due = await lanesWithWork();
-    const workers = due.flatMap((lane) => Array.from({ length: lanes[lane] }, () => work(lane)));
-    const results = await Promise.allSettled(workers);
-    const failed = results.find((result) => result.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
-    return results.reduce((sum, result) => sum + (result.status === 'fulfilled' ? result.value : 0), 0);
-  }
-
-  async function lanesWithWork(): Promise<Lane[]> {
-    const { rows } = await pool.query<{ lane: Lane }>(
-      `SELECT DISTINCT CASE WHEN channel_id IS NULL THEN 'mail' ELSE 'channel' END AS lane FROM notice_delivery
-       WHERE status = 'pending' AND next_attempt_at <= now()`,
-    );
-    return rows.map(({ lane }) => lane);
+  /** The next message of a lane that has room. */
+  async function leaseNext(): Promise<(() => Promise<void>) | null> {
+    for (const lane of ['mail', 'channel'] as const) {
+      if (underWay[lane] >= lanes[lane]) continue;
+      underWay[lane] += 1;
+      const done = (): void => void (underWay[lane] -= 1);
+      const batch = await lease(lane).catch((error: unknown) => {
+        done();
+        throw error;
+      });
+      if (batch !== null)
+        return () =>
+          send(batch)
+            .then((sent) => record(pool, batch, sent))
+            .finally(done);
+      done();
+    }
+    return null;
   }
 
   /**
@@ -131,8 +124,8 @@ export function createOutbox(deps: OutboxDeps) {
   function lease(lane: Lane): Promise<Batch | null> {
     return repeatedTransaction(pool, async (client) => {
       for (;;) {
-        draws += 1;
-        const next = await nextRecipient(client, { lane, signInsFirst: draws % fairEvery !== 0 });
+        draws[lane] += 1;
+        const next = await nextRecipient(client, { lane, signInsFirst: draws[lane] % fairEvery !== 0 });
         if (next === null) return null;
         // One process gathers what is due for a recipient, so that what was held back comes as one message.
         await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.notice-delivery:' || $1, 0))`, [
@@ -152,7 +145,14 @@ export function createOutbox(deps: OutboxDeps) {
     );
   }
 
-  return { deliverDue, test, prune };
+  return {
+    async deliverDue(signal?: AbortSignal): Promise<number> {
+      await settleInterrupted();
+      return deliverDue(leaseNext, signal);
+    },
+    test,
+    prune,
+  };
 }
 
 /** Makes the message of a batch and sends it. */

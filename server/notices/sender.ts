@@ -1,26 +1,19 @@
 /** Sends due deliveries, several at a time and fair among accounts, and records every attempt. */
 
-import type { LookupFunction } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { Agent, request } from 'undici';
 import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../shared/uuid.ts';
+import { deliverDue } from './deliver-due.ts';
 import { bareAddress, placeOfWebhookSecret, type SecretSeal } from './endpoints.ts';
+import { createReach, maxAnswerBytes, type ReachDeps } from './reach.ts';
 import { signWebhook } from './signature.ts';
 
-export interface SenderDeps {
+export interface SenderDeps extends ReachDeps {
   pool: Pool;
   seal: Pick<SecretSeal, 'unseal'>;
-  /** Checked again at every delivery: the rules may be stricter than when the address was stored. */
-  checkAddress: (url: string) => string | null;
-  /** Resolves names to public addresses only; the connection goes to exactly the returned address. */
-  lookup?: LookupFunction;
-  timeoutMs?: number;
   now?: () => Date;
 }
 
-const defaultTimeoutMs = 10_000;
 /** The lease of a delivery: after it another process tries. Longer than the timeout. */
 const leaseSeconds = 120;
 /** Delays after the first, second, … failed attempt: about a day and a half in total. */
@@ -32,8 +25,6 @@ export const retryPausesSeconds: readonly number[] = [60, 300, 1_800, 7_200, 18_
  * ones.
  */
 const limits = { prompt: 8, slow: 24, perAccount: 2, slowMs: 1_500 };
-/** How often due deliveries are looked for while attempts are in flight. */
-const pollMs = 500;
 
 interface UnderWay {
   accountId: string;
@@ -46,42 +37,8 @@ export function createSender(deps: SenderDeps) {
   const { send, close } = createTransport(deps);
   const underWay = new Set<UnderWay>();
 
-  /**
-   * Delivers what is due and what becomes due meanwhile, and returns the number of attempts. Any number of processes
-   * may call it at once: each delivery is leased to one, and the lease expires when that one dies.
-   */
-  async function deliverDue(signal?: AbortSignal): Promise<number> {
-    let made = 0;
-    const failures: unknown[] = [];
-    const mine = new Set<Promise<void>>();
-    const start = ({ leased, place }: { leased: Leased; place: UnderWay }) => {
-      const work = attempt(leased, place)
-        .catch((error: unknown) => void failures.push(error))
-        .finally(() => {
-          underWay.delete(place);
-          mine.delete(work);
-          made += 1;
-        });
-      mine.add(work);
-    };
-    for (;;) {
-      const ended = signal?.aborted === true || failures.length > 0;
-      const next = ended ? null : await leaseNext().catch((error: unknown) => void failures.push(error));
-      if (next !== null && next !== undefined) {
-        start(next);
-        continue;
-      }
-      if (mine.size === 0) break;
-      // A hanging endpoint must not delay deliveries that become due for others.
-      await Promise.race([...mine, delay(pollMs, undefined, { ref: false })]);
-    }
-    // The database is unreachable: deliveries in flight are leased again.
-    if (failures.length > 0) throw failures[0];
-    return made;
-  }
-
   /** The next delivery within the limits, with its lane. */
-  async function leaseNext(): Promise<{ leased: Leased; place: UnderWay } | null> {
+  async function leaseNext(): Promise<(() => Promise<void>) | null> {
     const slow = [...underWay].filter((each) => each.slow).length;
     if (underWay.size - slow >= limits.prompt) return null;
     const perAccount = Map.groupBy(underWay, ({ accountId }) => accountId);
@@ -94,7 +51,7 @@ export function createSender(deps: SenderDeps) {
       if (leased === null) return null;
       place.accountId = leased.accountId;
       place.slow = leased.slow;
-      return { leased, place };
+      return () => attempt(leased, place).finally(() => underWay.delete(place));
     } finally {
       if (place.accountId === '') underWay.delete(place);
     }
@@ -130,19 +87,13 @@ export function createSender(deps: SenderDeps) {
     });
   }
 
-  return { deliverDue, close };
+  return { deliverDue: (signal?: AbortSignal) => deliverDue(leaseNext, signal), close };
 }
 
-/** The HTTP client for endpoints: checked, signed, bounded in time and size. */
+/** The way to endpoints: checked and signed. */
 function createTransport(deps: SenderDeps) {
-  const { timeoutMs = defaultTimeoutMs, now = () => new Date() } = deps;
-  const agent = new Agent({
-    connect: { timeout: timeoutMs, ...(deps.lookup === undefined ? {} : { lookup: deps.lookup }) },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    maxResponseSize: 65_536,
-    pipelining: 0,
-  });
+  const { now = () => new Date() } = deps;
+  const reach = createReach(deps, 'steyg-webhooks/1');
 
   /** Sends one delivery. The problem is one of our own words: no answer of a private network leaks to the customer. */
   async function send(due: Leased): Promise<{ status: number | null; problem: string | null }> {
@@ -150,28 +101,16 @@ function createTransport(deps: SenderDeps) {
     if (secret === null) return { status: null, problem: 'secret_lost' };
     if (deps.checkAddress(bareAddress(due.url)) !== null) return { status: null, problem: 'address_refused' };
     try {
-      const response = await request(due.url, {
-        method: 'POST',
-        dispatcher: agent,
-        headers: {
-          'content-type': 'application/json',
-          'user-agent': 'steyg-webhooks/1',
-          'accept-encoding': 'identity',
-          ...signWebhook({ secret, id: due.eventId, body: due.body, now: now() }),
-        },
-        body: due.body,
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      await response.body.dump({ limit: 65_536 });
-      const { statusCode: status } = response;
-      // Redirects are not followed: the new address was never checked.
+      const headers = signWebhook({ secret, id: due.eventId, body: due.body, now: now() });
+      const { statusCode: status, body } = await reach.post(due.url, due.body, headers);
+      await body.dump({ limit: maxAnswerBytes });
       return { status, problem: status >= 200 && status < 300 ? null : `status_${status}` };
     } catch (error) {
       return { status: null, problem: problemOf(error) };
     }
   }
 
-  return { send, close: () => agent.close() };
+  return { send, close: reach.close };
 }
 
 interface Leased {
