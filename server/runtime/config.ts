@@ -23,31 +23,19 @@ export class ConfigError extends Error {
   }
 }
 
-const milliseconds = (fallback: number, least = 1) =>
-  z.coerce
-    .number(`must be a whole number of milliseconds from ${least} to 86400000`)
-    .int(`must be a whole number of milliseconds from ${least} to 86400000`)
-    .min(least)
-    .max(86_400_000)
-    .default(fallback);
-const count = (fallback: number, most: number) =>
-  z.coerce
-    .number(`must be a whole number from 1 to ${most}`)
-    .int(`must be a whole number from 1 to ${most}`)
-    .min(1)
-    .max(most)
-    .default(fallback);
-const days = (least: number, fallback: number) =>
-  z.coerce
-    .number(`must be a whole number of days from ${least} to 36500`)
-    .int(`must be a whole number of days from ${least} to 36500`)
-    .min(least, `must be at least ${least}`)
-    .max(36_500)
-    .default(fallback);
-const flag = z
-  .enum(['0', '1'], 'must be 0 or 1')
-  .default('0')
-  .transform((value) => value === '1');
+/** A whole number with its unit in the sentence that refuses another. */
+const whole = (unit: string, { least, most, fallback }: { least: number; most: number; fallback: number }) => {
+  const sentence = `must be a whole number${unit} from ${least} to ${most}`;
+  return z.coerce.number(sentence).int(sentence).min(least, sentence).max(most, sentence).default(fallback);
+};
+const milliseconds = (fallback: number, least = 1) => whole(' of milliseconds', { least, most: 86_400_000, fallback });
+const count = (fallback: number, most: number) => whole('', { least: 1, most, fallback });
+const days = (least: number, fallback: number) => whole(' of days', { least, most: 36_500, fallback });
+const flag = (fallback: '0' | '1' = '0') =>
+  z
+    .enum(['0', '1'], 'must be 0 or 1')
+    .default(fallback)
+    .transform((value) => value === '1');
 const port = z.coerce.number('must be a port').int('must be a port').min(0).max(65_535);
 /** Normalised: paths are appended as text, and the scheme `https:` decides the attributes of cookies. */
 const httpUrl = z
@@ -108,15 +96,15 @@ const variables = z.object({
   DATABASE_REPLICA_URL: databaseUrl.optional(),
   DATA_DIR: z.string().default('.data'),
   CATALOG_FILE: z.string().optional(),
-  UPSTREAMS_FROM_ENV: flag,
+  UPSTREAMS_FROM_ENV: flag(),
   SECRET_KEY: secretKey.optional(),
   SECRET_KEY_PREVIOUS: z
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(secretKey))
     .default([]),
-  ALLOW_PRIVATE_UPSTREAMS: flag,
-  ALLOW_PRIVATE_WEBHOOKS: flag,
+  ALLOW_PRIVATE_UPSTREAMS: flag(),
+  ALLOW_PRIVATE_WEBHOOKS: flag(),
   TELEGRAM_API_URL: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
     .default('https://api.telegram.org'),
@@ -128,10 +116,7 @@ const variables = z.object({
   OIDC_CLIENT_ID: z.string().min(1).optional(),
   OIDC_CLIENT_SECRET: z.string().min(1).optional(),
   OIDC_NAME: z.string().min(1).max(40).default('OpenID'),
-  PASSWORD_SIGN_IN: z
-    .enum(['0', '1'], 'must be 0 or 1')
-    .default('1')
-    .transform((value) => value === '1'),
+  PASSWORD_SIGN_IN: flag('1'),
   WORKERS: count(1, 64),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   ADMIN_EMAIL: z.email('must be an e-mail address').optional(),
@@ -163,13 +148,10 @@ const variables = z.object({
   LEDGER_KEEP_MONTHS: z.coerce.number('must be a number of months').int().min(1).max(1_200).optional(),
   LEDGER_ARCHIVE_DIR: z.string().min(1).optional(),
 
-  PROBES: z
-    .enum(['0', '1'], 'must be 0 or 1')
-    .default('1')
-    .transform((value) => value === '1'),
+  PROBES: flag('1'),
 
   SIMULATOR_PORT: port.default(0),
-  SIMULATOR_RECORD: flag,
+  SIMULATOR_RECORD: flag(),
   SIMULATOR_RAW: z.enum(['0', '1'], 'must be 0 or 1').optional(),
   SIMULATOR_TOKENS_PER_SECOND: z.coerce.number().min(0).max(1_000_000).optional(),
   SIMULATOR_FIRST_TOKEN_MS: z.coerce.number().int().min(0).max(600_000).optional(),
@@ -203,7 +185,6 @@ const variables = z.object({
     .optional(),
   SEPAY_EINVOICE_URL: httpUrl.default('https://einvoice-api.sepay.vn'),
   CASSO_WEBHOOK_SECRET: z.string().optional(),
-  CASSO_WEBHOOK_AUTH: z.enum(['hmac', 'token'], 'must be hmac or token').default('hmac'),
   PAYOS_CHECKSUM_KEY: z.string().optional(),
 
   OTEL_SDK_DISABLED: z.enum(['true', 'false'], 'must be true or false').optional(),
@@ -232,6 +213,8 @@ const variables = z.object({
   OPENROUTER_API_KEY: z.string().optional(),
   GEMINI_API_KEY: z.string().optional(),
 });
+
+type Variables = z.output<typeof variables>;
 
 /** The service's settings. Times are milliseconds. */
 export interface Config {
@@ -313,7 +296,7 @@ export interface Config {
   /** The webhooks that report transfers. A secret that is absent or empty refuses every message of its webhook. */
   bankProviders: {
     sepay: { secret: string; scheme: 'hmac' | 'apikey' };
-    casso: { secret: string; scheme: 'hmac' | 'token' };
+    casso: { secret: string };
     payos: { secret: string };
     /** SePay's list of transactions, for transfers that webhooks lost; null: it is not queried. */
     listing: { token: string; baseUrl: string } | null;
@@ -389,23 +372,6 @@ const einvoiceNames = [
   'SEPAY_EINVOICE_SERIES',
 ] as const;
 
-type EinvoiceVariables = { [name in (typeof einvoiceNames)[number]]?: string | undefined } & {
-  SEPAY_EINVOICE_TAX_RATE?: number | undefined;
-} & Record<'SEPAY_EINVOICE_URL', string>;
-
-interface ProviderVariables {
-  NODE_ENV: string;
-  GOOGLE_CLIENT_ID?: string | undefined;
-  GOOGLE_CLIENT_SECRET?: string | undefined;
-  GITHUB_CLIENT_ID?: string | undefined;
-  GITHUB_CLIENT_SECRET?: string | undefined;
-  OIDC_ISSUER?: string | undefined;
-  OIDC_CLIENT_ID?: string | undefined;
-  OIDC_CLIENT_SECRET?: string | undefined;
-  OIDC_NAME: string;
-  PASSWORD_SIGN_IN: boolean;
-}
-
 const providerGroups = [
   ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'],
   ['GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET'],
@@ -413,7 +379,7 @@ const providerGroups = [
 ] as const;
 
 /** A provider that is set up by half would refuse everybody, and no way to sign in at all would lock the service. */
-function providerProblems(v: ProviderVariables): string[] {
+function providerProblems(v: Variables): string[] {
   const problems = providerGroups.flatMap((group) => {
     const missing = group.filter((name) => v[name] === undefined);
     if (missing.length === 0 || missing.length === group.length) return [];
@@ -429,7 +395,7 @@ function providerProblems(v: ProviderVariables): string[] {
   return problems;
 }
 
-function signInOf(v: ProviderVariables): Config['signIn'] {
+function signInOf(v: Variables): Config['signIn'] {
   const client = (clientId: string | undefined, clientSecret: string | undefined) =>
     clientId === undefined || clientSecret === undefined ? null : { clientId, clientSecret };
   const oidc = client(v.OIDC_CLIENT_ID, v.OIDC_CLIENT_SECRET);
@@ -445,30 +411,23 @@ function signInOf(v: ProviderVariables): Config['signIn'] {
 }
 
 /** Half of the settings would issue no invoice, or one in a wrong series. */
-function einvoiceProblems(v: EinvoiceVariables): string[] {
+function einvoiceProblems(v: Variables): string[] {
   const missing = einvoiceNames.filter((name) => v[name] === undefined);
   if (missing.length === 0 || missing.length === einvoiceNames.length) return [];
   return [`${missing.join(', ')}: required when another SEPAY_EINVOICE_ variable is set`];
 }
 
-function einvoiceOf(v: EinvoiceVariables): EinvoiceConfig | null {
+function einvoiceOf(v: Variables): EinvoiceConfig | null {
   const [clientId, clientSecret, accountId, templateCode, series] = einvoiceNames.map((name) => v[name]);
   if (!clientId || !clientSecret || !accountId || !templateCode || !series) return null;
   const taxRate = v.SEPAY_EINVOICE_TAX_RATE ?? null;
   return { clientId, clientSecret, accountId, templateCode, series, taxRate, baseUrl: v.SEPAY_EINVOICE_URL };
 }
 
-interface BankVariables {
-  NODE_ENV?: string | undefined;
-  BANK_BIN?: string | undefined;
-  BANK_ACCOUNT?: string | undefined;
-  BANK_NAME?: string | undefined;
-}
-
 /** No bank has these digits, so that an app that reads the code by mistake pays to no account. */
 const demonstration = { bin: '000000', account: '0000000000', name: 'STEYG DEMO' };
 
-function bankOf(v: BankVariables): BankConfig | null {
+function bankOf(v: Variables): BankConfig | null {
   if (v.BANK_ACCOUNT === undefined)
     return v.NODE_ENV === 'production' ? null : { ...demonstration, isDemonstration: true };
   return {
@@ -480,7 +439,7 @@ function bankOf(v: BankVariables): BankConfig | null {
 }
 
 /** An incomplete account would send customers' money to another bank, or under another name. */
-function bankProblems(v: BankVariables): string[] {
+function bankProblems(v: Variables): string[] {
   const names = ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_NAME'] as const;
   const missing = names.filter((name) => v[name] === undefined);
   if (missing.length === 0 || missing.length === names.length) return [];
@@ -597,7 +556,7 @@ export function loadConfig(
     },
     bankProviders: {
       sepay: { secret: v.SEPAY_WEBHOOK_SECRET ?? '', scheme: v.SEPAY_WEBHOOK_AUTH },
-      casso: { secret: v.CASSO_WEBHOOK_SECRET ?? '', scheme: v.CASSO_WEBHOOK_AUTH },
+      casso: { secret: v.CASSO_WEBHOOK_SECRET ?? '' },
       payos: { secret: v.PAYOS_CHECKSUM_KEY ?? '' },
       listing: v.SEPAY_API_TOKEN === undefined ? null : { token: v.SEPAY_API_TOKEN, baseUrl: v.SEPAY_API_URL },
     },

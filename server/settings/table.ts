@@ -86,10 +86,7 @@ export const settingGroups = {
   casso: {
     webhook: 'casso',
     hasTest: false,
-    settings: [
-      secret('CASSO_WEBHOOK_SECRET', 'Proves Casso’s messages about transfers.'),
-      choice('CASSO_WEBHOOK_AUTH', ['hmac', 'token'], 'How its messages prove themselves.'),
-    ],
+    settings: [secret('CASSO_WEBHOOK_SECRET', 'Proves Casso’s messages about transfers.')],
   },
   payos: {
     webhook: 'payos',

@@ -1,4 +1,4 @@
-/** Casso's webhook: proofs and bodies of both versions. */
+/** Casso's webhook: its proof and its body. */
 
 import { createHmac } from 'node:crypto';
 import Fastify, { type FastifyInstance } from 'fastify';
@@ -12,7 +12,6 @@ const secret = 'a secret between Casso and us';
 let database: TestDatabase;
 let domain: ReturnType<typeof createDomain>;
 let signed: FastifyInstance;
-let tokened: FastifyInstance;
 let movements = 0;
 
 async function open(options: Parameters<typeof createCasso>[0]): Promise<FastifyInstance> {
@@ -26,10 +25,9 @@ beforeAll(async () => {
   await createPlans(database.pool);
   domain = createDomain(database.pool);
   signed = await open({ secret });
-  tokened = await open({ secret, scheme: 'token' });
 });
 afterAll(async () => {
-  await Promise.all([signed.close(), tokened.close()]);
+  await signed.close();
   await database.drop();
 });
 
@@ -41,7 +39,7 @@ const vietnam = (moment = new Date()) =>
   new Date(moment.getTime() + 7 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
 const stored = async () => (await domain.transfers.list({ queue: false, limit: 1000 })).length;
 
-/** A movement as the second version tells it. */
+/** A movement as Casso tells it. */
 const told = (paid: { memo: string; priceVnd: bigint }, changes: object = {}) => {
   movements += 1;
   return {
@@ -60,22 +58,6 @@ const told = (paid: { memo: string; priceVnd: bigint }, changes: object = {}) =>
       counterAccountName: null,
       ...changes,
     },
-  };
-};
-
-/** A movement as the first version lists it. */
-const listed = (paid: { memo: string; priceVnd: bigint }, changes: object = {}) => {
-  movements += 1;
-  return {
-    id: 700_000 + movements,
-    tid: `CS${movements}`,
-    description: `${paid.memo} chuyen khoan`,
-    amount: Number(paid.priceVnd),
-    cusum_balance: 1,
-    when: vietnam(),
-    bank_sub_acc_id: bank.account,
-    subAccId: bank.account,
-    ...changes,
   };
 };
 
@@ -173,7 +155,7 @@ describe('a signed message', () => {
       ['no digest', body, { 'x-casso-signature': `${time},v1=` }],
       ['a day and an hour old', body, { 'x-casso-signature': signature(body, Date.now() - 25 * 3_600_000) }],
       ['from the future', body, { 'x-casso-signature': signature(body, Date.now() + 3_600_000) }],
-      ['the old token, where signatures are configured', body, { 'secure-token': secret }],
+      ['the token of the first version', body, { 'secure-token': secret }],
       ['no JSON', 'SY', { 'x-casso-signature': signature(body) }],
       ['too deep a nest', deep, { 'x-casso-signature': signature(body) }],
     ];
@@ -208,42 +190,5 @@ describe('a signed message', () => {
     const body = told({ memo: 'x', priceVnd: 1n });
     expect((await post(body, { 'x-casso-signature': signature(body, Date.now(), ' ') }, closed)).statusCode).toBe(503);
     await closed.close();
-  });
-});
-
-describe('a list of movements, with the token of the first version', () => {
-  it('takes every one of them, once', async () => {
-    const [first, second] = [await fresh(), await fresh()];
-    const batch = {
-      error: 0,
-      data: [
-        listed(first.order),
-        listed(second.order, { amount: 100_000 }),
-        listed(second.order, { amount: 150_000 }),
-        listed({ memo: 'no code', priceVnd: 5n }),
-        listed(first.order, { amount: -3 }),
-      ],
-    };
-    for (let i = 0; i < 2; i++) expect((await post(batch, { 'secure-token': secret }, tokened)).statusCode).toBe(200);
-    expect(await purchases(database.pool, first.accountId)).toHaveLength(1);
-    expect(await purchases(database.pool, second.accountId)).toHaveLength(1);
-    expect((await domain.transfers.list({ queue: true, limit: 2 })).map(({ review }) => review?.reason)).toEqual([
-      'outgoing',
-      'no_memo',
-    ]);
-  });
-
-  it('believes the token alone', async () => {
-    const { accountId, order } = await fresh();
-    const batch = { error: 0, data: [listed(order)] };
-    for (const headers of [
-      {},
-      { 'secure-token': 'guess' },
-      { 'secure-token': '' },
-      { 'x-casso-signature': signature(batch) },
-    ]) {
-      expect((await post(batch, headers as Record<string, string>, tokened)).statusCode).toBe(401);
-    }
-    expect(await purchases(database.pool, accountId)).toEqual([]);
   });
 });

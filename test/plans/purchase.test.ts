@@ -16,7 +16,6 @@ beforeAll(async () => {
     env: {
       SEPAY_WEBHOOK_SECRET: secret,
       CASSO_WEBHOOK_SECRET: secret,
-      CASSO_WEBHOOK_AUTH: 'token',
       PAYOS_CHECKSUM_KEY: secret,
       BANK_ACCOUNT: bank.account,
     },
@@ -82,11 +81,24 @@ it('every provider that is configured pays orders, and its messages are counted'
   };
 
   const byCasso = await buy();
-  const movement = { id: 1, tid: 'C1', description: byCasso.memo, amount: Number(byCasso.priceVnd) };
-  const batch = { error: 0, data: [{ ...movement, subAccId: bank.account }] };
-  expect(await tell('casso', batch)).toBe(401);
+  // Its keys are in order, as they are signed.
+  const movement = {
+    data: {
+      accountNumber: bank.account,
+      amount: Number(byCasso.priceVnd),
+      description: byCasso.memo,
+      id: 1,
+      reference: 'C1',
+    },
+    error: 0,
+  };
+  const now = Date.now();
+  const digest = createHmac('sha512', secret)
+    .update(`${now}.${JSON.stringify(movement)}`)
+    .digest('hex');
+  expect(await tell('casso', movement)).toBe(401);
   expect(await statusOf(byCasso.id)).toBe('pending');
-  expect(await tell('casso', batch, { 'secure-token': secret })).toBe(200);
+  expect(await tell('casso', movement, { 'x-casso-signature': `t=${now},v1=${digest}` })).toBe(200);
   expect(await statusOf(byCasso.id)).toBe('paid');
 
   const byPayos = await buy();

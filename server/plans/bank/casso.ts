@@ -6,32 +6,21 @@ import { type BankProvider, singleHeader, soundAge } from './bank-provider.ts';
 import type { IncomingTransfer } from './transfers.ts';
 
 /**
- * Casso's webhook, in its two versions. One of the two proofs is configured, and the other is then refused: a weaker
- * proof beside a stronger one would decide.
- *
- * - `hmac` (version 2): `X-Casso-Signature: t=<ms>,v1=<hex HMAC-SHA512 of "{t}." and the body's JSON with sorted
- * keys>`.
- * - `token` (version 1): `secure-token: <secret>`. It neither covers the body nor ages; for webhooks of the old kind.
- *
- * Both bodies are understood with both: `data` is one movement (version 2) or a list of them (version 1).
+ * Casso's webhook (version 2): `X-Casso-Signature: t=<ms>,v1=<hex HMAC-SHA512 of "{t}." and the body's JSON with sorted
+ * keys>`. `data` is one movement. Version 1 is not taken: its token neither covers the body nor ages.
  */
 export interface CassoOptions {
   /** Undefined or empty: every message is refused. */
   secret: string | undefined;
-  scheme?: 'hmac' | 'token';
 }
 
-export function createCasso({ secret = '', scheme = 'hmac' }: CassoOptions): BankProvider {
+export function createCasso({ secret = '' }: CassoOptions): BankProvider {
   return {
     name: 'casso',
     accepted: { success: true },
     parse,
     authenticate({ headers, body, now }) {
       if (secret.trim() === '') return 'not_configured';
-      if (scheme === 'token') {
-        const given = singleHeader(headers, 'secure-token');
-        return given !== null && isSameSecret(given, secret) ? 'genuine' : 'forged';
-      }
       const [, timestamp, signature] = /^t=(\d{1,15}),v1=([0-9a-f]{128})$/.exec(
         singleHeader(headers, 'x-casso-signature') ?? '',
       ) ?? [null, '', ''];
@@ -63,60 +52,33 @@ function sortedJson(value: unknown): string | null {
   }
 }
 
-const newMovement = z.object({
-  id: providerId,
-  reference: bankText,
-  description: bankText,
-  amount: signedVnd,
-  transactionDateTime: bankText,
-  accountNumber: bankText,
-  virtualAccountNumber: bankText,
+const message = z.object({
+  error: z.literal(0),
+  data: z.object({
+    id: providerId,
+    reference: bankText,
+    description: bankText,
+    amount: signedVnd,
+    transactionDateTime: bankText,
+    accountNumber: bankText,
+    virtualAccountNumber: bankText,
+  }),
 });
-const oldMovement = z.object({
-  id: providerId,
-  tid: bankText,
-  description: bankText,
-  amount: signedVnd,
-  when: bankText,
-  bank_sub_acc_id: bankText,
-  subAccId: bankText,
-  virtualAccount: bankText,
-});
-const message = z.object({ error: z.literal(0), data: z.union([newMovement, z.array(oldMovement).max(200)]) });
 
 function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
   const parsed = message.safeParse(jsonOrNull(body));
   if (!parsed.success) return null;
   const { data } = parsed.data;
-  const transfers = Array.isArray(data) ? data.map((row) => fromOld(row, now)) : [fromNew(data, now)];
-  // The provider's test button sends a fictitious movement with an id that no real one has.
-  return transfers.filter((transfer) => transfer.providerId !== '0');
-}
-
-function fromNew(row: z.output<typeof newMovement>, now: Date): IncomingTransfer {
-  return {
-    ...common(row),
-    bankReference: row.reference === '' ? null : row.reference,
-    bookedAt: parseVietnamTime(row.transactionDateTime) ?? now,
-    accountNumbers: [row.accountNumber, row.virtualAccountNumber].filter((account) => account !== ''),
-  };
-}
-
-function fromOld(row: z.output<typeof oldMovement>, now: Date): IncomingTransfer {
-  return {
-    ...common(row),
-    bankReference: row.tid === '' ? null : row.tid,
-    bookedAt: parseVietnamTime(row.when) ?? now,
-    accountNumbers: [row.bank_sub_acc_id, row.subAccId, row.virtualAccount].filter((account) => account !== ''),
-  };
-}
-
-function common(row: { id: string | number; amount: number; description: string }) {
-  return {
+  const transfer: IncomingTransfer = {
     provider: 'casso',
-    providerId: String(row.id),
-    direction: row.amount < 0 ? ('out' as const) : ('in' as const),
-    amountVnd: BigInt(Math.abs(row.amount)),
-    memo: row.description,
+    providerId: String(data.id),
+    bankReference: data.reference === '' ? null : data.reference,
+    direction: data.amount < 0 ? 'out' : 'in',
+    amountVnd: BigInt(Math.abs(data.amount)),
+    memo: data.description,
+    bookedAt: parseVietnamTime(data.transactionDateTime) ?? now,
+    accountNumbers: [data.accountNumber, data.virtualAccountNumber].filter((account) => account !== ''),
   };
+  // The provider's test button sends a fictitious movement with an id that no real one has.
+  return transfer.providerId === '0' ? [] : [transfer];
 }
