@@ -9,7 +9,7 @@
  *   status 200 with `error` other than 0 is a failure), tokens by https://oauth.zaloapp.com/v4/oa/access_token
  */
 
-import { createReach, type ReachDeps } from './reach.ts';
+import { createPoster, type PosterDeps } from './poster.ts';
 import { signWebhook } from './signature.ts';
 import type { NoticeText } from './texts.ts';
 
@@ -43,7 +43,7 @@ export interface Message {
   body: string;
 }
 
-export interface MessengerDeps extends ReachDeps {
+export interface MessengerDeps extends PosterDeps {
   /** Addresses of the interfaces that are the same for all; tests play them. */
   telegramUrl?: string;
   zaloUrl?: string;
@@ -80,10 +80,10 @@ export function createMessengers(deps: MessengerDeps): Messengers {
   const { checkAddress, timeoutMs = defaultTimeoutMs, now = () => new Date() } = deps;
   const { telegramUrl = 'https://api.telegram.org', zaloUrl = 'https://openapi.zalo.me' } = deps;
   const { zaloTokenUrl = 'https://oauth.zaloapp.com' } = deps;
-  const reach = createReach({ ...deps, timeoutMs }, 'steyg-notices/1');
+  const poster = createPoster({ ...deps, timeoutMs }, 'steyg-notices/1');
 
   async function post(url: string, body: string, headers: Record<string, string>): Promise<HttpAnswer> {
-    const response = await reach.post(url, body, headers);
+    const response = await poster.post(url, body, headers);
     const seconds = Number(response.headers['retry-after'] ?? Number.NaN);
     return {
       status: response.statusCode,
@@ -143,7 +143,7 @@ export function createMessengers(deps: MessengerDeps): Messengers {
       return { ...secret, accessToken, refreshToken: next };
     },
 
-    close: reach.close,
+    close: poster.close,
   };
 }
 

@@ -5,10 +5,10 @@ import { repeatedTransaction } from '../database/lane.ts';
 import { uuidv7 } from '../shared/uuid.ts';
 import { deliverDue } from './deliver-due.ts';
 import { bareAddress, placeOfWebhookSecret, type SecretSeal } from './endpoints.ts';
-import { createReach, maxAnswerBytes, type ReachDeps } from './reach.ts';
+import { createPoster, maxAnswerBytes, type PosterDeps } from './poster.ts';
 import { signWebhook } from './signature.ts';
 
-export interface SenderDeps extends ReachDeps {
+export interface SenderDeps extends PosterDeps {
   pool: Pool;
   seal: Pick<SecretSeal, 'unseal'>;
   now?: () => Date;
@@ -93,7 +93,7 @@ export function createSender(deps: SenderDeps) {
 /** The way to endpoints: checked and signed. */
 function createTransport(deps: SenderDeps) {
   const { now = () => new Date() } = deps;
-  const reach = createReach(deps, 'steyg-webhooks/1');
+  const poster = createPoster(deps, 'steyg-webhooks/1');
 
   /** Sends one delivery. The problem is one of our own words: no answer of a private network leaks to the customer. */
   async function send(due: Leased): Promise<{ status: number | null; problem: string | null }> {
@@ -102,7 +102,7 @@ function createTransport(deps: SenderDeps) {
     if (deps.checkAddress(bareAddress(due.url)) !== null) return { status: null, problem: 'address_refused' };
     try {
       const headers = signWebhook({ secret, id: due.eventId, body: due.body, now: now() });
-      const { statusCode: status, body } = await reach.post(due.url, due.body, headers);
+      const { statusCode: status, body } = await poster.post(due.url, due.body, headers);
       await body.dump({ limit: maxAnswerBytes });
       return { status, problem: status >= 200 && status < 300 ? null : `status_${status}` };
     } catch (error) {
@@ -110,7 +110,7 @@ function createTransport(deps: SenderDeps) {
     }
   }
 
-  return { send, close: reach.close };
+  return { send, close: poster.close };
 }
 
 interface Leased {
