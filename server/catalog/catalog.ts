@@ -152,10 +152,8 @@ const readAll = `
 
 const readOne = 'SELECT FROM model WHERE id = ANY($1) AND enabled LIMIT 1';
 
-interface Entry {
-  model: Omit<CatalogModel, 'price'>;
-  prices: readonly CurrentPrice[];
-}
+/** A model at each of its prices, oldest first; at least one. They are shared by all requests. */
+type Entry = readonly CatalogModel[];
 
 export function createCatalog(parts: CatalogParts): Catalog {
   const { pool, asked = pool, openRoutes, maxAgeMs = 10_000, now = () => performance.now() } = parts;
@@ -175,10 +173,9 @@ export function createCatalog(parts: CatalogParts): Catalog {
     loadedAt = startedAt;
   });
 
-  const current = ({ model, prices }: Entry): CatalogModel | null => {
+  const current = (versions: Entry): CatalogModel | null => {
     const databaseNow = now() + offsetMs;
-    const price = prices.findLast(({ validFrom }) => validFrom.getTime() <= databaseNow);
-    return price === undefined ? null : { ...model, price };
+    return versions.findLast(({ price }) => price.validFrom.getTime() <= databaseNow) ?? null;
   };
   const find = (ids: readonly string[]): CatalogModel | null => {
     for (const id of ids) {
@@ -232,8 +229,8 @@ export function createCatalog(parts: CatalogParts): Catalog {
       );
     },
     upstream(id) {
-      for (const { model } of snapshot.values())
-        for (const { upstream } of model.routes) if (upstream.id === id) return upstream;
+      for (const [model] of snapshot.values())
+        for (const { upstream } of model?.routes ?? []) if (upstream.id === id) return upstream;
       return null;
     },
     refresh,
@@ -259,24 +256,25 @@ function toSnapshot(
     const { displayName, family, contextWindow, maxOutputTokens, capabilities, efforts, reasoningTokensPerSecond } =
       row;
     const { unknownMembers } = row;
-    entries.set(id, {
-      model: {
-        id,
-        displayName,
-        family,
-        kind: row.kind,
-        contextWindow,
-        maxOutputTokens,
-        allow: new Set(row.allow),
-        capabilities,
-        efforts,
-        reasoningTokensPerSecond,
-        unknownMembers,
-        createdAt: new Date(row.createdAt),
-        routes: routes.get(id) ?? [],
-      },
-      prices: versions.map(toPrice),
-    });
+    const model = {
+      id,
+      displayName,
+      family,
+      kind: row.kind,
+      contextWindow,
+      maxOutputTokens,
+      allow: new Set(row.allow),
+      capabilities,
+      efforts,
+      reasoningTokensPerSecond,
+      unknownMembers,
+      createdAt: new Date(row.createdAt),
+      routes: routes.get(id) ?? [],
+    };
+    entries.set(
+      id,
+      versions.map((version) => ({ ...model, price: toPrice(version) })),
+    );
   }
   return entries;
 }

@@ -1,6 +1,7 @@
 import type { Admitted, Ledger, Settlement } from '../billing/lane/ledger.ts';
 import { formatUsd } from '../core/money.ts';
 import { entryCost } from '../core/price.ts';
+import type { TokenPools } from '../core/tokens.ts';
 import { tokenBounds } from '../metering/bound.ts';
 import { describeError } from '../runtime/http.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
@@ -9,7 +10,8 @@ import { type AdmitterParts, createAdmitter } from './admit.ts';
 import type { ClientCall, ModelRequest } from './call.ts';
 import type { Standing } from './entrance/standing.ts';
 import { createDeliverer, type DelivererParts } from './failover.ts';
-import type { Pace } from './limits/pace.ts';
+import type { Running } from './limits/concurrency.ts';
+import { type Pace, tokensUsed } from './limits/pace.ts';
 import type { RequestRates } from './limits/request-rate.ts';
 import { createAnswerRoom } from './load/answer-room.ts';
 import { createReader, type ReaderParts } from './read.ts';
@@ -152,11 +154,13 @@ export function createRelay(parts: RelayParts): Relay {
 
   /**
    * Waits until the client has taken the last bytes: until then they are in memory, and the request keeps its slot. A
-   * stopping process does not wait.
+   * stopping process does not wait. Null: it has them.
    */
-  const flushed = async (call: ClientCall): Promise<void> => {
+  const flushed = (call: ClientCall): Promise<void> | null => {
     const written = call.client.flushed();
-    if (written === null) return;
+    return written === null ? null : untilStopped(written);
+  };
+  const untilStopped = async (written: Promise<void>): Promise<void> => {
     const stopped = Promise.withResolvers<void>();
     const leave = pulse.join(() => {
       if (shutdown.now) stopped.resolve();
@@ -165,48 +169,26 @@ export function createRelay(parts: RelayParts): Relay {
     leave();
   };
 
-  /** The steps of a request that has a slot. */
-  const runWithSlot = async (call: ClientCall): Promise<string | null> => {
-    const shut = await standing.look(call.principal, call.bytes.raw.length);
-    if (shut !== null) return refuse(call, shut);
-    const request = await read(call);
-    if ('status' in request) return refuse(call, request);
-    if (call.trace !== null) traceRequest(call.trace, request);
-    if (!request.facts.stream && answers.isFull(call.principal.accountId)) {
-      return refuse(call, refusals.answersUnread());
-    }
-    const ended = await pace.withTokens(call, request, (used) => runWithTokens(call, request, used));
-    return typeof ended === 'string' || ended === null ? ended : refuse(call, ended);
-  };
-
-  /** The steps of a request that was read. */
-  const runWithTokens = async (
-    call: ClientCall,
-    request: ModelRequest,
-    used: (usage: Delivered['metered']['usage']) => void,
-  ): Promise<string | null> => {
-    const admitting = call.trace?.child('admit', 'internal');
-    const admission = await admit(call, request);
-    admitting?.end('status' in admission ? admission.name : null);
-    standing.note(call.principal.accountId, !('status' in admission));
-    if ('status' in admission) return refuse(call, admission);
-    if (call.client.gone) {
-      releaseHold(call);
-      return null;
-    }
+  /** The steps of a request that was admitted. The usage of its answer; null: there is none. */
+  const fulfil = async (call: ClientCall, request: ModelRequest, admission: Admitted): Promise<TokenPools | null> => {
     const share = answers.open(call.principal.accountId);
+    let used: TokenPools | null = null;
     try {
-      const delivered = await deliver(call, request, admission, share).catch((error: unknown): Delivered => {
+      let delivered: Delivered;
+      try {
+        delivered = await deliver(call, request, admission, share);
+      } catch (error) {
         // An internal fault: the customer pays nothing, and the hold is released.
         metrics.fault('relay');
         log.error({ requestId: call.requestId, ...describeError(error) }, 'the relay failed');
-        return refusedBy(call, request.first.target, { outcome: 'upstream_error', refusal: refusals.internal() });
-      });
+        delivered = refusedBy(call, request.first.target, { outcome: 'upstream_error', refusal: refusals.internal() });
+      }
       call.bytes.release();
-      used(delivered.metered.usage);
+      used = delivered.metered.usage;
       if (delivered.refusedByVendor === true) rates.chargeRefusedCall(call.principal);
       await settle(call, request, admission, delivered);
-      await flushed(call);
+      const flushing = flushed(call);
+      if (flushing !== null) await flushing;
     } catch (error) {
       metrics.fault('settlement');
       log.error({ requestId: call.requestId, ...describeError(error) }, 'an answer could not be completed');
@@ -215,17 +197,54 @@ export function createRelay(parts: RelayParts): Relay {
     } finally {
       share.close();
     }
-    return request.model.id;
+    return used;
+  };
+
+  /** The steps of a request that has a slot. */
+  const serve = async (call: ClientCall): Promise<string | null> => {
+    const looking = standing.look(call.principal, call.bytes.raw.length);
+    const shut = looking === null ? null : await looking;
+    if (shut !== null) return refuse(call, shut);
+    const request = await read(call);
+    if ('status' in request) return refuse(call, request);
+    if (call.trace !== null) traceRequest(call.trace, request);
+    if (!request.facts.stream && answers.isFull(call.principal.accountId)) {
+      return refuse(call, refusals.answersUnread());
+    }
+    const drawing = pace.draw(call, request);
+    const draw = drawing === null ? null : await drawing;
+    if (draw !== null && 'status' in draw) return refuse(call, draw);
+    let used: TokenPools | null = null;
+    try {
+      const admitting = call.trace?.child('admit', 'internal');
+      const admission = await admit(call, request);
+      admitting?.end('status' in admission ? admission.name : null);
+      standing.note(call.principal.accountId, !('status' in admission));
+      if ('status' in admission) return refuse(call, admission);
+      if (call.client.gone) {
+        releaseHold(call);
+        return null;
+      }
+      used = await fulfil(call, request, admission);
+      return request.model.id;
+    } finally {
+      draw?.used(used === null ? 0 : tokensUsed(used));
+    }
   };
 
   const run = async (call: ClientCall): Promise<string | null> => {
     const { accountId, keyId } = call.principal;
     const full = slots.take(accountId, keyId);
     if (full !== null) return refuse(call, refusals.tooManyRequests(full === 'key' ? 'API key' : 'account'));
+    let running: Running | null = null;
     try {
-      const ended = await pace.atOnce(call, () => runWithSlot(call));
-      return typeof ended === 'string' || ended === null ? ended : refuse(call, ended);
+      const beginning = pace.begin(call);
+      const begun = beginning === null ? null : await beginning;
+      if (begun !== null && 'status' in begun) return refuse(call, begun);
+      running = begun;
+      return await serve(call);
     } finally {
+      running?.give();
       slots.give(accountId, keyId);
     }
   };

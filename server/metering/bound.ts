@@ -332,11 +332,14 @@ export interface TokenBounds {
   longWrites: boolean;
 }
 
+const withoutInputs = ({ inputs: _inputs, ...size }: BoundSize): BoundSize => size;
+
 /** A bound at a model, in tokens. `contextWindow`: of all inputs of an embedding together. */
 export function tokenBounds(
-  { inputs: _inputs, ...size }: BoundSize,
+  whole: BoundSize,
   { contextWindow, maxOutputTokens }: { contextWindow: number; maxOutputTokens: number },
 ): TokenBounds {
+  const size = whole.inputs === undefined ? whole : withoutInputs(whole);
   const cap = Math.min(size.maxTokens ?? maxOutputTokens, maxOutputTokens);
   return {
     input: Math.min(mostInputTokens(size, contextWindow), MAX_POOL_TOKENS),

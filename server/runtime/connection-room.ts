@@ -110,7 +110,7 @@ export function boundConnections(
     bySocket.set(socket, connection);
     taken += 1;
     rest(connection);
-    socket.once('close', () => release(connection));
+    socket.on('close', () => release(connection));
     makeRoom(connection);
     if (taken <= room) return;
     // Every other connection is at work.
@@ -125,7 +125,7 @@ export function boundConnections(
     connection.running += 1;
     taken += requestFiles;
     makeRoom(null);
-    response.once('close', () => {
+    response.on('close', () => {
       if (!bySocket.has(socket) || connection.running === 0) return;
       connection.running -= 1;
       taken -= requestFiles;

@@ -63,7 +63,9 @@ export function createHttpServer(
 ): FastifyInstance {
   const app = Fastify({
     loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
+    logController: new LogController({ disableRequestLogging: true }),
+    // A logger of its own for each request, which few of them use, is made by `requestLog`.
+    childLoggerFactory: (logger) => logger,
     genReqId: () => uuidv7(),
     requestTimeout: limits.requestMs,
     keepAliveTimeout: limits.keepAliveMs,
@@ -101,7 +103,7 @@ export function createHttpServer(
   app.addHook('onRequest', async (request, response) => {
     const startedAt = performance.now();
     // Also for a client that disconnects early.
-    response.raw.once('close', () => {
+    response.raw.on('close', () => {
       const { writableFinished, statusCode } = response.raw;
       const status = writableFinished || statusCode === 101 ? statusCode : 499;
       const line = { ...describeRequest(request), status, tookMs: Math.round(performance.now() - startedAt) };

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { halfClosed, isHalfClosed } from '../../runtime/half-close.ts';
 import { requestIdHeaders } from '../../runtime/http.ts';
 import { bytesOf } from '../load/answer-queue.ts';
-import { createStreamBody } from './stream-body.ts';
+import { createStreamBody, type StreamBody } from './stream-body.ts';
 
 /**
  * The client's side of one request: a response that is written at most once, streamed or whole, on a socket that may
@@ -59,156 +59,185 @@ export interface ClientSettings {
   now?: () => number;
 }
 
-/** Writes a body in pieces as the socket takes them, and drops its references to those that are written. */
-function createBodyWriter(response: ServerResponse) {
-  let rest: Uint8Array[] | null = null;
-  const writer = {
-    /** Bytes that the socket has not been given yet. */
-    bytes: 0,
-    write(pieces: Uint8Array[]): void {
-      rest = pieces;
-      writer.bytes = bytesOf(pieces);
-      writer.goOn();
-    },
-    goOn(): void {
-      if (rest === null) return;
-      let next = 0;
-      for (let piece = rest[next]; piece !== undefined; piece = rest[next]) {
-        next += 1;
-        writer.bytes -= piece.length;
-        if (!response.write(piece)) break;
-      }
-      rest.splice(0, next);
-      if (rest.length > 0) return;
-      rest = null;
-      response.end();
-    },
-    drop(): void {
-      if (rest !== null) rest.length = 0;
-      rest = null;
-      writer.bytes = 0;
-    },
-  };
-  return writer;
-}
-
 export function createClient(
   response: ServerResponse,
   requestId: string,
   { stallMs = 60_000, now = () => performance.now() }: ClientSettings = {},
 ): Client {
-  let goneListener: (() => void) | undefined;
-  let drainListener: (() => void) | undefined;
-  let halfClosedListener: (() => void) | undefined;
+  return new ResponseClient(response, requestId, stallMs, now);
+}
 
-  // 'close' also follows a normal end: the client has left only if the answer is unfinished.
-  response.on('close', () => {
-    if (response.writableFinished || client.gone) return;
-    client.gone = true;
-    body.drop();
-    goneListener?.();
-  });
-  response.on('error', () => undefined);
-  response.on(halfClosed, () => halfClosedListener?.());
-  const drained = (): void => {
-    client.stalledSince = null;
-    body.goOn();
-    drainListener?.();
-  };
-  response.on('drain', drained);
+/** A class, because a waiting stream would keep a closure for each of its members. */
+class ResponseClient implements Client {
+  gone: boolean;
+  streaming = false;
+  firstByteAt: number | null = null;
+  lastWriteAt: number;
+  stalledSince: number | null = null;
+  more: Readonly<Record<string, string>> = {};
+  private readonly response: ServerResponse;
+  private readonly requestId: string;
+  private readonly stallMs: number;
+  private readonly now: () => number;
+  private readonly stream: StreamBody;
+  /** What the socket has not been given yet of a whole answer; null: nothing. */
+  private rest: Uint8Array[] | null = null;
+  private restBytes = 0;
+  private goneListener: (() => void) | undefined;
+  private drainListener: (() => void) | undefined;
+  private halfClosedListener: (() => void) | undefined;
 
-  const stream = createStreamBody(response, drained);
+  constructor(response: ServerResponse, requestId: string, stallMs: number, now: () => number) {
+    this.response = response;
+    this.requestId = requestId;
+    this.stallMs = stallMs;
+    this.now = now;
+    this.gone = response.destroyed;
+    this.lastWriteAt = now();
+    const drained = (): void => this.drained();
+    this.stream = createStreamBody(response, drained);
+    response.on('close', () => this.closed());
+    response.on('error', ignore);
+    response.on(halfClosed, () => this.halfClosedListener?.());
+    response.on('drain', drained);
+  }
 
-  /** What one upstream read comes to becomes one write: writes are most of what a stream costs. */
-  const flush = (): void => {
-    if (client.gone) stream.drop();
-    else if (!stream.flush()) client.stalledSince ??= client.lastWriteAt;
-  };
+  /** 'close' also follows a normal end: the client has left only if the answer is unfinished. */
+  private closed(): void {
+    if (this.response.writableFinished || this.gone) return;
+    this.gone = true;
+    if (this.rest !== null) this.rest.length = 0;
+    this.rest = null;
+    this.restBytes = 0;
+    this.goneListener?.();
+  }
+
+  private drained(): void {
+    this.stalledSince = null;
+    this.writeRest();
+    this.drainListener?.();
+  }
+
+  startStream(): void {
+    if (this.streaming || this.gone) return;
+    this.streaming = true;
+    this.lastWriteAt = this.now();
+    this.response.writeHead(200, { ...streamHead, ...this.more, ...requestIdHeaders(this.requestId) });
+    this.stream.begin();
+    process.nextTick(flush, this);
+  }
+
+  write(bytes: Uint8Array): boolean {
+    const at = this.now();
+    this.firstByteAt ??= at;
+    return this.send(bytes, at);
+  }
+
+  keepAlive(bytes: Uint8Array): void {
+    const at = this.now();
+    // A full socket needs no keep-alive, and buffering more would only grow memory.
+    if (this.stalledSince === null) this.send(bytes, at);
+    else this.lastWriteAt = at;
+  }
 
   /** Queues bytes, which are written before the next turn of the event loop. */
-  const send = (bytes: Uint8Array, at: number): boolean => {
-    if (client.gone) return true;
-    client.lastWriteAt = at;
-    if (stream.add(bytes)) process.nextTick(flush);
-    return client.stalledSince === null;
-  };
+  private send(bytes: Uint8Array, at: number): boolean {
+    if (this.gone) return true;
+    this.lastWriteAt = at;
+    if (this.stream.add(bytes)) process.nextTick(flush, this);
+    return this.stalledSince === null;
+  }
 
-  const body = createBodyWriter(response);
+  /** What one upstream read comes to becomes one write: writes are most of what a stream costs. */
+  flush(): void {
+    if (this.gone) this.stream.drop();
+    else if (!this.stream.flush()) this.stalledSince ??= this.lastWriteAt;
+  }
+
+  end(): void {
+    if (this.gone) return;
+    this.stream.end();
+    this.boundTheRest();
+  }
+
+  answer(status: number, headers: Record<string, string>, content: Uint8Array[] | string): void {
+    if (this.gone) return;
+    this.firstByteAt ??= this.now();
+    const length = typeof content === 'string' ? Buffer.byteLength(content) : bytesOf(content);
+    this.response.writeHead(status, {
+      ...headers,
+      ...requestIdHeaders(this.requestId),
+      'content-length': String(length),
+    });
+    if (typeof content === 'string') this.response.end(content);
+    else {
+      this.rest = content;
+      this.restBytes = length;
+      this.writeRest();
+    }
+    this.boundTheRest();
+  }
+
+  /** Writes a body in pieces as the socket takes them, and drops its references to those that are written. */
+  private writeRest(): void {
+    const { rest, response } = this;
+    if (rest === null) return;
+    let next = 0;
+    for (let piece = rest[next]; piece !== undefined; piece = rest[next]) {
+      next += 1;
+      this.restBytes -= piece.length;
+      if (!response.write(piece)) break;
+    }
+    rest.splice(0, next);
+    if (rest.length > 0) return;
+    this.rest = null;
+    response.end();
+  }
 
   /**
    * Disconnects a client that does not read the rest of its answer: after `stallMs` without progress (the socket's
    * timer, which Node resets after the answer), or when its average rate is below the minimum.
    */
-  const boundTheRest = (): void => {
-    const bytes = response.writableLength + body.bytes;
+  private boundTheRest(): void {
+    const { response, stallMs } = this;
+    const bytes = response.writableLength + this.restBytes;
     if (bytes === 0) return;
     response.socket?.setTimeout(stallMs);
     const giveUp = setTimeout(() => response.destroy(), stallMs + (bytes / minBytesPerSecond) * 1_000);
     giveUp.unref();
     response.once('close', () => clearTimeout(giveUp));
-  };
+  }
 
-  // Plain members: an object with its own getters takes ten times the memory while it streams.
-  const client: { -readonly [K in keyof Client]: Client[K] } = {
-    gone: response.destroyed,
-    streaming: false,
-    firstByteAt: null,
-    lastWriteAt: now(),
-    stalledSince: null,
-    more: {},
-    startStream() {
-      if (client.streaming || client.gone) return;
-      client.streaming = true;
-      client.lastWriteAt = now();
-      response.writeHead(200, { ...streamHead, ...client.more, ...requestIdHeaders(requestId) });
-      stream.begin();
-      process.nextTick(flush);
-    },
-    write(bytes) {
-      const at = now();
-      client.firstByteAt ??= at;
-      return send(bytes, at);
-    },
-    keepAlive(bytes) {
-      // A full socket needs no keep-alive, and buffering more would only grow memory.
-      if (client.stalledSince === null) send(bytes, now());
-      else client.lastWriteAt = now();
-    },
-    end() {
-      if (client.gone) return;
-      stream.end();
-      boundTheRest();
-    },
-    answer(status, headers, content) {
-      if (client.gone) return;
-      client.firstByteAt ??= now();
-      const length = typeof content === 'string' ? Buffer.byteLength(content) : bytesOf(content);
-      response.writeHead(status, { ...headers, ...requestIdHeaders(requestId), 'content-length': String(length) });
-      if (typeof content === 'string') response.end(content);
-      else body.write(content);
-      boundTheRest();
-    },
-    destroy() {
-      response.destroy();
-    },
-    flushed() {
-      if (client.gone || response.writableFinished || response.writableLength + body.bytes === 0) return null;
-      return new Promise((resolve) => {
-        response.once('finish', resolve);
-        response.once('close', resolve);
-      });
-    },
-    onDrain(listener) {
-      drainListener = listener;
-    },
-    onGone(listener) {
-      goneListener = listener;
-      if (client.gone) listener();
-    },
-    onHalfClosed(listener) {
-      halfClosedListener = listener;
-      if (isHalfClosed(response)) listener();
-    },
-  };
-  return client;
+  destroy(): void {
+    this.response.destroy();
+  }
+
+  flushed(): Promise<void> | null {
+    const { response } = this;
+    if (this.gone || response.writableFinished || response.writableLength + this.restBytes === 0) return null;
+    return new Promise((resolve) => {
+      response.once('finish', resolve);
+      response.once('close', resolve);
+    });
+  }
+
+  onDrain(listener: () => void): void {
+    this.drainListener = listener;
+  }
+
+  onGone(listener: () => void): void {
+    this.goneListener = listener;
+    if (this.gone) listener();
+  }
+
+  onHalfClosed(listener: () => void): void {
+    this.halfClosedListener = listener;
+    if (isHalfClosed(this.response)) listener();
+  }
 }
+
+function flush(client: ResponseClient): void {
+  client.flush();
+}
+
+function ignore(): void {}

@@ -188,7 +188,7 @@ export function guardEdge(app: FastifyInstance, parts: EdgeParts): void {
       taken = 0;
     };
     // At the latest when its answer has ended.
-    response.raw.once('close', give);
+    response.raw.on('close', give);
     request.giveRoom = give;
     request.takeRoom = (bytes) => {
       if (taken + bytes > bodyLimitBytes) return new RefusalError(refusals.requestTooLarge(bodyLimitBytes));

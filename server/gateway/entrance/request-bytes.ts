@@ -31,11 +31,11 @@ const empty = Buffer.alloc(0);
  */
 class Loan implements LentBody {
   private readonly holder: { body: Uint8Array };
-  private onTaken: (() => void) | null;
+  private owner: OwnedBytes | null;
 
-  constructor(holder: { body: Uint8Array }, onTaken: () => void) {
+  constructor(holder: { body: Uint8Array }, owner: OwnedBytes) {
     this.holder = holder;
-    this.onTaken = onTaken;
+    this.owner = owner;
   }
 
   get bytes(): Uint8Array {
@@ -43,9 +43,9 @@ class Loan implements LentBody {
   }
 
   taken(): void {
-    const { onTaken } = this;
-    this.onTaken = null;
-    onTaken?.();
+    const { owner } = this;
+    this.owner = null;
+    owner?.returned();
   }
 }
 
@@ -54,29 +54,43 @@ class Loan implements LentBody {
  * the disposal of the garbage collector.
  */
 export function createRequestBytes(raw: Buffer, onFreed: () => void = () => undefined): RequestBytes {
-  const holders: { body: Uint8Array }[] = [];
-  let lent = 0;
-  let released = false;
-  const onTaken = (): void => {
-    lent -= 1;
-    if (released && lent === 0) onFreed();
-  };
-  const owner: { -readonly [K in keyof RequestBytes]: RequestBytes[K] } = {
-    raw,
-    lend(holder) {
-      holders.push(holder);
-      lent += 1;
-      return new Loan(holder, onTaken);
-    },
-    release() {
-      // On the native path bodies may share memory with `raw`: one that is still read keeps them all.
-      if (lent === 0) for (const { body } of [...holders, { body: owner.raw }]) freeBytes(body);
-      for (const holder of holders) holder.body = empty;
-      holders.length = 0;
-      owner.raw = empty;
-      released = true;
-      if (lent === 0) onFreed();
-    },
-  };
-  return owner;
+  return new OwnedBytes(raw, onFreed);
+}
+
+class OwnedBytes implements RequestBytes {
+  raw: Buffer;
+  private readonly onFreed: () => void;
+  private holders: { body: Uint8Array }[] = [];
+  private lent = 0;
+  private released = false;
+
+  constructor(raw: Buffer, onFreed: () => void) {
+    this.raw = raw;
+    this.onFreed = onFreed;
+  }
+
+  lend(holder: { body: Uint8Array }): LentBody {
+    this.holders.push(holder);
+    this.lent += 1;
+    return new Loan(holder, this);
+  }
+
+  returned(): void {
+    this.lent -= 1;
+    if (this.released && this.lent === 0) this.onFreed();
+  }
+
+  release(): void {
+    const { holders } = this;
+    // On the native path bodies may share memory with `raw`: one that is still read keeps them all.
+    if (this.lent === 0) {
+      for (const { body } of holders) freeBytes(body);
+      freeBytes(this.raw);
+    }
+    for (const holder of holders) holder.body = empty;
+    this.holders = [];
+    this.raw = empty;
+    this.released = true;
+    if (this.lent === 0) this.onFreed();
+  }
 }

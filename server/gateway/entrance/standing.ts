@@ -13,7 +13,7 @@ export interface Standing {
    * The refusal of an account that cannot call now; null: proceed. Queries the database only for bodies that are more
    * expensive to read than the query, and only when no money was seen for some seconds.
    */
-  look(principal: Principal, bodyBytes: number): Promise<Refusal | null>;
+  look(principal: Principal, bodyBytes: number): Promise<Refusal | null> | null;
   /** The same for a body of any size: before it is translated. */
   ask(principal: Principal): Promise<Refusal | null>;
   /** A refusal for malformed syntax, unless the key was deleted. Always queries the database. */
@@ -81,7 +81,7 @@ export function createStanding(parts: StandingParts): Standing {
   };
 
   return {
-    look: async (principal, bodyBytes) => (bodyBytes < largeBytes ? null : ask(principal)),
+    look: (principal, bodyBytes) => (bodyBytes < largeBytes ? null : ask(principal)),
     ask,
     unlessDeleted: async (principal, refusal) =>
       (await keyring.findById(principal.keyId)) === null ? refusals.invalidApiKey() : refusal,

@@ -3,19 +3,15 @@ import { heldBytesPerToken } from '../../core/tokens.ts';
 import { mediaTokens } from '../../metering/estimate.ts';
 import type { ClientCall, ModelRequest } from '../call.ts';
 import type { Refusal, Refusals } from '../refusals/refusals.ts';
-import type { Concurrency } from './concurrency.ts';
-import type { TokenRates } from './token-rate.ts';
+import type { Concurrency, Running } from './concurrency.ts';
+import type { TokenDraw, TokenRates } from './token-rate.ts';
 
-/** Limits of pace that keys and accounts set themselves, around the steps of a request. */
+/** Limits of pace that keys and accounts set themselves. Requests that have none wait for nothing. */
 export interface Pace {
-  /** Runs a request as one of those that its key and its account may run at once. */
-  atOnce<T>(call: ClientCall, run: () => Promise<T>): Promise<T | Refusal>;
-  /** Runs a request with the tokens that it may use drawn from its minute. `run` says what it used; else nothing. */
-  withTokens<T>(
-    call: ClientCall,
-    request: ModelRequest,
-    run: (used: (usage: TokenPools) => void) => Promise<T>,
-  ): Promise<T | Refusal>;
+  /** Counts a request among those that its key and its account may run at once. Null: they have no such maximum. */
+  begin(call: ClientCall): Promise<Running | Refusal> | null;
+  /** Draws the tokens that a request may use from its minute. Null: no limit of tokens applies. */
+  draw(call: ClientCall, request: ModelRequest): Promise<TokenDraw | Refusal> | null;
 }
 
 /** Answer tokens that are drawn at most before the answer is known, as its hold reserves at first. */
@@ -31,31 +27,14 @@ export function createPace({
   refusals: Refusals;
 }): Pace {
   return {
-    async atOnce(call, run) {
-      const taking = concurrency.take(call.principal);
-      if (taking === null) return run();
-      const taken = await taking;
-      if (taken.kind === 'full') return refusals.tooManyAtOnce(taken);
-      try {
-        return await run();
-      } finally {
-        taken.give();
-      }
+    begin({ principal }) {
+      const taking = concurrency.take(principal);
+      return taking?.then((taken) => (taken.kind === 'full' ? refusals.tooManyAtOnce(taken) : taken)) ?? null;
     },
 
-    async withTokens(call, request, run) {
+    draw(call, request) {
       const drawing = tokenRates.take(call.principal, tokensAhead(request));
-      if (drawing === null) return run(() => undefined);
-      const draw = await drawing;
-      if (draw.kind === 'limited') return refusals.tokensLimited(draw);
-      let used = 0;
-      try {
-        return await run((usage) => {
-          used = totalOf(usage);
-        });
-      } finally {
-        draw.used(used);
-      }
+      return drawing?.then((drawn) => (drawn.kind === 'limited' ? refusals.tokensLimited(drawn) : drawn)) ?? null;
     },
   };
 }
@@ -69,7 +48,7 @@ function tokensAhead({ facts, model }: ModelRequest): number {
   return Math.max(1, input + answer * facts.answers);
 }
 
-/** Every pool counts, cached context too. */
-function totalOf({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: TokenPools): number {
+/** What a request used of its minute: every pool counts, cached context too. */
+export function tokensUsed({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: TokenPools): number {
   return input + cacheHit + cacheWrite5m + cacheWrite1h + output;
 }

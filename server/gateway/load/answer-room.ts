@@ -39,111 +39,153 @@ interface Account {
   waiting: number;
 }
 
-interface Share {
-  account: Account;
-  collected: number;
-  /** The upstream is held back. */
-  isPaused: boolean;
-  resume: () => void;
-}
-
 const nothing = (): void => undefined;
 
 /**
  * Accounts below their equal share may exceed the total, so that all together hold less than twice the total, plus one
  * privileged answer (`maxAnswerBytes`).
  */
-export function createAnswerRoom({ perAccountBytes, totalBytes, maxAnswerBytes }: AnswerRoomBounds): AnswerRoom {
-  const accounts = new Map<string, Account>();
-  /** Answers that are being collected, oldest first. */
-  const collecting = new Set<Share>();
-  let total = 0;
-  let totalWaiting = 0;
+export function createAnswerRoom(bounds: AnswerRoomBounds): AnswerRoom {
+  return new Room(bounds);
+}
 
-  const hasRoom = ({ account }: Share): boolean =>
-    account.bytes < perAccountBytes && (total < totalBytes || account.bytes < totalBytes / accounts.size);
+class Room implements AnswerRoom {
+  bytes = 0;
+  private readonly bounds: AnswerRoomBounds;
+  private readonly accounts = new Map<string, Account>();
+  /** Answers that are being collected, oldest first. */
+  private readonly collecting = new Set<Share>();
+  private waiting = 0;
+
+  constructor(bounds: AnswerRoomBounds) {
+    this.bounds = bounds;
+  }
+
+  isFull(accountId: string): boolean {
+    return (this.accounts.get(accountId)?.bytes ?? 0) >= this.bounds.perAccountBytes;
+  }
+
+  open(accountId: string): AnswerShare {
+    return new Share(this, accountId);
+  }
+
+  /** The account of an answer. Accounts without bytes are not stored: most requests are streams, which count none. */
+  accountOf(accountId: string): Account {
+    const account = this.accounts.get(accountId) ?? { bytes: 0, waiting: 0 };
+    this.accounts.set(accountId, account);
+    return account;
+  }
+
+  add(accountId: string, account: Account, collected: number, handedOver: number): void {
+    account.bytes += collected + handedOver;
+    account.waiting += handedOver;
+    this.bytes += collected + handedOver;
+    this.waiting += handedOver;
+    if (account.bytes === 0) this.accounts.delete(accountId);
+  }
+
+  /** Whether an answer may be read on, which is being collected from now on. */
+  collect(share: Share): boolean {
+    this.collecting.add(share);
+    return this.mayRead(share);
+  }
+
+  stopCollecting(share: Share): void {
+    this.collecting.delete(share);
+  }
+
+  wake(): void {
+    // Resuming may deliver bytes synchronously, so each share is checked when its turn comes.
+    for (const share of this.collecting) {
+      if (!share.isPaused || !this.mayRead(share)) continue;
+      share.isPaused = false;
+      share.resume();
+    }
+  }
+
+  private mayRead(share: Share): boolean {
+    return this.hasRoom(share) || share === this.privileged();
+  }
+
+  private hasRoom({ account }: Share): boolean {
+    const { perAccountBytes, totalBytes } = this.bounds;
+    return account.bytes < perAccountBytes && (this.bytes < totalBytes || account.bytes < totalBytes / this.accounts.size);
+  }
 
   /**
    * The oldest answer whose account has room for a whole one beside those that wait for clients (which leave in bounded
    * time). Without this privilege, partly received answers could wait for each other forever.
    */
-  const privileged = (): Share | null => {
-    if (totalWaiting >= totalBytes) return null;
-    for (const share of collecting) {
+  private privileged(): Share | null {
+    const { perAccountBytes, totalBytes, maxAnswerBytes } = this.bounds;
+    if (this.waiting >= totalBytes) return null;
+    for (const share of this.collecting) {
       if (share.account.waiting + maxAnswerBytes <= perAccountBytes) return share;
     }
     return null;
-  };
+  }
+}
 
-  const mayRead = (share: Share): boolean => hasRoom(share) || share === privileged();
+const noAccount: Account = { bytes: 0, waiting: 0 };
 
-  const wake = (): void => {
-    // Resuming may deliver bytes synchronously, so each share is checked when its turn comes.
-    for (const share of collecting) {
-      if (!share.isPaused || !mayRead(share)) continue;
-      share.isPaused = false;
-      share.resume();
-    }
-  };
+/** A class, because every waiting stream has one. */
+class Share implements AnswerShare {
+  account: Account = noAccount;
+  /** The upstream is held back. */
+  isPaused = false;
+  resume: () => void = nothing;
+  private readonly room: Room;
+  private readonly accountId: string;
+  private collected = 0;
+  private waiting = 0;
 
-  return {
-    get bytes() {
-      return total;
-    },
-    isFull: (accountId) => (accounts.get(accountId)?.bytes ?? 0) >= perAccountBytes,
-    open(accountId) {
-      const share: Share = {
-        account: { bytes: 0, waiting: 0 },
-        collected: 0,
-        isPaused: false,
-        resume: nothing,
-      };
-      let waiting = 0;
-      const add = (collected: number, handedOver: number): void => {
-        if (share.collected + waiting === 0) {
-          // Accounts without bytes are not stored: most requests are streams, which count none.
-          share.account = accounts.get(accountId) ?? share.account;
-          accounts.set(accountId, share.account);
-        }
-        const { account } = share;
-        share.collected += collected;
-        waiting += handedOver;
-        account.bytes += collected + handedOver;
-        account.waiting += handedOver;
-        total += collected + handedOver;
-        totalWaiting += handedOver;
-        if (account.bytes === 0) accounts.delete(accountId);
-      };
-      const stopCollecting = (): void => {
-        collecting.delete(share);
-        // Discarded tables of a `Set` keep its members alive for long: see `shared/roster.ts`.
-        share.resume = nothing;
-      };
-      const release = (): void => {
-        stopCollecting();
-        share.isPaused = false;
-        if (share.collected + waiting === 0) return;
-        add(-share.collected, -waiting);
-        wake();
-      };
-      return {
-        onRoom(listener) {
-          share.resume = listener;
-        },
-        collect(bytes) {
-          add(bytes, 0);
-          collecting.add(share);
-          share.isPaused = !mayRead(share);
-          return !share.isPaused;
-        },
-        discard: release,
-        handOver(bytes) {
-          stopCollecting();
-          add(-share.collected, bytes);
-          wake();
-        },
-        close: release,
-      };
-    },
-  };
+  constructor(room: Room, accountId: string) {
+    this.room = room;
+    this.accountId = accountId;
+  }
+
+  onRoom(listener: () => void): void {
+    this.resume = listener;
+  }
+
+  collect(bytes: number): boolean {
+    this.add(bytes, 0);
+    this.isPaused = !this.room.collect(this);
+    return !this.isPaused;
+  }
+
+  discard(): void {
+    this.release();
+  }
+
+  handOver(bytes: number): void {
+    this.stopCollecting();
+    this.add(-this.collected, bytes);
+    this.room.wake();
+  }
+
+  close(): void {
+    this.release();
+  }
+
+  private add(collected: number, handedOver: number): void {
+    if (this.collected + this.waiting === 0) this.account = this.room.accountOf(this.accountId);
+    this.collected += collected;
+    this.waiting += handedOver;
+    this.room.add(this.accountId, this.account, collected, handedOver);
+  }
+
+  private stopCollecting(): void {
+    this.room.stopCollecting(this);
+    // Discarded tables of a `Set` keep its members alive for long: see `shared/roster.ts`.
+    this.resume = nothing;
+  }
+
+  private release(): void {
+    this.stopCollecting();
+    this.isPaused = false;
+    if (this.collected + this.waiting === 0) return;
+    this.add(-this.collected, -this.waiting);
+    this.room.wake();
+  }
 }

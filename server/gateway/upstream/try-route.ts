@@ -19,7 +19,7 @@ import { createAnswerTurns } from '../load/answer-turns.ts';
 import type { Pulse } from '../load/pulse.ts';
 import type { Refusals } from '../refusals/refusals.ts';
 import { meterStream } from '../settle.ts';
-import { type AttemptEnd, attempt, type WholeEvents } from './attempt.ts';
+import { type AttemptEnd, type AttemptParts, attempt, type WholeEvents } from './attempt.ts';
 import { upstreamHeaders } from './request-headers.ts';
 
 /** One try of a request at one route: the call to the upstream, with the brake on what it may cost. */
@@ -126,7 +126,7 @@ export function createRouteTries({
       exchange.droppedTools.length === 0 ? {} : { 'x-steyg-dropped-tools': exchange.droppedTools.join(', ') };
     const { socket } = call;
     const overSocket = socket !== undefined && upstream.features.webSocket && upstream.protocol === call.protocol;
-    const end = await attempt({
+    const trying: AttemptParts = {
       ...(overSocket ? { send: (to, receiver) => socket.dispatch(to, receiver) } : {}),
       request: {
         dispatcher: target.dispatcher,
@@ -159,7 +159,11 @@ export function createRouteTries({
       isDrained,
       leaving,
       dispatchedAt,
-      onContent: () => call.bytes.release(),
+      onContent() {
+        // No other route is tried: a stream does not keep what it would take.
+        request.next = noOther;
+        call.bytes.release();
+      },
       usageSoFar: (account) =>
         meterStream('budget_stopped', withinBounds(account, bounds), facts, contextWindow, hidden()).usage,
       brake(stop, resume) {
@@ -168,10 +172,18 @@ export function createRouteTries({
         return brake;
       },
       shutdown,
-    }).finally(() => brake?.close());
+    };
+    let end: AttemptEnd;
+    try {
+      end = await attempt(trying);
+    } finally {
+      (brake as Brake | null)?.close();
+    }
     return { end, hidden: hidden() };
   };
 }
+
+const noOther = (): null => null;
 
 /** An image cannot be made shorter, and its hold covers it from the beginning. */
 const noBrake: Brake = {

@@ -98,34 +98,34 @@ const blockBytes = 65_536;
  * the copy would block the event loop. Small pieces are copied together, because each would keep the memory of the read
  * that it is part of.
  */
-function createWholeBody() {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  let block: Buffer | null = null;
-  let used = 0;
-  const closeBlock = (): void => {
-    if (block !== null) pieces.push(block.subarray(0, used));
-    block = null;
-    used = 0;
-  };
-  return {
-    length: () => length,
-    add(piece: Buffer): void {
-      length += piece.length;
-      if (piece.length * 2 >= piece.buffer.byteLength || piece.length >= blockBytes) {
-        closeBlock();
-        pieces.push(piece);
-        return;
-      }
-      if (block !== null && used + piece.length > block.length) closeBlock();
-      block ??= Buffer.allocUnsafeSlow(blockBytes);
-      used += piece.copy(block, used);
-    },
-    whole(): Buffer[] {
-      closeBlock();
-      return pieces;
-    },
-  };
+class WholeBody {
+  length = 0;
+  private readonly pieces: Buffer[] = [];
+  private block: Buffer | null = null;
+  private used = 0;
+
+  add(piece: Buffer): void {
+    this.length += piece.length;
+    if (piece.length * 2 >= piece.buffer.byteLength || piece.length >= blockBytes) {
+      this.closeBlock();
+      this.pieces.push(piece);
+      return;
+    }
+    if (this.block !== null && this.used + piece.length > this.block.length) this.closeBlock();
+    this.block ??= Buffer.allocUnsafeSlow(blockBytes);
+    this.used += piece.copy(this.block, this.used);
+  }
+
+  whole(): Buffer[] {
+    this.closeBlock();
+    return this.pieces;
+  }
+
+  private closeBlock(): void {
+    if (this.block !== null) this.pieces.push(this.block.subarray(0, this.used));
+    this.block = null;
+    this.used = 0;
+  }
 }
 
 const aborted = new Error('call ended by the gateway');
@@ -143,103 +143,128 @@ function faultOf(error: Error, connected: boolean, headed: boolean): DispatchFau
 
 /** Starts the call; the receiver gets events only after this function has returned. */
 export function dispatch(request: DispatchRequest, receiver: Receiver): UpstreamCall {
-  let controller: Dispatcher.DispatchController | undefined;
-  let connected = false;
-  let headed = false;
-  let over = false;
-  let starting = true;
-  let informational = 0;
-  let wanted: 'pieces' | 'nothing' | number = 0;
-  let body = createWholeBody();
-
-  const call: { -readonly [K in keyof UpstreamCall]: UpstreamCall[K] } = {
-    sent: false,
-    resume() {
-      controller?.resume();
-    },
-    abort() {
-      over = true;
-      body = createWholeBody();
-      controller?.abort(aborted);
-    },
-  };
-
-  const finish = (report: () => void): void => {
-    if (over) return;
-    over = true;
-    report();
-    body = createWholeBody();
-  };
-
-  const handler: Dispatcher.DispatchHandler = {
-    onRequestStart(started) {
-      controller = started;
-      connected = true;
-      if (over) started.abort(aborted);
-    },
-    onRequestSent() {
-      call.sent = true;
-    },
-    onResponseStart(current, status, headers) {
-      // Every name and value a view of the bytes that came with the head, which a stream would keep to its end.
-      current.rawHeaders = null;
-      if (over) return;
-      // Informational answers (1xx) precede the final one.
-      if (status < 200) {
-        informational += 1;
-        if (informational <= maxInformational) return;
-        finish(() => receiver.fault('noise'));
-        current.abort(aborted);
-        return;
-      }
-      headed = true;
-      wanted = receiver.head(status, headers);
-      if (wanted !== 'nothing') return;
-      finish(() => receiver.end([]));
-      current.abort(aborted);
-    },
-    onResponseData(current, bytes) {
-      if (over) return;
-      if (wanted === 'pieces') {
-        if (!receiver.piece(bytes)) current.pause();
-        return;
-      }
-      if (wanted === 'nothing' || body.length() + bytes.length > wanted) {
-        const arrived = body.whole();
-        finish(() => receiver.fault('too_large', arrived));
-        current.abort(aborted);
-        return;
-      }
-      body.add(bytes);
-      if (!receiver.collected(bytes.length)) current.pause();
-    },
-    onResponseEnd() {
-      finish(() => receiver.end(body.whole()));
-    },
-    onResponseError(_controller, error) {
-      const report = (): void => finish(() => receiver.fault(faultOf(error, connected, headed)));
-      // A dispatcher may fail before `dispatch` returns, when the receiver does not have the call yet.
-      if (starting) queueMicrotask(report);
-      else report();
-    },
-  };
-
-  try {
-    request.dispatcher.dispatch(
-      {
-        origin: request.origin,
-        path: request.path,
-        method: 'POST',
-        ...sendable(request),
-        headersTimeout: request.headersTimeoutMs,
-        bodyTimeout: request.idleTimeoutMs,
-      },
-      handler,
-    );
-  } catch (error) {
-    queueMicrotask(() => finish(() => receiver.fault(faultOf(error as Error, false, false))));
-  }
-  starting = false;
-
+  const call = new Call(receiver);
+  call.start(request);
   return call;
+}
+
+/** A class, because a waiting stream would keep a closure for each of its members. */
+class Call implements UpstreamCall, Dispatcher.DispatchHandler {
+  sent = false;
+  private readonly receiver: Receiver;
+  private controller: Dispatcher.DispatchController | null = null;
+  private headed = false;
+  private over = false;
+  private starting = true;
+  private informational = 0;
+  private wanted: ReturnType<Receiver['head']> = 0;
+  /** Null: nothing of a body that is read whole. */
+  private body: WholeBody | null = null;
+
+  constructor(receiver: Receiver) {
+    this.receiver = receiver;
+  }
+
+  start(request: DispatchRequest): void {
+    try {
+      request.dispatcher.dispatch(
+        {
+          origin: request.origin,
+          path: request.path,
+          method: 'POST',
+          ...sendable(request),
+          headersTimeout: request.headersTimeoutMs,
+          bodyTimeout: request.idleTimeoutMs,
+        },
+        this,
+      );
+    } catch (error) {
+      this.failSoon(faultOf(error as Error, false, false));
+    }
+    this.starting = false;
+  }
+
+  resume(): void {
+    this.controller?.resume();
+  }
+
+  abort(): void {
+    this.over = true;
+    this.body = null;
+    this.controller?.abort(aborted);
+  }
+
+  onRequestStart(started: Dispatcher.DispatchController): void {
+    this.controller = started;
+    if (this.over) started.abort(aborted);
+  }
+
+  onRequestSent(): void {
+    this.sent = true;
+  }
+
+  onResponseStart(current: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // Every name and value a view of the bytes that came with the head, which a stream would keep to its end.
+    current.rawHeaders = null;
+    if (this.over) return;
+    // Informational answers (1xx) precede the final one.
+    if (status < 200) {
+      this.informational += 1;
+      if (this.informational <= maxInformational) return;
+      this.fail('noise');
+      current.abort(aborted);
+      return;
+    }
+    this.headed = true;
+    this.wanted = this.receiver.head(status, headers);
+    if (this.wanted !== 'nothing') return;
+    this.finish([]);
+    current.abort(aborted);
+  }
+
+  onResponseData(current: Dispatcher.DispatchController, bytes: Buffer): void {
+    const { wanted, receiver } = this;
+    if (this.over) return;
+    if (wanted === 'pieces') {
+      if (!receiver.piece(bytes)) current.pause();
+      return;
+    }
+    if (wanted === 'nothing' || (this.body?.length ?? 0) + bytes.length > wanted) {
+      this.fail('too_large', this.body?.whole() ?? []);
+      current.abort(aborted);
+      return;
+    }
+    this.body ??= new WholeBody();
+    this.body.add(bytes);
+    if (!receiver.collected(bytes.length)) current.pause();
+  }
+
+  onResponseEnd(): void {
+    this.finish(this.body?.whole() ?? []);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    const fault = faultOf(error, this.controller !== null, this.headed);
+    // A dispatcher may fail before `dispatch` returns, when the receiver does not have the call yet.
+    if (this.starting) this.failSoon(fault);
+    else this.fail(fault);
+  }
+
+  private finish(whole: Buffer[]): void {
+    if (this.over) return;
+    this.over = true;
+    this.receiver.end(whole);
+    this.body = null;
+  }
+
+  private fail(fault: DispatchFault, arrived?: Buffer[]): void {
+    if (this.over) return;
+    this.over = true;
+    this.receiver.fault(fault, arrived);
+    this.body = null;
+  }
+
+  private failSoon(fault: DispatchFault): void {
+    queueMicrotask(() => this.fail(fault));
+  }
 }

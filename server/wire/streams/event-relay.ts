@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 import type { Edit, Span, StreamError, StreamState } from '../protocol.ts';
 import { createOutput, noBytes } from './output.ts';
-import { createRepetition } from './repetition.ts';
-import { createSseReader, type SseEvent } from './sse.ts';
+import { createRepetition, type Repetition } from './repetition.ts';
+import { createSseReader, type SseEvent, type SseReader, type SseSink } from './sse.ts';
 
 /**
  * What the native streams of all protocols share: events go out in order and whole, most of them as the very bytes
@@ -49,8 +49,8 @@ export interface EventRelay {
   readonly complete: boolean;
   /** Events so far, less those that repeat the one before with another word. */
   readonly events: number;
-  write: (chunk: Uint8Array) => Uint8Array;
-  end: () => Uint8Array;
+  write(chunk: Uint8Array): Uint8Array;
+  end(): Uint8Array;
   /** Ends the relay from our side; returns what must precede the ending so that it is an event of its own. */
   close(state: 'terminated' | 'failed'): string;
   /** In the middle of an event of which a part is out: nothing may be inserted now. */
@@ -59,6 +59,8 @@ export interface EventRelay {
 
 /** Signs of life before the answer has begun are kept up to this size, to go out with its first event. */
 const MAX_PRELUDE_BYTES = 65_536;
+
+const noPrelude: Uint8Array[] = [];
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -69,116 +71,131 @@ export interface EventRelayParts {
 }
 
 export function createEventRelay({ reader, maxEventBytes }: EventRelayParts): EventRelay {
-  let prelude: Uint8Array[] = [];
-  let preludeBytes = 0;
-  const output = createOutput();
-  const repetition = createRepetition({ output, count: (bytes) => reader.repeated(bytes) });
+  return new Relay(reader, maxEventBytes);
+}
 
-  const ended = (): boolean => relay.error !== null || relay.state === 'terminated' || relay.state === 'failed';
+class Relay implements EventRelay, SseSink {
+  state: StreamState = 'waiting';
+  error: StreamError | null = null;
+  complete = false;
+  events = 0;
+  private readonly reader: EventReader;
+  private readonly output = createOutput();
+  private readonly repetition: Repetition;
+  private readonly source: SseReader;
+  private prelude: Uint8Array[] = noPrelude;
+  private preludeBytes = 0;
 
-  function open(): void {
-    if (relay.state !== 'waiting') return;
-    relay.state = 'open';
-    for (const bytes of prelude) output.add(bytes);
-    prelude = [];
+  constructor(reader: EventReader, maxEventBytes: number) {
+    this.reader = reader;
+    this.repetition = createRepetition(this.output, reader);
+    this.source = createSseReader({ sink: this, maxEventBytes });
   }
 
-  /** Comments and pings: in order once the answer runs, kept back before. */
-  function idle(event: SseEvent): void {
-    if (relay.state !== 'waiting') return output.range(event.bytes, event.start, event.end);
-    const bytes = Buffer.from(event.bytes.subarray(event.start, event.end));
-    preludeBytes += bytes.length;
-    if (preludeBytes <= MAX_PRELUDE_BYTES) prelude.push(bytes);
+  write(chunk: Uint8Array): Uint8Array {
+    this.output.expect(chunk.length);
+    this.source.write(chunk);
+    return this.output.take();
   }
 
-  function take(event: SseEvent): void {
-    if (ended()) return;
-    relay.events += 1;
+  /**
+   * An event that lacks only its empty line is completed. One that breaks off is dropped, as every reader of event
+   * streams would: the client learns of the cut from the ending, not from half a JSON text.
+   */
+  end(): Uint8Array {
+    const rest = this.source.end();
+    if (rest === null || !isWhole(rest)) return noBytes;
+    const { start, end } = rest;
+    const missing = missingEnd(rest);
+    const bytes = Buffer.concat([rest.bytes.subarray(start, end), Buffer.from(missing)]);
+    this.event({ ...rest, bytes, start: 0, end: bytes.length });
+    return this.output.take();
+  }
+
+  close(next: 'terminated' | 'failed'): string {
+    this.state = next;
+    this.prelude = noPrelude;
+    this.output.take();
+    return this.source.inOversized ? '\n\n' : '';
+  }
+
+  inEvent(): boolean {
+    return this.source.inOversized;
+  }
+
+  event(event: SseEvent): void {
+    if (this.isEnded()) return;
+    this.events += 1;
     const { data } = event;
-    if (data === null) return idle(event);
-    const verdict = reader.read(Object.assign(event, { data }));
+    if (data === null) return this.idle(event);
+    const verdict = this.reader.read(Object.assign(event, { data }));
     switch (verdict.kind) {
       case 'idle':
-        return idle(event);
+        return this.idle(event);
       case 'error':
-        relay.error = verdict.error;
-        if (relay.state === 'waiting') return;
-        if (verdict.with === null) output.range(event.bytes, event.start, event.end);
-        else output.add(verdict.with);
-        relay.state = 'failed';
+        this.error = verdict.error;
+        if (this.state === 'waiting') return;
+        if (verdict.with === null) this.output.range(event.bytes, event.start, event.end);
+        else this.output.add(verdict.with);
+        this.state = 'failed';
         return;
       case 'pass':
-        open();
-        output.range(event.bytes, event.start, event.end);
+        this.open();
+        this.output.range(event.bytes, event.start, event.end);
         break;
       case 'replace':
-        open();
-        output.add(verdict.with);
+        this.open();
+        this.output.add(verdict.with);
         break;
       case 'hide':
         break;
     }
     if (verdict.state !== undefined) {
-      relay.state = verdict.state;
-      relay.complete = true;
-    } else if (verdict.kind !== 'hide') learn(event, verdict);
+      this.state = verdict.state;
+      this.complete = true;
+    } else if (verdict.kind !== 'hide') this.learn(event, verdict);
   }
 
-  function learn({ bytes, start, end, dataStart }: SseEvent, verdict: Extract<Verdict, { words?: Words }>): void {
+  repeated(bytes: Buffer, start: number): number {
+    return this.state === 'open' ? this.repetition.take(bytes, start) : -1;
+  }
+
+  oversized(bytes: Buffer, start: number, end: number): void {
+    if (this.isEnded()) return;
+    this.open();
+    this.reader.unread(end - start);
+    this.output.range(bytes, start, end);
+  }
+
+  private isEnded(): boolean {
+    return this.error !== null || this.state === 'terminated' || this.state === 'failed';
+  }
+
+  private open(): void {
+    if (this.state !== 'waiting') return;
+    this.state = 'open';
+    for (const bytes of this.prelude) this.output.add(bytes);
+    this.prelude = noPrelude;
+  }
+
+  /** Comments and pings: in order once the answer runs, kept back before. */
+  private idle(event: SseEvent): void {
+    if (this.state !== 'waiting') return this.output.range(event.bytes, event.start, event.end);
+    const bytes = Buffer.from(event.bytes.subarray(event.start, event.end));
+    this.preludeBytes += bytes.length;
+    if (this.preludeBytes > MAX_PRELUDE_BYTES) return;
+    if (this.prelude === noPrelude) this.prelude = [];
+    this.prelude.push(bytes);
+  }
+
+  private learn({ bytes, start, end, dataStart }: SseEvent, verdict: Extract<Verdict, { words?: Words }>): void {
     const { words } = verdict;
     const edits = verdict.kind === 'pass' ? [] : verdict.edits;
     if (words == null || edits === undefined || dataStart === null || bytes[end - 1] !== LF) return;
     const shift = dataStart - start;
     const within = words.map((word) => ({ start: word.start + 1 + shift, end: word.end - 1 + shift }));
-    repetition.learn(bytes.subarray(start, end), within, edits);
+    this.repetition.learn(bytes.subarray(start, end), within, edits);
   }
-
-  const events = createSseReader({
-    maxEventBytes,
-    sink: {
-      event: take,
-      repeated: (bytes, start) => (relay.state === 'open' ? repetition.take(bytes, start) : -1),
-      oversized(bytes, start, end) {
-        if (ended()) return;
-        open();
-        reader.unread(end - start);
-        output.range(bytes, start, end);
-      },
-    },
-  });
-
-  const relay: { -readonly [K in keyof EventRelay]: EventRelay[K] } = {
-    state: 'waiting',
-    error: null,
-    complete: false,
-    events: 0,
-    inEvent: () => events.inOversized,
-    write(chunk) {
-      output.expect(chunk.length);
-      events.write(chunk);
-      return output.take();
-    },
-    /**
-     * An event that lacks only its empty line is completed. One that breaks off is dropped, as every reader of event
-     * streams would: the client learns of the cut from the ending, not from half a JSON text.
-     */
-    end() {
-      const rest = events.end();
-      if (rest === null || !isWhole(rest)) return noBytes;
-      const { start, end } = rest;
-      const missing = missingEnd(rest);
-      const bytes = Buffer.concat([rest.bytes.subarray(start, end), Buffer.from(missing)]);
-      take({ ...rest, bytes, start: 0, end: bytes.length });
-      return output.take();
-    },
-    close(next) {
-      relay.state = next;
-      prelude = [];
-      output.take();
-      return events.inOversized ? '\n\n' : '';
-    },
-  };
-  return relay;
 }
 
 /** Whether an event that lacks its empty line carries complete data. */

@@ -6,7 +6,7 @@ import { disguised, type ErrorFacts, overflowFacts, scrubIdentifiers } from '../
 import { count, type Generated } from '../generated.ts';
 import type { Edit, RequestFacts, StreamEnd, StreamError, WireContext, WireStream } from '../protocol.ts';
 import { countedAs, piecesIn, reportedAs, type UsageReading } from '../usage.ts';
-import { createEventRelay, type DataEvent, type EventRelay, type Verdict } from './event-relay.ts';
+import { createEventRelay, type DataEvent, type EventReader, type EventRelay, type Verdict } from './event-relay.ts';
 import { noBytes } from './output.ts';
 
 /**
@@ -59,13 +59,50 @@ export interface NativeStreamParts {
   context: WireContext;
 }
 
-export function createNativeStream({ protocol, stream, facts, context }: NativeStreamParts): WireStream {
-  const { maxEventBytes, keepAlive, createDialect } = stream;
-  const progress: Progress = { bytes: 0, pieces: 0, model: null, reading: null };
-  const dialect = createDialect(progress, context, facts);
+export function createNativeStream(parts: NativeStreamParts): WireStream {
+  return new NativeStream(parts);
+}
+
+type Reported = Omit<ReportedUsage, 'outputBytes' | 'outputPieces' | 'model'>;
+const nothingReported: Reported = { usage: null, clamped: false, partial: false };
+
+/** A class, because an object literal with accessors or closures takes ten times the memory while it streams. */
+class NativeStream implements WireStream, EventReader {
+  noise = 0;
+  private readonly parts: NativeStreamParts;
+  private readonly progress: Progress = { bytes: 0, pieces: 0, model: null, reading: null };
+  private readonly dialect: Dialect;
+  private readonly relay: EventRelay;
+  /** What the last reading and the pieces came to; both change a few times in an answer. */
+  private reported: Reported = nothingReported;
+  private readingSeen: UsageReading | null = null;
+  private madeSeen = 0;
+  private servedSeen: Progress['served'];
+
+  constructor(parts: NativeStreamParts) {
+    const { stream, context, facts } = parts;
+    this.parts = parts;
+    this.dialect = stream.createDialect(this.progress, context, facts);
+    this.relay = createEventRelay({ reader: this, maxEventBytes: stream.maxEventBytes });
+  }
+
+  read(event: DataEvent): Verdict {
+    const verdict = this.dialect.read(event);
+    return verdict.kind === 'error' ? this.worded(event, verdict) : verdict;
+  }
+
+  repeated(bytes: number): void {
+    count(this.progress, bytes);
+  }
+
+  unread(bytes: number): void {
+    this.progress.bytes += bytes;
+  }
 
   /** An error event with what the client may see of it: nothing about the operator's account. */
-  function worded(event: DataEvent, { error, edits, unsaid }: ErrorVerdict): Verdict {
+  private worded(event: DataEvent, { error, edits, unsaid }: ErrorVerdict): Verdict {
+    const { dialect } = this;
+    const { protocol, context } = this.parts;
     const instead = disguised(protocol, error.status, context);
     if (instead !== null) return { kind: 'error', error, with: Buffer.from(dialect.failure(instead)) };
     const overflow = overflowFacts(protocol, error);
@@ -84,66 +121,20 @@ export function createNativeStream({ protocol, stream, facts, context }: NativeS
     return { kind: 'error', error, with: scrubbed(bytes, context.requestId) ?? (shown.kind === 'pass' ? null : bytes) };
   }
 
-  const relay = createEventRelay({
-    maxEventBytes,
-    reader: {
-      read(event) {
-        const verdict = dialect.read(event);
-        return verdict.kind === 'error' ? worded(event, verdict) : verdict;
-      },
-      repeated(bytes) {
-        count(progress, bytes);
-      },
-      unread(bytes) {
-        progress.bytes += bytes;
-      },
-    },
-  });
-  return new NativeStream({ relay, dialect, progress, keepAlive, facts, context });
-}
-
-interface NativeStreamState {
-  relay: EventRelay;
-  dialect: Dialect;
-  progress: Progress;
-  keepAlive: Uint8Array;
-  facts: RequestFacts;
-  context: WireContext;
-}
-
-type Reported = Omit<ReportedUsage, 'outputBytes' | 'outputPieces' | 'model'>;
-const nothingReported: Reported = { usage: null, clamped: false, partial: false };
-
-/** A class, because an object literal with accessors takes ten times the memory while it streams. */
-class NativeStream implements WireStream {
-  noise = 0;
-  private readonly parts: NativeStreamState;
-  /** What the last reading and the pieces came to; both change a few times in an answer. */
-  private reported: Reported;
-  private readingSeen: UsageReading | null = null;
-  private madeSeen = 0;
-  private servedSeen: Progress['served'];
-
-  constructor(parts: NativeStreamState) {
-    this.parts = parts;
-    this.reported = nothingReported;
-  }
-
   get state(): WireStream['state'] {
-    return this.parts.relay.state;
+    return this.relay.state;
   }
 
   get error(): WireStream['error'] {
-    return this.parts.relay.error;
+    return this.relay.error;
   }
 
   get keepAlive(): Uint8Array {
-    const { relay, keepAlive } = this.parts;
-    return relay.inEvent() ? noBytes : keepAlive;
+    return this.relay.inEvent() ? noBytes : this.parts.stream.keepAlive;
   }
 
   write(bytes: Uint8Array): Uint8Array {
-    const { relay, progress } = this.parts;
+    const { relay, progress } = this;
     const { pieces } = progress;
     const { events } = relay;
     const out = relay.write(bytes);
@@ -153,15 +144,15 @@ class NativeStream implements WireStream {
   }
 
   end(): Uint8Array {
-    return this.parts.relay.end();
+    return this.relay.end();
   }
 
   account(): ReportedUsage {
-    const { relay, progress } = this.parts;
+    const { relay, progress } = this;
     const { reading, bytes, pieces, model, searches, images } = progress;
     const made = (searches ?? 0) + (images ?? 0) + (progress.toolImages === undefined ? 0 : 1);
     if (reading !== this.readingSeen || made !== this.madeSeen || progress.served !== this.servedSeen) {
-      this.reported = this.read();
+      this.reported = this.report();
       this.readingSeen = reading;
       this.madeSeen = made;
       this.servedSeen = progress.served;
@@ -174,13 +165,14 @@ class NativeStream implements WireStream {
     return { ...reported, partial, outputBytes: bytes, outputPieces: pieces, model };
   }
 
-  private read(): Reported {
-    const { facts, progress } = this.parts;
-    return { ...reportedAs(this.counted(), facts.cacheWrite), ...piecesIn(progress.reading, progress) };
+  private report(): Reported {
+    const { progress } = this;
+    return { ...reportedAs(this.counted(), this.parts.facts.cacheWrite), ...piecesIn(progress.reading, progress) };
   }
 
   stop(end: StreamEnd): Uint8Array {
-    const { relay, dialect, facts, context } = this.parts;
+    const { relay, dialect } = this;
+    const { facts, context } = this.parts;
     const { state } = relay;
     if (state === 'terminated' || state === 'failed') return noBytes;
     const finished = state === 'finished';
@@ -195,8 +187,7 @@ class NativeStream implements WireStream {
   }
 
   private counted(): UsageReading | null {
-    const { progress, context } = this.parts;
-    return countedAs(progress.reading, context.features.cachedTokens);
+    return countedAs(this.progress.reading, this.parts.context.features.cachedTokens);
   }
 }
 

@@ -21,59 +21,68 @@ export interface StreamOutput {
  * something else comes in between, everything is copied behind one another, each byte once.
  */
 export function createOutput(): StreamOutput {
-  let source: Buffer | null = null;
-  let from = 0;
-  let to = 0;
-  let gathered: Buffer | null = null;
-  let length = 0;
-  let expected = 0;
+  return new Output();
+}
 
-  function copy(bytes: Uint8Array, start: number, end: number): void {
+/** A class, as all that a waiting stream keeps: a closure for each member takes several times the memory. */
+class Output implements StreamOutput {
+  private source: Buffer | null = null;
+  private from = 0;
+  private to = 0;
+  private gathered: Buffer | null = null;
+  private length = 0;
+  private expected = 0;
+
+  private copy(bytes: Uint8Array, start: number, end: number): void {
     const more = end - start;
+    const { length } = this;
+    let { gathered } = this;
     if (gathered === null || length + more > gathered.length) {
-      const larger = Buffer.allocUnsafe(Math.max(expected, (length + more) * 2));
+      const larger = Buffer.allocUnsafe(Math.max(this.expected, (length + more) * 2));
       if (gathered !== null) gathered.copy(larger, 0, 0, length);
       gathered = larger;
+      this.gathered = larger;
     }
     if (more <= SHORT_BYTES)
       for (let at = start; at < end; at += 1) gathered[length + at - start] = bytes[at] as number;
     else gathered.set(bytes.subarray(start, end), length);
-    length += more;
+    this.length = length + more;
   }
 
-  function range(bytes: Buffer, start: number, end: number): void {
-    if (gathered !== null) return copy(bytes, start, end);
-    if (source === null) {
-      source = bytes;
-      from = start;
-      to = end;
-    } else if (source === bytes && to === start) to = end;
+  range(bytes: Buffer, start: number, end: number): void {
+    const { source } = this;
+    if (this.gathered !== null) this.copy(bytes, start, end);
+    else if (source === null) {
+      this.source = bytes;
+      this.from = start;
+      this.to = end;
+    } else if (source === bytes && this.to === start) this.to = end;
     else {
-      copy(source, from, to);
-      source = null;
-      copy(bytes, start, end);
+      this.copy(source, this.from, this.to);
+      this.source = null;
+      this.copy(bytes, start, end);
     }
   }
 
-  function whole(): Buffer | undefined {
+  expect(bytes: number): void {
+    this.expected = bytes;
+  }
+
+  add(bytes: Uint8Array): void {
+    this.range(asBuffer(bytes), 0, bytes.length);
+  }
+
+  take(): Uint8Array {
+    const all = this.gathered?.subarray(0, this.length) ?? this.whole() ?? noBytes;
+    this.source = null;
+    this.gathered = null;
+    this.length = 0;
+    return all;
+  }
+
+  private whole(): Buffer | undefined {
+    const { source, from, to } = this;
     if (source === null) return undefined;
     return from === 0 && to === source.length ? source : source.subarray(from, to);
   }
-
-  return {
-    range,
-    expect(bytes: number): void {
-      expected = bytes;
-    },
-    add(bytes: Uint8Array): void {
-      range(asBuffer(bytes), 0, bytes.length);
-    },
-    take(): Uint8Array {
-      const all = gathered?.subarray(0, length) ?? whole() ?? noBytes;
-      source = null;
-      gathered = null;
-      length = 0;
-      return all;
-    },
-  };
 }

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { splice } from '../body.ts';
 import { asBuffer, endOfEscape } from '../json.ts';
 import type { Edit, Span } from '../protocol.ts';
+import type { StreamOutput } from './output.ts';
 
 /**
  * Most events of a stream are one text with another word in it. Once such an event has been read, the next ones are
@@ -18,12 +19,6 @@ export interface Repetition {
   take(bytes: Buffer, start: number): number;
 }
 
-export interface RepetitionParts {
-  output: { range(bytes: Buffer, start: number, end: number): void };
-  /** Called with the bytes of the first word of each event. */
-  count(bytes: number): void;
-}
-
 interface Segment {
   /** What stands before a word, or after the last one. */
   text: Buffer;
@@ -37,62 +32,82 @@ const patience = 16;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-export function createRepetition({ output, count }: RepetitionParts): Repetition {
-  let segments: Segment[] = [];
-  let edited = false;
-  let inVain = 0;
-  /** Where the words of the event at hand start and end, in turn. */
-  const found: number[] = [];
+/** `count` is told the bytes of the first word of each event. */
+export function createRepetition(
+  output: Pick<StreamOutput, 'range'>,
+  count: { repeated(bytes: number): void },
+): Repetition {
+  return new LearnedEvent(output, count);
+}
 
-  function find(bytes: Buffer, start: number): number {
-    let at = start;
-    for (let index = 0; index < segments.length; index += 1) {
-      if (index > 0) {
-        const end = endOfString(bytes, at);
-        if (end < 0) return -1;
-        found[index * 2] = at;
-        found[index * 2 + 1] = end;
-        at = end;
-      }
-      const { text } = segments[index] as Segment;
-      if (!standsAt(bytes, at, text)) return -1;
-      at += text.length;
-    }
-    return at;
+const none: readonly Segment[] = [];
+/** Where the words of the event at hand start and end, in turn; of no meaning between two calls. */
+const found: number[] = [];
+
+class LearnedEvent implements Repetition {
+  private readonly output: Pick<StreamOutput, 'range'>;
+  private readonly count: { repeated(bytes: number): void };
+  private segments: readonly Segment[] = none;
+  private edited = false;
+  private inVain = 0;
+
+  constructor(output: Pick<StreamOutput, 'range'>, count: { repeated(bytes: number): void }) {
+    this.output = output;
+    this.count = count;
   }
 
-  return {
-    learn(event, words, edits) {
-      if (inVain === patience) return;
-      inVain += 1;
-      edited = edits.length > 0;
-      segments = [];
-      let from = 0;
-      for (const { start, end } of [...words, { start: event.length, end: event.length }]) {
-        const within = edits.filter((edit) => edit.start >= from && edit.end <= start);
-        const text = Buffer.from(event.subarray(from, start));
-        const shifted = within.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from }));
-        segments.push({ text, shown: asBuffer(splice(text, shifted)) });
-        from = end;
+  learn(event: Uint8Array, words: readonly Span[], edits: readonly Edit[]): void {
+    if (this.inVain === patience) return;
+    this.inVain += 1;
+    this.edited = edits.length > 0;
+    const segments: Segment[] = [];
+    let from = 0;
+    for (const { start, end } of [...words, { start: event.length, end: event.length }]) {
+      const within = edits.filter((edit) => edit.start >= from && edit.end <= start);
+      const text = Buffer.from(event.subarray(from, start));
+      const shifted = within.map((edit) => ({ ...edit, start: edit.start - from, end: edit.end - from }));
+      segments.push({ text, shown: asBuffer(splice(text, shifted)) });
+      from = end;
+    }
+    this.segments = segments;
+  }
+
+  take(bytes: Buffer, start: number): number {
+    const { segments } = this;
+    if (segments.length === 0) return -1;
+    const end = findWords(segments, bytes, start);
+    if (end < 0) return -1;
+    const { output } = this;
+    this.inVain = 0;
+    this.count.repeated((found[3] as number) - (found[2] as number));
+    if (!this.edited) output.range(bytes, start, end);
+    else {
+      for (let index = 0; index < segments.length; index += 1) {
+        if (index > 0) output.range(bytes, found[index * 2] as number, found[index * 2 + 1] as number);
+        const { shown } = segments[index] as Segment;
+        output.range(shown, 0, shown.length);
       }
-    },
-    take(bytes, start) {
-      if (segments.length === 0) return -1;
-      const end = find(bytes, start);
+    }
+    return end;
+  }
+}
+
+/** Where the event at `start` ends if it has these segments; -1: it has not. */
+function findWords(segments: readonly Segment[], bytes: Buffer, start: number): number {
+  let at = start;
+  for (let index = 0; index < segments.length; index += 1) {
+    if (index > 0) {
+      const end = endOfString(bytes, at);
       if (end < 0) return -1;
-      inVain = 0;
-      count((found[3] as number) - (found[2] as number));
-      if (!edited) output.range(bytes, start, end);
-      else {
-        for (let index = 0; index < segments.length; index += 1) {
-          if (index > 0) output.range(bytes, found[index * 2] as number, found[index * 2 + 1] as number);
-          const { shown } = segments[index] as Segment;
-          output.range(shown, 0, shown.length);
-        }
-      }
-      return end;
-    },
-  };
+      found[index * 2] = at;
+      found[index * 2 + 1] = end;
+      at = end;
+    }
+    const { text } = segments[index] as Segment;
+    if (!standsAt(bytes, at, text)) return -1;
+    at += text.length;
+  }
+  return at;
 }
 
 /** Whether the bytes at `at` are those of `text`. */

@@ -54,53 +54,138 @@ const maxLines = 4_096;
 
 /** Events larger than `maxEventBytes` are not read, which bounds memory and time per stream. */
 export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEventBytes: number }): SseReader {
-  /** The unfinished event's earlier bytes; a buffer of our own that is grown by doubling and given away when read. */
-  let held: Buffer | null = null;
-  let heldBytes = 0;
-  let atStart = true;
-  // Where the line machine stands. A CR ends a line, but whether an LF belongs to it shows only with the next byte.
-  let lineIsEmpty = true;
-  let afterCr = false;
+  return new Reader(sink, maxEventBytes);
+}
 
-  function hold(chunk: Buffer, from: number): void {
+class Reader implements SseReader {
+  inOversized = false;
+  private readonly sink: SseSink;
+  private readonly maxEventBytes: number;
+  /** The unfinished event's earlier bytes; a buffer of our own that is grown by doubling and given away when read. */
+  private held: Buffer | null = null;
+  private heldBytes = 0;
+  private atStart = true;
+  // Where the line machine stands. A CR ends a line, but whether an LF belongs to it shows only with the next byte.
+  private lineIsEmpty = true;
+  private afterCr = false;
+
+  constructor(sink: SseSink, maxEventBytes: number) {
+    this.sink = sink;
+    this.maxEventBytes = maxEventBytes;
+  }
+
+  write(bytes: Uint8Array): void {
+    const chunk = asBuffer(bytes);
+    const { length } = chunk;
+    let { lineIsEmpty, afterCr } = this;
+    let start = afterCr || !lineIsEmpty ? 0 : this.skipRepeated(chunk, 0);
+    for (let at = start; at < length; at += 1) {
+      if (!afterCr) {
+        // Most bytes are neither. A loop of its own: it writes nothing, and takes a third of the time.
+        const within = at;
+        while (at < length && (chunk[at] as number) > CR) at += 1;
+        if (at > within) lineIsEmpty = false;
+        if (at === length) break;
+      }
+      const byte = chunk[at] as number;
+      if (byte === LF) {
+        afterCr = false;
+        if (lineIsEmpty) {
+          this.finish(chunk, start, at + 1);
+          start = this.skipRepeated(chunk, at + 1);
+          at = start - 1;
+        }
+        lineIsEmpty = true;
+        continue;
+      }
+      if (afterCr) {
+        // The CR before stood alone; it ended its line, and the event if that line was empty.
+        afterCr = false;
+        if (lineIsEmpty) {
+          this.finish(chunk, start, at);
+          start = at;
+        }
+        lineIsEmpty = true;
+      }
+      if (byte === CR) afterCr = true;
+      else lineIsEmpty = false;
+    }
+    this.lineIsEmpty = lineIsEmpty;
+    this.afterCr = afterCr;
+    this.keep(chunk, start);
+  }
+
+  end(): SseEvent | null {
+    const { held, heldBytes } = this;
+    if (held === null || heldBytes === 0) return null;
+    const rest = parse(held, 0, heldBytes, this.takeStart());
+    this.held = null;
+    this.heldBytes = 0;
+    return rest;
+  }
+
+  /** Holds the beginning of an event, or lets it pass when it is larger than any that is read. */
+  private keep(chunk: Buffer, start: number): void {
+    const { sink, held } = this;
+    if (this.inOversized) {
+      if (start < chunk.length) sink.oversized(chunk, start, chunk.length, false);
+      return;
+    }
+    if (this.heldBytes + chunk.length - start <= this.maxEventBytes) {
+      this.hold(chunk, start);
+      return;
+    }
+    this.inOversized = true;
+    this.atStart = false;
+    if (held !== null) sink.oversized(held, 0, this.heldBytes, false);
+    sink.oversized(chunk, start, chunk.length, false);
+    this.held = null;
+    this.heldBytes = 0;
+  }
+
+  private hold(chunk: Buffer, from: number): void {
     const more = chunk.length - from;
     if (more === 0) return;
+    const { heldBytes } = this;
+    let { held } = this;
     if (held === null || heldBytes + more > held.length) {
       const grown = Buffer.allocUnsafeSlow(Math.max(512, (heldBytes + more) * 2));
       if (held !== null) held.copy(grown, 0, 0, heldBytes);
       held = grown;
+      this.held = grown;
     }
     chunk.copy(held, heldBytes, from);
-    heldBytes += more;
+    this.heldBytes += more;
   }
 
   /** Ends the event that started at `start` (or in what is held) right before `end`. */
-  function finish(chunk: Buffer, start: number, end: number): void {
-    const bytesInAll = heldBytes + end - start;
-    if (reader.inOversized || bytesInAll > maxEventBytes) {
-      takeStart();
-      if (heldBytes > 0 && held !== null) sink.oversized(held, 0, heldBytes, false);
+  private finish(chunk: Buffer, start: number, end: number): void {
+    const { sink, heldBytes } = this;
+    if (this.inOversized || heldBytes + end - start > this.maxEventBytes) {
+      this.atStart = false;
+      if (heldBytes > 0 && this.held !== null) sink.oversized(this.held, 0, heldBytes, false);
       sink.oversized(chunk, start, end, true);
-      reader.inOversized = false;
+      this.inOversized = false;
     } else if (heldBytes > 0) {
-      hold(chunk.subarray(0, end), start);
-      if (held !== null) handOver(sink, held, 0, heldBytes, takeStart());
+      this.hold(chunk.subarray(0, end), start);
+      if (this.held !== null) handOver(sink, this.held, 0, this.heldBytes, this.takeStart());
     } else {
-      handOver(sink, chunk, start, end, takeStart());
+      handOver(sink, chunk, start, end, this.takeStart());
     }
-    held = null;
-    heldBytes = 0;
+    this.held = null;
+    this.heldBytes = 0;
   }
 
-  function takeStart(): boolean {
-    const first = atStart;
-    atStart = false;
+  private takeStart(): boolean {
+    const first = this.atStart;
+    this.atStart = false;
     return first;
   }
 
-  /** Hands over the events from `start` on that the sink knows; returns where they end. */
-  function skipRepeated(chunk: Buffer, start: number): number {
-    if (sink.repeated === undefined || heldBytes > 0 || reader.inOversized || afterCr || !lineIsEmpty) return start;
+  /** Hands over the events from `start` on that the sink knows; returns where they end. An event begins at `start`. */
+  private skipRepeated(chunk: Buffer, start: number): number {
+    const { sink } = this;
+    if (sink.repeated === undefined || this.heldBytes > 0 || this.inOversized) return start;
     let end = start;
     for (;;) {
       const next = sink.repeated(chunk, end);
@@ -108,70 +193,6 @@ export function createSseReader({ sink, maxEventBytes }: { sink: SseSink; maxEve
       end = next;
     }
   }
-
-  const reader: { -readonly [K in keyof SseReader]: SseReader[K] } = {
-    inOversized: false,
-
-    write(bytes): void {
-      const chunk = asBuffer(bytes);
-      const { length } = chunk;
-      let start = skipRepeated(chunk, 0);
-      for (let at = start; at < length; at += 1) {
-        if (!afterCr) {
-          // Most bytes are neither. A loop of its own: it writes nothing, and takes a third of the time.
-          const within = at;
-          while (at < length && (chunk[at] as number) > CR) at += 1;
-          if (at > within) lineIsEmpty = false;
-          if (at === length) break;
-        }
-        const byte = chunk[at] as number;
-        if (byte === LF) {
-          afterCr = false;
-          if (lineIsEmpty) {
-            finish(chunk, start, at + 1);
-            start = skipRepeated(chunk, at + 1);
-            at = start - 1;
-          }
-          lineIsEmpty = true;
-          continue;
-        }
-        if (afterCr) {
-          // The CR before stood alone; it ended its line, and the event if that line was empty.
-          afterCr = false;
-          if (lineIsEmpty) {
-            finish(chunk, start, at);
-            start = at;
-          }
-          lineIsEmpty = true;
-        }
-        if (byte === CR) afterCr = true;
-        else lineIsEmpty = false;
-      }
-      if (reader.inOversized) {
-        if (start < chunk.length) sink.oversized(chunk, start, chunk.length, false);
-        return;
-      }
-      if (heldBytes + chunk.length - start > maxEventBytes) {
-        reader.inOversized = true;
-        atStart = false;
-        if (held !== null) sink.oversized(held, 0, heldBytes, false);
-        sink.oversized(chunk, start, chunk.length, false);
-        held = null;
-        heldBytes = 0;
-        return;
-      }
-      hold(chunk, start);
-    },
-
-    end(): SseEvent | null {
-      if (held === null || heldBytes === 0) return null;
-      const rest = parse(held, 0, heldBytes, takeStart());
-      held = null;
-      heldBytes = 0;
-      return rest;
-    },
-  };
-  return reader;
 }
 
 function handOver(sink: SseSink, bytes: Buffer, start: number, end: number, first: boolean): void {
