@@ -20,6 +20,7 @@ export interface Paced {
   /** Between two pieces of a stream. */
   gapP50: number;
   gapP99: number;
+  gapMax: number;
   /** Streams that broke, or had another status. */
   errors: number;
 }
@@ -27,15 +28,23 @@ export interface Paced {
 const bodyEnd = Buffer.from('0\r\n\r\n');
 const headEnd = Buffer.from('\r\n\r\n');
 
+export interface PacedLoad extends Omit<Load, 'connections' | 'keys'> {
+  streams: number;
+  /** The streams begin one after the other within so long; left out: all in one moment. Before that nothing is measured. */
+  withinMs?: number;
+}
+
 /** Runs `streams` streams at once for so many seconds, each followed by the next on its connection. */
-export async function drivePaced(load: Omit<Load, 'connections' | 'keys'> & { streams: number }): Promise<Paced> {
+export async function drivePaced(load: PacedLoad): Promise<Paced> {
   const request = requestBytes(load.url, load.path, load.headers, Buffer.from(load.body));
   const { hostname, port } = new URL(load.url);
   const firstBytes: number[] = [];
   const gaps: number[] = [];
   const sockets = new Set<Socket>();
   const tally = { requests: 0, errors: 0 };
+  const { withinMs = 0 } = load;
   let on = true;
+  let isMeasured = withinMs === 0;
 
   const open = (): void => {
     let sentAt = 0;
@@ -50,14 +59,15 @@ export async function drivePaced(load: Omit<Load, 'connections' | 'keys'> & { st
     const read = (length: number, buffer: Uint8Array): boolean => {
       const bytes = Buffer.from(buffer.buffer, buffer.byteOffset, length);
       const now = performance.now();
-      if (lastAt > 0) gaps.push(now - lastAt);
-      else {
+      if (lastAt > 0) {
+        if (isMeasured) gaps.push(now - lastAt);
+      } else {
         if (!isHeaded && bytes.toString('latin1', 9, 12) !== '200') tally.errors += 1;
         // The head may come by itself.
         const isHead = !isHeaded && bytes.indexOf(headEnd) + headEnd.length === length;
         isHeaded = true;
         if (isHead) return true;
-        firstBytes.push(now - sentAt);
+        if (isMeasured) firstBytes.push(now - sentAt);
       }
       lastAt = now;
       if (!bytes.subarray(-bodyEnd.length).equals(bodyEnd)) return true;
@@ -79,7 +89,11 @@ export async function drivePaced(load: Omit<Load, 'connections' | 'keys'> & { st
       if (on) tally.errors += 1;
     });
   };
-  for (let index = 0; index < load.streams; index += 1) open();
+  for (let index = 0; index < load.streams; index += 1) {
+    open();
+    if (withinMs > 0) await new Promise((resolve) => setTimeout(resolve, withinMs / load.streams));
+  }
+  isMeasured = true;
   await new Promise((resolve) => setTimeout(resolve, load.seconds * 1_000));
   on = false;
   const { requests, errors } = tally;
@@ -93,11 +107,12 @@ export async function drivePaced(load: Omit<Load, 'connections' | 'keys'> & { st
     firstByteP99: atShare(0.99),
     gapP50: gapAt(0.5),
     gapP99: gapAt(0.99),
+    gapMax: gapAt(1),
     errors,
   };
 }
 
 function shares(values: number[]): (share: number) => number {
   const sorted = Float64Array.from(values).sort();
-  return (share) => sorted[Math.floor(sorted.length * share)] ?? 0;
+  return (share) => sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] ?? 0;
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
+import { measureAllocations } from './allocations.ts';
 import { addCustomers, addHistory, type Customers } from './database.ts';
 import { measureGraphql } from './graphql.ts';
 import { measureIdle } from './idle.ts';
@@ -106,6 +107,7 @@ const cases = [
   'stream of 500, 64 connections',
   'paced streams',
   'idle streams',
+  'allocations',
   'memory after a million',
   'ledger rows, 64 connections',
   'graphql',
@@ -249,11 +251,12 @@ function describeMachine(): string {
 async function main(): Promise<void> {
   const machine = describeMachine();
   process.stderr.write(`${machine}\n`);
-  const whole = cases.filter((name) => !name.includes('stream'));
+  const whole = cases.filter((name) => !name.includes('stream') && name !== 'allocations');
   if (anyWanted(...whole)) await measureWhole();
   for (const pieces of [50, 500]) await measureStreams(pieces);
   const notes = wanted('paced streams') ? await measurePaced(chatBody(true), seconds) : [];
   if (wanted('idle streams')) notes.push(...(await measureIdle(holdStreams)));
+  if (wanted('allocations')) notes.push(...(await measureAllocations(chatBody(false), seconds)));
   report(machine, rows, notes, options.json);
 }
 

@@ -48,7 +48,7 @@ async function whereabouts(child: ChildProcess): Promise<string> {
   return (JSON.parse(line.toString('utf8').split('\n', 1)[0] ?? '') as { url: string }).url;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -103,8 +103,11 @@ export async function startNodeUpstream(args: string[]): Promise<{ url: string }
   return { url: await whereabouts(spawned(['test/bench/fast-upstream.ts', ...args])) };
 }
 
-export async function startProxy(upstreamUrl: string): Promise<Subject & { child: ChildProcess }> {
-  const child = spawned(['test/bench/bare-proxy.ts', '--upstream', upstreamUrl]);
+export async function startProxy(
+  upstreamUrl: string,
+  env: Record<string, string> = {},
+): Promise<Subject & { child: ChildProcess }> {
+  const child = spawned(['test/bench/bare-proxy.ts', '--upstream', upstreamUrl], env);
   return {
     name: 'idle proxy',
     url: await whereabouts(child),

@@ -109,7 +109,9 @@ class Room implements AnswerRoom {
 
   private hasRoom({ account }: Share): boolean {
     const { perAccountBytes, totalBytes } = this.bounds;
-    return account.bytes < perAccountBytes && (this.bytes < totalBytes || account.bytes < totalBytes / this.accounts.size);
+    return (
+      account.bytes < perAccountBytes && (this.bytes < totalBytes || account.bytes < totalBytes / this.accounts.size)
+    );
   }
 
   /**
