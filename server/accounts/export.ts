@@ -64,8 +64,10 @@ const records: readonly (readonly [type: string, text: string])[] = [
   ],
   [
     'invoice',
-    `SELECT i.order_id, i.state, i.number, i.url, i.issued_at FROM order_invoice i JOIN purchase_order o ON o.id = i.order_id
-     WHERE o.account_id = $1 ORDER BY i.created_at, i.order_id`,
+    `SELECT i.order_id, i.state, i.number, i.url, i.issued_at,
+            (SELECT convert_from(f.content, 'UTF8') FROM order_invoice_file f
+              WHERE f.order_id = i.order_id AND f.reference_no = i.reference_no) AS xml
+     FROM order_invoice i JOIN purchase_order o ON o.id = i.order_id WHERE o.account_id = $1 ORDER BY i.created_at, i.order_id`,
   ],
   [
     'grant',

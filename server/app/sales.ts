@@ -8,6 +8,7 @@ import type { Webhooks } from '../notices/webhooks.ts';
 import { createBooksLinks, registerBooks } from '../pages/books.ts';
 import type { LinkLimits } from '../pages/link-limits.ts';
 import { createCreditNoteLinks, registerCreditNotes } from '../pages/papers/credit-notes.ts';
+import { createInvoiceLinks, registerInvoiceDownloads } from '../pages/papers/invoice-downloads.ts';
 import { createPdfPress } from '../pages/papers/pdf.ts';
 import { createReceiptLinks, registerReceipts } from '../pages/papers/receipts.ts';
 import { createStatementLinks, registerStatements } from '../pages/papers/statements.ts';
@@ -90,6 +91,7 @@ export function createSales(deps: SalesDeps) {
   const receiptLinks = createReceiptLinks(deps);
   const statementLinks = createStatementLinks(deps);
   const creditNoteLinks = createCreditNoteLinks(deps);
+  const invoiceLinks = createInvoiceLinks(deps);
   const refunds = createRefunds({ pool });
   const books = createBooks({ pool });
   const booksLinks = createBooksLinks(deps);
@@ -110,6 +112,7 @@ export function createSales(deps: SalesDeps) {
       qrPictures,
       receiptLinks,
       creditNoteLinks,
+      invoiceLinks,
       statements,
       statementLinks,
       books,
@@ -123,7 +126,10 @@ export function createSales(deps: SalesDeps) {
         await gifts.deliver();
       },
       orderMails: orderMails.send,
-      invoices: invoices.issueDue,
+      async invoices() {
+        await invoices.issueDue();
+        await invoices.fetchFiles();
+      },
     },
     registerPages(app: FastifyInstance, limits: LinkLimits): void {
       // Not spread: what the getters say may change.
@@ -140,6 +146,7 @@ export function createSales(deps: SalesDeps) {
         Object.create(sellerNow, Object.getOwnPropertyDescriptors(parts)) as Parts & typeof sellerNow;
       registerReceipts(app, withSeller({ ...common, pool, links: receiptLinks, orders, transfers }));
       registerCreditNotes(app, withSeller({ ...common, pool, links: creditNoteLinks, orders, refunds }));
+      registerInvoiceDownloads(app, { pool, links: invoiceLinks, limits, invoices });
       registerStatements(app, withSeller({ ...common, pool, links: statementLinks, statements }));
       registerBooks(app, { pool, books, links: booksLinks, limits });
     },

@@ -19,6 +19,7 @@ import type { ExportLinks } from '../pages/account-export.ts';
 import type { BooksLinks } from '../pages/books.ts';
 import type { LedgerDownloads } from '../pages/downloads.ts';
 import type { CreditNoteLinks } from '../pages/papers/credit-notes.ts';
+import type { InvoiceLinks } from '../pages/papers/invoice-downloads.ts';
 import type { ReceiptLinks } from '../pages/papers/receipts.ts';
 import type { StatementLinks } from '../pages/papers/statements.ts';
 import type { People } from '../people/people.ts';
@@ -90,6 +91,7 @@ export interface Domains {
   downloads: LedgerDownloads;
   receiptLinks: ReceiptLinks;
   creditNoteLinks: CreditNoteLinks;
+  invoiceLinks: InvoiceLinks;
   statements: Statements;
   statementLinks: StatementLinks;
   books: Books;

@@ -144,6 +144,7 @@ export const rows: Record<string, () => Row> = {
   redemption: () => ({ code_id: code, account_id: account, redeemed_by: 'test' }),
   order_mail: () => ({ id: randomUUID(), order_id: order, kind: 'made' }),
   order_invoice: () => ({ order_id: order, provider: 'sepay' }),
+  order_invoice_file: () => ({ order_id: order, reference_no: 1, content: Buffer.from('<HDon/>') }),
   bank_transfer: () => ({
     id: transfer,
     provider: 'sepay',

@@ -317,3 +317,52 @@ describe('a statement', () => {
       ).toEqual({ statement: null });
   });
 });
+
+describe('the XML of an e-invoice', () => {
+  const ask = async (browser: Browser) => {
+    const { data } = await browser.send('query ($id: ID!) { order(id: $id) { invoice { state fileUrl } } }', {
+      variables: { id: orderId },
+    });
+    return (data?.['order'] as { invoice: { state: string; fileUrl: string | null } | null } | null)?.invoice ?? null;
+  };
+  const bytes = Buffer.from('<?xml version="1.0"?>\r\n<HDon><a>\u1EA1</a></HDon>\n');
+
+  it('is a file to the byte, of the account alone, and only while the invoice counts', async () => {
+    const { pool } = plane.database;
+    const uuid = Buffer.from(orderId, 'base64').toString().replace('Order:', '');
+    await pool.query(
+      `INSERT INTO order_invoice (order_id, provider, state, number, issued_at) VALUES ($1, 'sepay', 'issued', '500"/', now())`,
+      [uuid],
+    );
+    expect(await ask(an)).toEqual({ state: 'ISSUED', fileUrl: null });
+    await pool.query('INSERT INTO order_invoice_file (order_id, reference_no, content) VALUES ($1, 1, $2)', [
+      uuid,
+      bytes,
+    ]);
+    await pool.query(`UPDATE order_invoice SET file_state = 'stored' WHERE order_id = $1`, [uuid]);
+    expect(await ask(binh)).toBeNull();
+    const url = (await ask(an))?.fileUrl ?? '';
+    const answer = await open(url);
+    expect(answer.rawPayload.equals(bytes)).toBe(true);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/xml',
+      'content-disposition': 'attachment; filename="e-invoice-500.xml"',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(answer.headers['content-security-policy']).toContain('sandbox');
+    const grant = new URL(url).searchParams.get('grant') ?? '';
+    const strays = [
+      `/downloads/receipt?grant=${grant}`,
+      `/downloads/e-invoice.xml?grant=${grant}x`,
+      '/downloads/e-invoice.xml',
+    ];
+    for (const stray of strays) expect((await open(stray)).statusCode).toBe(403);
+    await pool.query(`UPDATE order_invoice SET state = 'to_cancel' WHERE order_id = $1`, [uuid]);
+    expect(await ask(an)).toEqual({ state: 'TO_CANCEL', fileUrl: null });
+    expect((await open(url)).statusCode).toBe(403);
+    await pool.query(`UPDATE order_invoice SET state = 'issued' WHERE order_id = $1`, [uuid]);
+    await pool.query('DELETE FROM member WHERE account_id = $1', [accountId]);
+    expect((await open(url)).statusCode).toBe(410);
+  });
+});

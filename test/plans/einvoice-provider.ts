@@ -83,6 +83,19 @@ interface Stored {
   cancelled: boolean;
 }
 
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+/** The XML of an invoice, in the members of Decision 1450/QĐ-TCT. */
+export function invoiceXml({ buyer, items, total_amount: total = 0 }: ReceivedInvoice, number: string): string {
+  const lines = items.map(
+    ({ line_number: no, item_name: name, quantity = 0, unit_price: price = 0, tax_rate: rate }) =>
+      `<HHDVu><TChat>1</TChat><STT>${no}</STT><THHDVu>${escaped(name)}</THHDVu><SLuong>${quantity}</SLuong><DGia>${price}</DGia><ThTien>${price}</ThTien><TSuat>${rate ?? 'KCT'}%</TSuat></HHDVu>`,
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<HDon><DLHDon Id="data"><TTChung><PBan>2.1.0</PBan><THDon>Hóa đơn giá trị gia tăng</THDon><KHMSHDon>${credentials.templateCode}</KHMSHDon><KHHDon>${credentials.series}</KHHDon><SHDon>${number.padStart(8, '0')}</SHDon><NLap>2026-11-28</NLap><DVTTe>VND</DVTTe><TGia>1</TGia><HTTToan>CK</HTTToan></TTChung><NDHDon><NBan><Ten>STEYG JSC</Ten><MST>0398765432</MST><DChi>Hà Nội</DChi></NBan><NMua><Ten>${escaped(buyer.name)}</Ten>${buyer.tax_code === undefined ? '' : `<MST>${buyer.tax_code}</MST>`}</NMua><DSHHDVu>${lines.join('')}</DSHHDVu><TToan><TgTTTBSo>${total}.0000</TgTTTBSo></TToan></NDHDon></DLHDon><MCCQT>M1-26-AB12C-00000000001</MCCQT><DSCKS><NBan><ds:Signature xmlns:ds="http://www.w3.org/2000/09/xmldsig#"><ds:SignatureValue>c2lnbmF0dXJl</ds:SignatureValue></ds:Signature></NBan></DSCKS></HDon>
+`;
+}
+
 export interface EinvoiceProvider {
   url: string;
   /** Invoices that exist, in the order in which they were made. */
@@ -95,6 +108,8 @@ export interface EinvoiceProvider {
   pendingChecks: number;
   /** What it says the paper's address is; null: an address of its own. */
   pdfUrl: string | null;
+  /** What becomes of its XML before it is handed out; null: the provider has none yet. */
+  changeFile: (xml: string) => string | Buffer | null;
   /** A person cancels an invoice; checks by tracking code still answer what they answered before. */
   cancel(reference: string): void;
   /** Takes the token back. */
@@ -112,6 +127,7 @@ export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
     pdfUrl: null,
     next: [],
     pendingChecks: 0,
+    changeFile: (xml) => xml,
     cancel(reference) {
       const found = stored.get(reference);
       if (found === undefined) throw new Error('no such invoice');
@@ -194,6 +210,16 @@ export async function startEinvoiceProvider(): Promise<EinvoiceProvider> {
         },
       });
     const tracking = /^\/v1\/invoices\/create\/check\/([^/]+)$/.exec(url)?.[1];
+    const file = /^\/v1\/invoices\/([^/]+)\/download\?type=xml$/.exec(url)?.[1];
+    if (file !== undefined) {
+      const made = [...stored.values()].find((one) => one.tracking === file && one.pending === 0);
+      const content = made === undefined ? null : state.changeFile(invoiceXml(made.body, made.number));
+      if (content === null) return refuse(response, 404, 'NOT_FOUND');
+      return answer(response, 200, {
+        success: true,
+        data: { file_type: 'xml', file_name: 'HD.xml', content: Buffer.from(content).toString('base64') },
+      });
+    }
     const reference = /^\/v1\/invoices\/([^/]+)$/.exec(url)?.[1];
     const found =
       tracking === undefined

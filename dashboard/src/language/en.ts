@@ -682,6 +682,7 @@ export const en = {
     number: 'Number',
     issued: 'Issued',
     invoice: 'E-invoice',
+    invoiceFile: 'Download the XML',
     invoiceStates: {
       DUE: 'being issued',
       ISSUED: 'issued',

@@ -683,6 +683,7 @@ export const vi: Texts = {
     number: 'Số',
     issued: 'Ngày lập',
     invoice: 'Hóa đơn điện tử',
+    invoiceFile: 'Tải tệp XML',
     invoiceStates: {
       DUE: 'đang phát hành',
       ISSUED: 'đã phát hành',

@@ -260,7 +260,8 @@ function ReceiptCard({ order }: { order: Order }) {
                   <a href={order.invoice.url} target="_blank" rel="noreferrer">
                     {t.order.invoice} <Icon name="external" />
                   </a>
-                )}
+                )}{' '}
+                {order.invoice.fileUrl === null ? null : <a href={order.invoice.fileUrl}>{t.order.invoiceFile}</a>}
               </p>
             )}
             <Table

@@ -2575,7 +2575,7 @@ export interface ConsoleOperator {
    */
   invoiceProblems(variables?: InvoiceProblemsQueryVariables, options?: RequestOptions): Paged<InvoiceProblemsAnswer>;
   /**
-   * Tries an e-invoice again that could not be issued. It is looked up first: there is never a second one.
+   * Tries an e-invoice again that could not be issued, or its XML. It is looked up first: there is never a second one.
    *
    * @example
    * ```ts

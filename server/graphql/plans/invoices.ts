@@ -30,11 +30,19 @@ const InvoiceType = builder.objectRef<OrderInvoice>('OrderInvoice').implement({
     state: t.field({ type: InvoiceStateType, description: 'How far it is.', resolve: ({ state }) => state }),
     number: t.exposeString('number', { nullable: true, description: 'Its number at the provider.' }),
     url: t.exposeString('url', { nullable: true, description: 'Where it can be read.' }),
+    fileUrl: t.string({
+      nullable: true,
+      description:
+        'Its XML, the form in which it counts, as its provider returned it. Works for an hour, without a session. Null: it is not here yet, or not issued.',
+      resolve: ({ orderId, state, hasFile }, _args, { domains, principal }) =>
+        state === 'issued' && hasFile ? domains.invoiceLinks.link(orderId, actorOf(principal)).url : null,
+    }),
     issuedAt: t.expose('issuedAt', { type: 'DateTime', nullable: true, description: 'When it was issued.' }),
     problem: t.string({
       nullable: true,
-      description: 'Why the last try failed: a code; for operators.',
-      resolve: ({ problem }, _args, { principal }) => (isOperator(principal) ? problem : null),
+      description: 'Why the last try failed, or its XML (`file_…`): a code; for operators.',
+      resolve: ({ problem, fileProblem }, _args, { principal }) =>
+        isOperator(principal) ? (problem ?? fileProblem) : null,
     }),
     nextAt: t.field({
       type: 'DateTime',
@@ -97,7 +105,7 @@ builder.mutationField('retryInvoice', (t) =>
   t.field({
     type: InvoiceType,
     description:
-      'Tries an e-invoice again that could not be issued. It is looked up first: there is never a second one.',
+      'Tries an e-invoice again that could not be issued, or its XML. It is looked up first: there is never a second one.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
     args: { input: t.arg({ type: RetryInvoiceInput, required: true, description: 'Everything that it is given.' }) },

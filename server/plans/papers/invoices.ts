@@ -5,6 +5,7 @@ import { describeError } from '../../runtime/http.ts';
 import { appendAudit } from '../../shared/audit.ts';
 import type { KeysetRange } from '../../shared/keyset.ts';
 import { isUuid } from '../../shared/uuid.ts';
+import { createInvoiceFiles, retryFile } from './invoice-files.ts';
 
 /**
  * E-invoices of paid orders: exactly one for each, at a provider. The row is written in the transaction that pays the
@@ -29,6 +30,10 @@ export interface OrderInvoice {
   issuedAt: Date | null;
   /** Why the last try failed: a code of the provider's or ours. */
   problem: string | null;
+  /** Why its XML was not stored: a code. */
+  fileProblem: string | null;
+  /** Whether its XML is here: the file of the invoice that counts now. */
+  hasFile: boolean;
   createdAt: Date;
 }
 
@@ -67,6 +72,8 @@ export interface InvoiceProvider {
   request(invoice: InvoiceToIssue): Promise<{ kind: 'requested'; tracking: string } | { kind: 'exists' }>;
   /** How far a request is. */
   check(tracking: string): Promise<InvoiceProgress>;
+  /** The XML of the invoice that a request made, to the byte; null: the provider has none yet. */
+  file(tracking: string): Promise<Uint8Array | null>;
 }
 
 /** A refusal of the provider. `isFinal`: the same request would be refused again. */
@@ -135,7 +142,7 @@ const pendingSeconds = 15;
 
 const columns = `order_id AS "orderId", provider, state, tracking, number, url, tries, next_at AS "nextAt",
   requested_at AS "requestedAt", issued_at AS "issuedAt", problem, created_at AS "createdAt", reference_no AS "referenceNo",
-  replace_cancelled AS "replaceCancelled"`;
+  replace_cancelled AS "replaceCancelled", file_problem AS "fileProblem", file_state = 'stored' AS "hasFile"`;
 
 type Claimed = OrderInvoice & {
   tracking: string | null;
@@ -152,6 +159,7 @@ const referenceOf = ({ orderId, referenceNo }: Pick<Claimed, 'orderId' | 'refere
 
 export function createInvoices(deps: InvoiceDeps) {
   const { pool } = deps;
+  const files = createInvoiceFiles(deps);
 
   /** Works on the invoices that are due, each in one process at a time. Returns how many were issued. */
   async function issueDue(): Promise<number> {
@@ -224,9 +232,11 @@ export function createInvoices(deps: InvoiceDeps) {
       return deps.provider?.name ?? null;
     },
     issueDue,
+    fetchFiles: files.fetchDue,
+    file: files.read,
     ...invoiceReaders(pool),
 
-    /** An operator has an invoice that failed tried again, a cancelled one replaced; false when it is not one of those. */
+    /** An operator has an invoice or its file tried again, a cancelled one replaced; false when neither has failed. */
     async retry({ orderId, by }: { orderId: string; by: string }): Promise<boolean> {
       if (!isUuid(orderId)) return false;
       return repeatedTransaction(pool, async (client) => {
@@ -236,7 +246,7 @@ export function createInvoices(deps: InvoiceDeps) {
            WHERE order_id = $1 AND state = 'failed'`,
           [orderId, cancelledProblem],
         );
-        if (rowCount === 0) return false;
+        if (rowCount === 0 && !(await retryFile(client, orderId))) return false;
         await appendAudit(client, { actor: by, action: 'invoice.retry', subject: `order:${orderId}` });
         return true;
       });
@@ -261,7 +271,8 @@ function invoiceReaders(pool: Pool) {
     async troubled({ limit, after }: KeysetRange): Promise<OrderInvoice[]> {
       const { rows } = await pool.query<OrderInvoice>(
         `SELECT ${columns} FROM order_invoice
-         WHERE (state IN ('failed', 'to_cancel') OR (state = 'due' AND problem IS NOT NULL))
+         WHERE (state IN ('failed', 'to_cancel') OR (state = 'due' AND problem IS NOT NULL)
+                OR (state = 'issued' AND file_problem IS NOT NULL))
            AND ($2::timestamptz IS NULL OR (created_at, order_id) > ($2, $3::uuid))
          ORDER BY created_at, order_id LIMIT $1`,
         [limit, after?.at, after?.ids[0]],
@@ -301,7 +312,8 @@ async function advance(pool: Pool, from: InvoiceProvider, claimed: Claimed): Pro
 async function replace(pool: Pool, from: InvoiceProvider, claimed: Claimed): Promise<InvoiceProgress> {
   const { rowCount } = await pool.query(
     `UPDATE order_invoice SET reference_no = reference_no + 1, replace_cancelled = false, tracking = NULL, number = NULL,
-            url = NULL, requested_at = NULL, issued_at = NULL
+            url = NULL, requested_at = NULL, issued_at = NULL, file_state = 'due', file_tries = 0, file_next_at = NULL,
+            file_problem = NULL, file_tracking = NULL
      WHERE order_id = $1 AND state = 'due' AND next_at = $2`,
     [claimed.orderId, claimed.nextAt],
   );
@@ -318,11 +330,10 @@ async function request(pool: Pool, from: InvoiceProvider, claimed: Claimed): Pro
   if (invoice === null) return { kind: 'pending' };
   const answer = await from.request(invoice);
   if (answer.kind === 'requested') {
-    await pool.query('UPDATE order_invoice SET tracking = $2 WHERE order_id = $1 AND next_at = $3', [
-      claimed.orderId,
-      answer.tracking,
-      claimed.nextAt,
-    ]);
+    await pool.query(
+      'UPDATE order_invoice SET tracking = $2, file_tracking = $2 WHERE order_id = $1 AND next_at = $3',
+      [claimed.orderId, answer.tracking, claimed.nextAt],
+    );
     return from.check(answer.tracking);
   }
   const found = await from.find(referenceOf(claimed));

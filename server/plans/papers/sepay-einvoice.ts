@@ -2,12 +2,13 @@ import { request } from 'undici';
 import { z } from 'zod';
 import { formatUsd } from '../../core/money.ts';
 import type { EinvoiceConfig } from '../../runtime/config.ts';
+import { maxInvoiceFileBytes } from './invoice-file.ts';
 import { type InvoiceProgress, type InvoiceProvider, InvoiceRefused, type InvoiceToIssue } from './invoices.ts';
 
 /**
  * E-invoices through SePay's eInvoice API, version 1. Sources: developer.sepay.vn/en/einvoice-api/v1, the pages
  * `bat-dau-nhanh` (token), `xuat-hoa-don-dien-tu` (create), `theo-doi-trang-thai-xuat-hoa-don` (check),
- * `chi-tiet-hoa-don` (look-up by reference) and `xu-ly-loi` (errors).
+ * `chi-tiet-hoa-don` (look-up by reference), `tai-hoa-don` (its file, by tracking code) and `xu-ly-loi` (errors).
  */
 
 export interface SepayEinvoiceOptions extends EinvoiceConfig {
@@ -38,6 +39,7 @@ const accountAnswer = z.object({
     templates: z.array(z.object({ template_code: z.string().max(20), invoice_series: z.string().max(20) })),
   }),
 });
+const fileAnswer = z.object({ data: z.object({ file_type: z.literal('xml'), content: z.base64().min(1) }) });
 const errorAnswer = z.object({ error: z.object({ code: z.string() }) });
 
 interface Answer {
@@ -63,8 +65,7 @@ export function createSepayEinvoice(
       ...(body && { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    const text = await response.body.text();
-    return { status: response.statusCode, body: parsed(text) };
+    return { status: response.statusCode, body: parsed(await boundedText(response.body)) };
   }
 
   async function bearer(): Promise<string> {
@@ -137,6 +138,13 @@ export function createSepayEinvoice(
         return { kind: error instanceof InvoiceRefused ? 'client_refused' : 'unreachable' };
       }
     },
+
+    async file(tracking) {
+      const answer = await call('GET', `/v1/invoices/${encodeURIComponent(tracking)}/download?type=xml`);
+      if (answer.status === 404) return null;
+      if (answer.status !== 200) throw refusal(answer, false);
+      return Buffer.from(fileAnswer.parse(answer.body).data.content, 'base64');
+    },
   };
 }
 
@@ -203,6 +211,20 @@ function refusal({ status, body }: Answer, isFinal: boolean): InvoiceRefused {
   // Codes alone: messages of the provider may repeat what was sent.
   const code = known.success ? known.data.error.code.replaceAll(/[^A-Za-z0-9_]/g, '').slice(0, 80) : '';
   return new InvoiceRefused(code === '' ? `status_${status}` : code, isFinal);
+}
+
+/** A file of the largest size in base64, and what is around it. */
+const maxAnswerBytes = 2 * maxInvoiceFileBytes;
+
+async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of body) {
+    length += piece.length;
+    if (length > maxAnswerBytes) throw new InvoiceRefused('answer_too_large', false);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
 }
 
 function parsed(text: string): unknown {

@@ -39,7 +39,8 @@ export function InvoiceProblems() {
           {
             head: t.operator.invoiceRetry,
             cell: ({ state, order }) =>
-              state === 'FAILED' ? (
+              // An issued one is in this list for its file.
+              state === 'FAILED' || state === 'ISSUED' ? (
                 <Button takes="retryInvoice" busy={retry.isPending} onClick={() => retry.mutate(order.id)}>
                   {t.operator.invoiceRetry}
                 </Button>
