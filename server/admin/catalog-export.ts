@@ -37,9 +37,11 @@ export async function exportCatalog(client: ClientBase): Promise<ExportedCatalog
   };
   const priced = await inOrder(models, async (model) => ({ model, price: await currentPrice(client, model.id) }));
   const catalog = {
-    upstreams: upstreams.map(({ enabled, profile, features, ...upstream }) => ({
+    upstreams: upstreams.map(({ enabled, profile, recipient, country, features, ...upstream }) => ({
       ...upstream,
       ...(profile === null ? {} : { profile }),
+      ...(recipient === null ? {} : { recipient }),
+      ...(country === null ? {} : { country }),
       ...(Object.keys(features).length === 0 ? {} : { features }),
       ...onlyOff(enabled),
     })),

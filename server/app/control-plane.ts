@@ -17,6 +17,7 @@ import type { Domains } from '../graphql/domains.ts';
 import { registerGraphql } from '../graphql/edge.ts';
 import { graphiqlPage } from '../graphql/graphiql.ts';
 import { createKeys } from '../keys/keys.ts';
+import { type DataFlowSettings, readDataFlow } from '../pages/docs/data-flow.ts';
 import { type DocsParts, registerDocs } from '../pages/docs/docs.ts';
 import { createLedgerDownloads, type LedgerDownloads, registerDownloads } from '../pages/downloads.ts';
 import { createLinkLimits, type LinkLimits } from '../pages/link-limits.ts';
@@ -239,6 +240,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     docs: {
       documentation: () => createDocumentation({ publicUrl: address.publicUrl, schema }),
       seller: sales.domains.parties.seller,
+      dataFlow: () => readDataFlow(pool, dataFlowSettings(settings.config)),
     },
   });
   sales.registerPages(app, limits);
@@ -283,6 +285,27 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       await Promise.all([catalogWrites.routeTester.close(), webhooks.close(), mailer.close(), sales.close()]);
       await Promise.all([prisma.$disconnect(), history.close(), pool.end()]);
     },
+  };
+}
+
+/** What the settings say of whom personal data goes to. */
+function dataFlowSettings({ retention, einvoice, bankProviders, mail, signIn }: Config): DataFlowSettings {
+  const { sepay, casso, payos, listing } = bankProviders;
+  const { google, github, oidc } = signIn.providers;
+  return {
+    retention,
+    einvoices: einvoice === null ? null : 'SePay',
+    transfers: [
+      ...(sepay.secret === '' && listing === null ? [] : ['SePay']),
+      ...(casso.secret === '' ? [] : ['Casso']),
+      ...(payos.secret === '' ? [] : ['payOS']),
+    ],
+    mail: mail.smtpUrl !== null,
+    signIn: [
+      ...(google === null ? [] : ['Google']),
+      ...(github === null ? [] : ['GitHub']),
+      ...(oidc === null ? [] : [oidc.name]),
+    ],
   };
 }
 

@@ -126,10 +126,7 @@ export function createSales(deps: SalesDeps) {
         await gifts.deliver();
       },
       orderMails: orderMails.send,
-      async invoices() {
-        await invoices.issueDue();
-        await invoices.fetchFiles();
-      },
+      invoices: async () => (await invoices.issueDue()) + (await invoices.fetchFiles()),
     },
     registerPages(app: FastifyInstance, limits: LinkLimits): void {
       // Not spread: what the getters say may change.

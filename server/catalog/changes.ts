@@ -107,7 +107,8 @@ export function createCatalogChanges(options: { pool: Pool; seal: Seal; allowPri
         if (moved && secret === null && (await hasKeys(client, before.id))) {
           return problem(['secret'], 'must be given again, because the address is another one');
         }
-        const made = await saveUpstream(client, keepsProfile ? withProfileOf(before, parsed.data) : parsed.data, actor);
+        const profiled = keepsProfile ? withProfileOf(before, parsed.data) : parsed.data;
+        const made = await saveUpstream(client, withFlowOf(before, profiled, Object(input)), actor);
         if (secret === null) return saved(made);
         const keyed = await saveUpstreamKey(client, seal, { upstreamId: parsed.data.id, secret, actor });
         return saved(made === 'unchanged' ? keyed : made);
@@ -168,6 +169,12 @@ async function hasKeys(client: PoolClient, upstreamId: string): Promise<boolean>
 function withProfileOf(before: Upstream | undefined, next: Upstream): Upstream {
   const kept = { ...next, profile: before?.profile ?? null };
   return profileProblem(kept) === null ? kept : next;
+}
+
+/** Who receives the requests and where stay as they were when a client does not say. */
+function withFlowOf(before: Upstream | undefined, next: Upstream, input: object): Upstream {
+  const kept = (name: 'recipient' | 'country') => (Object.hasOwn(input, name) ? next[name] : (before?.[name] ?? null));
+  return { ...next, recipient: kept('recipient'), country: kept('country') };
 }
 
 function originOf(baseUrl: string): string {

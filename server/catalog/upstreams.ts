@@ -19,6 +19,7 @@ import { fromStoredVariants, type StoredVariant, toStoredVariants } from '../cor
 import { type ProfileId, profileIds } from '../core/profile.ts';
 import type { Protocol } from '../core/protocol.ts';
 import { type AuditFacts, appendAudit } from '../shared/audit.ts';
+import { shownText } from '../shared/input.ts';
 import { textProblem } from '../shared/plain-text.ts';
 import { type AddressProblem, checkBaseUrl } from '../shared/private-addresses.ts';
 import type { Seal } from '../shared/seal.ts';
@@ -96,6 +97,16 @@ export function upstreamInput({ allowPrivate }: { allowPrivate: boolean }) {
       .nullish()
       .transform((name) => name ?? null)
       .describe('The vendor, whose features, error wordings and ways of counting are known.'),
+    recipient: shownText(100)
+      .nullish()
+      .transform((name) => name ?? null)
+      .describe('Who receives the requests, for `/docs/data-flow`. Left out: as the vendor’s profile says.'),
+    country: z
+      .string('must be text')
+      .regex(/^[A-Z]{2}$/, 'must be two letters of ISO 3166, such as VN')
+      .nullish()
+      .transform((code) => code ?? null)
+      .describe('In which country, as ISO 3166. Left out: as the vendor’s profile says.'),
     features: featuresInput.default({}).describe('What differs from the vendor, or from the usual upstream.'),
     enabled: z.boolean('must be true or false').default(true).describe('`false`: no request goes there.'),
   });
@@ -116,6 +127,9 @@ export interface Upstream {
   onDisconnect: 'abort' | 'drain';
   /** The vendor; null: none of those with a profile. */
   profile: ProfileId | null;
+  /** Who receives the requests, and in which country; null: as the profile says. */
+  recipient: string | null;
+  country: string | null;
   features: FeaturesInput;
   enabled: boolean;
 }
@@ -154,7 +168,8 @@ export const upstreamModelInput = z.string('must be text').superRefine((text, co
   if (problem !== null) context.addIssue({ code: 'custom', message: problem });
 });
 
-const upstreamColumns = `id, protocol, base_url AS "baseUrl", on_disconnect AS "onDisconnect", profile, features, enabled`;
+const upstreamColumns = `id, protocol, base_url AS "baseUrl", on_disconnect AS "onDisconnect", profile, recipient, country,
+  features, enabled`;
 
 export async function listUpstreams(client: ClientBase): Promise<Upstream[]> {
   const { rows } = await client.query<Upstream>(`SELECT ${upstreamColumns} FROM upstream ORDER BY id`);
@@ -172,11 +187,12 @@ export async function saveUpstream(client: ClientBase, upstream: Upstream, actor
   const before = rows[0] ?? null;
   if (before !== null && sameFacts(upstreamFacts(before), upstreamFacts(upstream))) return 'unchanged';
   await client.query(
-    `INSERT INTO upstream (id, protocol, base_url, on_disconnect, profile, features, simulated, enabled)
-     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8)
+    `INSERT INTO upstream (id, protocol, base_url, on_disconnect, profile, features, simulated, enabled, recipient, country)
+     VALUES ($1, $2, $3, $4, $5, $6::jsonb, $7, $8, $9, $10)
      ON CONFLICT (id) DO UPDATE SET protocol = excluded.protocol, base_url = excluded.base_url,
        on_disconnect = excluded.on_disconnect, profile = excluded.profile, features = excluded.features,
-       simulated = excluded.simulated, enabled = excluded.enabled`,
+       simulated = excluded.simulated, enabled = excluded.enabled, recipient = excluded.recipient,
+       country = excluded.country`,
     [
       upstream.id,
       upstream.protocol,
@@ -186,6 +202,8 @@ export async function saveUpstream(client: ClientBase, upstream: Upstream, actor
       JSON.stringify(upstream.features),
       upstream.baseUrl === simulatorAddress,
       upstream.enabled,
+      upstream.recipient,
+      upstream.country,
     ],
   );
   await appendAudit(client, {
@@ -434,12 +452,14 @@ async function writeRoute(client: ClientBase, route: Route): Promise<void> {
   );
 }
 
-function upstreamFacts({ protocol, baseUrl, onDisconnect, profile, features, enabled }: Upstream): AuditFacts {
+function upstreamFacts(upstream: Upstream): AuditFacts {
+  const { protocol, baseUrl, onDisconnect, profile, recipient, country, features, enabled } = upstream;
   const given = Object.entries(features).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   );
   const sorted = given.sort(([a], [b]) => (a < b ? -1 : 1));
-  return { protocol, baseUrl, onDisconnect, profile, features: Object.fromEntries(sorted), enabled };
+  const flow = { ...(recipient === null ? {} : { recipient }), ...(country === null ? {} : { country }) };
+  return { protocol, baseUrl, onDisconnect, profile, ...flow, features: Object.fromEntries(sorted), enabled };
 }
 
 function routeFacts({ upstreamId, upstreamModel, priority, weight, enabled, costs }: Route): AuditFacts {

@@ -172,7 +172,14 @@ function anyVendor({ allowPrivate }: { allowPrivate: boolean }) {
     .transform(({ secret, models, markup, ...upstream }) => ({
       secret,
       markup,
-      upstream: { ...upstream, onDisconnect: 'abort' as const, features: {}, enabled: true },
+      upstream: {
+        ...upstream,
+        onDisconnect: 'abort' as const,
+        recipient: null,
+        country: null,
+        features: {},
+        enabled: true,
+      },
       models: models.map(({ upstreamModel, costs, ...rest }) => ({
         upstreamModel,
         costs,

@@ -53,7 +53,11 @@ async function addKey(id: string, secretKey: Buffer): Promise<void> {
       features: {},
       enabled: true,
     } as const;
-    await saveUpstream(client, { ...upstream, onDisconnect: 'abort', profile: null }, 'op');
+    await saveUpstream(
+      client,
+      { ...upstream, onDisconnect: 'abort', profile: null, recipient: null, country: null },
+      'op',
+    );
     const seal = createSeal({ secretKeys: [secretKey] });
     await saveUpstreamKey(client, seal, { upstreamId: id, secret: `secret of ${id}`, actor: 'op' });
   });

@@ -47,7 +47,15 @@ async function addUpstreamOfTests(): Promise<void> {
     const upstream = { id: 'vendor', protocol: 'messages', baseUrl: 'https://v.example.com' } as const;
     await saveUpstream(
       client,
-      { ...upstream, onDisconnect: 'abort', profile: null, features: {}, enabled: true },
+      {
+        ...upstream,
+        onDisconnect: 'abort',
+        profile: null,
+        recipient: null,
+        country: null,
+        features: {},
+        enabled: true,
+      },
       'test',
     );
   });

@@ -38,6 +38,8 @@ const upstream = (id: string, change: Partial<Upstream> = {}): Upstream => ({
   baseUrl: `https://${id}.example.com/v1`,
   onDisconnect: 'abort',
   profile: null,
+  recipient: null,
+  country: null,
   features: {},
   enabled: true,
   ...change,

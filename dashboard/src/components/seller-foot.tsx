@@ -8,9 +8,14 @@ export function useSeller() {
 }
 
 export function SellerFoot() {
-  const { t } = useLanguage();
+  const { t, locale } = useLanguage();
   const seller = useSeller();
-  if (seller === null) return <p className="seller-foot">{t.seller.ai}</p>;
+  const ai = (
+    <p>
+      {t.seller.ai} <a href={`/docs/data-flow?lang=${locale}`}>{t.seller.dataFlow}</a>
+    </p>
+  );
+  if (seller === null) return <div className="seller-foot">{ai}</div>;
   const { name, address, taxCode, supportEmail, supportPhone, termsUrl, privacyUrl, refundUrl } = seller;
   const links = [
     [termsUrl, t.seller.terms],
@@ -32,7 +37,7 @@ export function SellerFoot() {
           ))}
         </ul>
       )}
-      <p>{t.seller.ai}</p>
+      {ai}
     </div>
   );
 }

@@ -242,7 +242,8 @@ export const vi: Texts = {
     taxCodeHint: '10 số, 10 số và 3 số sau dấu gạch, hoặc 12 số.',
   },
   seller: {
-    ai: 'Câu trả lời của model do trí tuệ nhân tạo tạo ra và có thể sai.',
+    ai: 'Câu trả lời do trí tuệ nhân tạo tạo ra và có thể sai.',
+    dataFlow: 'Luồng dữ liệu',
     terms: 'Điều khoản',
     privacy: 'Quyền riêng tư',
     refund: 'Hoàn tiền',

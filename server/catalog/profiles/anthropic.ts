@@ -4,6 +4,11 @@ import type { VendorProfile } from './profile.ts';
 export const anthropic: VendorProfile = {
   id: 'anthropic',
   displayName: 'Anthropic',
+  recipient: {
+    company: 'Anthropic, PBC',
+    country: 'US',
+    source: 'https://platform.claude.com/docs/en/manage-claude/data-residency',
+  },
   protocols: {
     messages: {
       baseUrl: 'https://api.anthropic.com',

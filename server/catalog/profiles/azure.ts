@@ -5,6 +5,11 @@ import type { VendorProfile } from './profile.ts';
 export const azure: VendorProfile = {
   id: 'azure',
   displayName: 'Azure OpenAI',
+  recipient: {
+    company: 'Microsoft (Azure)',
+    country: null,
+    source: 'https://learn.microsoft.com/azure/ai-foundry/responsible-ai/openai/data-privacy',
+  },
   protocols: {
     'chat-completions': { baseUrl: null, callIdMax: openaiCallIds.chat, features: reasoningChat },
     responses: {

@@ -4,6 +4,11 @@ import type { VendorProfile } from './profile.ts';
 export const bedrockCompatible: VendorProfile = {
   id: 'bedrock-compatible',
   displayName: 'Amazon Bedrock',
+  recipient: {
+    company: 'Amazon Web Services',
+    country: null,
+    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/data-protection.html',
+  },
   protocols: {
     'chat-completions': { baseUrl: null, features: { effort: 'named', endUser: false } },
     responses: { baseUrl: null, features: { effort: 'named', minOutputTokens: 16 } },

@@ -4,6 +4,11 @@ import type { VendorProfile } from './profile.ts';
 export const deepseek: VendorProfile = {
   id: 'deepseek',
   displayName: 'DeepSeek',
+  recipient: {
+    company: 'DeepSeek',
+    country: 'CN',
+    source: 'https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html',
+  },
   protocols: {
     'chat-completions': {
       baseUrl: 'https://api.deepseek.com/v1',

@@ -4,6 +4,7 @@ import type { VendorProfile } from './profile.ts';
 export const geminiCompatible: VendorProfile = {
   id: 'gemini-compatible',
   displayName: 'Google Gemini',
+  recipient: { company: 'Google', country: 'US', source: 'https://ai.google.dev/gemini-api/docs/zdr' },
   protocols: {
     'chat-completions': {
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',

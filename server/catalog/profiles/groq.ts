@@ -4,6 +4,7 @@ import type { VendorProfile } from './profile.ts';
 export const groq: VendorProfile = {
   id: 'groq',
   displayName: 'Groq',
+  recipient: { company: 'Groq', country: 'US', source: 'https://console.groq.com/docs/your-data' },
   protocols: {
     'chat-completions': { baseUrl: 'https://api.groq.com/openai/v1', features: { effort: 'named' } },
   },

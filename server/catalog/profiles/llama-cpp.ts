@@ -4,6 +4,7 @@ import type { VendorProfile } from './profile.ts';
 export const llamaCpp: VendorProfile = {
   id: 'llama.cpp',
   displayName: 'llama.cpp',
+  recipient: null,
   protocols: {
     'chat-completions': { baseUrl: null, features: { systemRole: 'hoist', effort: 'named', toolChoice: 'required' } },
   },

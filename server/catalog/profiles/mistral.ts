@@ -4,6 +4,7 @@ import type { VendorProfile } from './profile.ts';
 export const mistral: VendorProfile = {
   id: 'mistral',
   displayName: 'Mistral',
+  recipient: { company: 'Mistral AI', country: 'FR', source: 'https://docs.mistral.ai/studio/regional-inference' },
   protocols: {
     'chat-completions': {
       baseUrl: 'https://api.mistral.ai/v1',

@@ -4,6 +4,7 @@ import type { VendorProfile } from './profile.ts';
 export const ollama: VendorProfile = {
   id: 'ollama',
   displayName: 'Ollama',
+  recipient: null,
   protocols: {
     'chat-completions': {
       baseUrl: null,

@@ -5,6 +5,7 @@ import type { VendorProfile } from './profile.ts';
 export const openaiGpt5: VendorProfile = {
   id: 'openai-gpt5',
   displayName: 'OpenAI (GPT-5)',
+  recipient: { company: 'OpenAI', country: 'US', source: 'https://developers.openai.com/api/docs/guides/your-data' },
   protocols: {
     'chat-completions': {
       baseUrl: 'https://api.openai.com/v1',

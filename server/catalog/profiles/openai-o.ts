@@ -5,6 +5,7 @@ import type { VendorProfile } from './profile.ts';
 export const openaiO: VendorProfile = {
   id: 'openai-o',
   displayName: 'OpenAI (o-series)',
+  recipient: { company: 'OpenAI', country: 'US', source: 'https://developers.openai.com/api/docs/guides/your-data' },
   protocols: {
     'chat-completions': {
       baseUrl: 'https://api.openai.com/v1',

@@ -5,6 +5,12 @@ import type { VendorProfile } from './profile.ts';
 export const openrouter: VendorProfile = {
   id: 'openrouter',
   displayName: 'OpenRouter',
+  recipient: {
+    company: 'OpenRouter',
+    country: 'US',
+    passesOn: true,
+    source: 'https://openrouter.ai/docs/guides/privacy/provider-logging',
+  },
   protocols: {
     'chat-completions': {
       baseUrl: 'https://openrouter.ai/api/v1',

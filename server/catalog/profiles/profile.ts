@@ -9,6 +9,8 @@ export interface VendorProfile {
   id: ProfileId;
   /** As people know the vendor. */
   displayName: string;
+  /** Who receives the requests; null: whoever runs the program, mostly the operator. */
+  recipient: Recipient | null;
   /** The protocols that the vendor speaks. */
   protocols: Partial<Record<Protocol, VendorEndpoint>>;
   /** The variable that the vendor's own pages put the key in; null: usually none is needed. */
@@ -16,6 +18,17 @@ export interface VendorProfile {
   /** Whose wordings its errors have (`../../gateway/vendor-errors.ts`). Empty: anybody's, because it passes them on. */
   wordings: readonly string[];
   quirks: readonly Quirk[];
+}
+
+/** Who receives what is sent to a vendor, as a page of data flow names it. */
+export interface Recipient {
+  company: string;
+  /** ISO 3166: where the company keeps what it receives or, where it says nothing of that, is; null: each customer chooses a region. */
+  country: string | null;
+  /** It hands requests on to other companies. */
+  passesOn?: true;
+  /** The vendor's page that says where and how long it keeps what it receives; read on 28 November 2026. */
+  source: string;
 }
 
 export interface VendorEndpoint {

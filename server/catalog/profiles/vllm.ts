@@ -4,6 +4,7 @@ import type { VendorProfile } from './profile.ts';
 export const vllm: VendorProfile = {
   id: 'vllm',
   displayName: 'vLLM',
+  recipient: null,
   protocols: {
     'chat-completions': { baseUrl: null, features: { systemRole: 'hoist', effort: 'named' } },
   },

@@ -4,6 +4,7 @@ import type { VendorProfile } from './profile.ts';
 export const xai: VendorProfile = {
   id: 'xai',
   displayName: 'xAI',
+  recipient: { company: 'xAI', country: 'US', source: 'https://docs.x.ai/docs/faq/security' },
   protocols: {
     'chat-completions': { baseUrl: 'https://api.x.ai/v1', features: { stop: false, effort: 'named' } },
   },

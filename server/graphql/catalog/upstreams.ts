@@ -224,6 +224,14 @@ export const UpstreamType = builder.prismaNode('Upstream', {
       nullable: true,
       description: 'The vendor whose features and wordings are known; null: none of `vendorProfiles`.',
     }),
+    recipient: t.exposeString('recipient', {
+      nullable: true,
+      description: 'Who receives the requests, as the operator says; null: as the profile says.',
+    }),
+    country: t.exposeString('country', {
+      nullable: true,
+      description: 'In which country (ISO 3166), as the operator says; null: as the profile says.',
+    }),
     features: t.field({
       type: UpstreamFeaturesType,
       description: 'What translation may use there, where it differs from the vendor’s or the protocol’s defaults.',
@@ -355,6 +363,8 @@ const SaveUpstreamInput = builder.inputType('SaveUpstreamInput', {
     }),
     onDisconnect: t.field({ type: OnDisconnect, defaultValue: 'abort', description: 'When the client leaves.' }),
     profile: t.string({ description: 'The vendor, one of `vendorProfiles`; null: none of them; left out: as it was.' }),
+    recipient: t.string({ description: 'Who receives the requests; null: as the profile says; left out: as it was.' }),
+    country: t.string({ description: 'In which country (ISO 3166); null: as the profile says; left out: as it was.' }),
     features: t.field({ type: UpstreamFeaturesInput, description: 'What differs from the vendor.' }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it is used.' }),
     secret: t.string({
@@ -395,13 +405,15 @@ builder.mutationFields((t) => ({
     errors: { types: changeErrors },
     args: { input: t.arg({ type: SaveUpstreamInput, required: true, description: 'The upstream.' }) },
     resolve: async (query, _root, { input }, context) => {
-      const { upstreamId, secret, profile, features, ...rest } = input;
+      const { upstreamId, secret, profile, recipient, country, features, ...rest } = input;
       const outcome = await context.domains.catalogChanges.saveUpstream(
         {
           id: upstreamId,
           ...given(rest),
           // Clients that do not know of vendors leave the upstream's as it is.
           ...(profile === undefined ? {} : { profile }),
+          ...(recipient === undefined ? {} : { recipient }),
+          ...(country === undefined ? {} : { country }),
           features: given(features ?? {}),
         },
         secret ?? null,

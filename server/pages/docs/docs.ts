@@ -4,6 +4,8 @@ import { lexicographicSortSchema, printSchema } from 'graphql';
 import { describeError, requestLog } from '../../runtime/http.ts';
 import { chooseLocale, type Locale } from '../../shared/page.ts';
 import type { PageSeller } from '../../shared/public-page.ts';
+import { remembered } from '../../shared/remembered.ts';
+import { type DataFlow, dataFlowPage } from './data-flow.ts';
 import { docsPage, docsPolicy, missingPage } from './docs-page.ts';
 import { type DocumentedError, errorList, errorMarkdown, errorOf, errorsMarkdown } from './errors.ts';
 import { createGraphqlReference } from './graphql-reference.ts';
@@ -11,7 +13,7 @@ import { llmsFullText, llmsText, type OpenApi } from './llms.ts';
 
 /**
  * `/docs`: where everything is; `/docs/errors` and `/docs/errors/NAME` (a name or code; `.md` for programs); `/docs/graphql` and
- * `/docs/graphql/NAME` (an operation or a type); `/docs/schema.graphql`; `/llms.txt` and `/llms-full.txt`. Made of what is built: the
+ * `/docs/graphql/NAME` (an operation or a type); `/docs/data-flow`; `/docs/schema.graphql`; `/llms.txt` and `/llms-full.txt`. Made of what is built: the
  * OpenAPI document, the schema and the table of refusals. `?lang=en|vi`.
  */
 
@@ -29,8 +31,15 @@ export interface DocsParts {
   /** Called with the first request for a page, and again when the public address has changed. */
   documentation: () => Documentation;
   seller: () => Promise<PageSeller>;
+  dataFlow: () => Promise<DataFlow>;
   demonstration?: () => boolean;
 }
+
+/** Null: there is no such page. */
+type Made = { title: string; body: string } | null;
+
+/** How old what the page of data flow says may be: a reader costs no query each. */
+const dataFlowFreshMs = 15_000;
 
 interface Asked {
   Querystring: { lang?: unknown };
@@ -51,10 +60,10 @@ export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
   const page = async (
     request: FastifyRequest<Asked>,
     reply: FastifyReply,
-    make: (locale: Locale) => { title: string; body: string } | null,
+    make: (locale: Locale) => Made | Promise<Made>,
   ) => {
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
-    const content = make(locale);
+    const content = await make(locale);
     void reply.code(content === null ? 404 : 200).headers({
       'content-security-policy': docsPolicy,
       'referrer-policy': 'no-referrer',
@@ -80,6 +89,10 @@ export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
       .send(content);
 
   app.get<Asked>('/docs', (request, reply) => page(request, reply, (locale) => overview(locale, parts.publicUrl)));
+  const dataFlow = remembered(parts.dataFlow, { freshMs: dataFlowFreshMs });
+  app.get<Asked>('/docs/data-flow', (request, reply) =>
+    page(request, reply, async (locale) => dataFlowPage(await dataFlow(), locale)),
+  );
   app.get<Asked>('/docs/errors', (request, reply) =>
     page(request, reply, (locale) => errorList(docs().errors, locale)),
   );
@@ -140,6 +153,7 @@ const words: Record<Locale, OverviewWords> = {
       ],
       ['/docs/errors', 'Errors', 'What each error means and what to do about it.'],
       ['/pricing', 'Models and prices', 'What can be called, and what it costs.'],
+      ['/docs/data-flow', 'Data flow', 'Who receives requests, in which country, and what is kept here.'],
     ],
     machines: 'For programs and agents',
     files: [
@@ -174,6 +188,7 @@ const words: Record<Locale, OverviewWords> = {
       ],
       ['/docs/errors', 'Lỗi', 'Mỗi lỗi nghĩa là gì và cách khắc phục.'],
       ['/pricing', 'Model và giá', 'Gọi được những gì, giá bao nhiêu.'],
+      ['/docs/data-flow', 'Luồng dữ liệu', 'Ai nhận các yêu cầu, ở nước nào, và dịch vụ lưu những gì.'],
     ],
     machines: 'Cho chương trình và agent',
     files: [

@@ -324,6 +324,9 @@ interface Draft {
   secret: string;
   /** Empty: no vendor with a profile. */
   profile: string;
+  /** Who receives the requests and in which country; empty: as the profile says. */
+  recipient: string;
+  country: string;
   /** As text; empty: what the vendor or the protocol has. */
   features: Record<Feature, string>;
 }
@@ -339,6 +342,8 @@ function draftOf(upstream: Upstream | null): Draft {
     enabled: upstream?.enabled ?? true,
     secret: '',
     profile: upstream?.profile ?? '',
+    recipient: upstream?.recipient ?? '',
+    country: upstream?.country ?? '',
     features: Object.fromEntries(texts) as Draft['features'],
   };
 }
@@ -372,6 +377,8 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
           enabled: input.enabled,
           ...(input.secret === '' ? {} : { secret: input.secret.trim() }),
           profile: input.profile === '' ? null : input.profile,
+          recipient: input.recipient.trim() === '' ? null : input.recipient.trim(),
+          country: input.country.trim() === '' ? null : input.country.trim().toUpperCase(),
           features: featuresOf(input),
         },
       }),
@@ -381,7 +388,15 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
       onClose();
     },
   });
-  const { fields, rest } = useProblems(save.error, ['upstreamId', 'id', 'profile', 'baseUrl', 'secret']);
+  const { fields, rest } = useProblems(save.error, [
+    'upstreamId',
+    'id',
+    'profile',
+    'baseUrl',
+    'secret',
+    'recipient',
+    'country',
+  ]);
   const vendors =
     useAsk({
       key: ['operator', 'vendorProfiles'],
@@ -469,6 +484,25 @@ function UpstreamDialog({ upstream, onClose }: { upstream: Upstream | null; onCl
             options={(['ABORT', 'DRAIN'] as const).map((value) => ({ value, label: t.operator.disconnects[value] }))}
           />
         </div>
+        <details open={draft.recipient !== '' || draft.country !== '' || upstream?.profile === null}>
+          <summary>{t.operator.dataFlow}</summary>
+          <p className="hint">{t.operator.dataFlowHint}</p>
+          <div className="fields">
+            <TextField
+              label={t.operator.recipient}
+              value={draft.recipient}
+              onChange={(recipient) => set({ recipient })}
+              error={fields['recipient']}
+            />
+            <TextField
+              label={t.operator.country}
+              hint={t.operator.countryHint}
+              value={draft.country}
+              onChange={(country) => set({ country })}
+              error={fields['country']}
+            />
+          </div>
+        </details>
         <details open={Object.values(draft.features).some((value) => value !== '')}>
           <summary>{t.operator.features}</summary>
           <p className="hint">{t.operator.featuresHint}</p>
