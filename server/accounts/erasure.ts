@@ -13,7 +13,7 @@ import { normalAddress } from './address.ts';
 
 export type EraseOutcome =
   /** `people`: persons who belonged to no other account and were forgotten, too. */
-  | { kind: 'erased'; people: number }
+  | { kind: 'erased'; people: number; accountId: string }
   | { kind: 'unknown_account' }
   /** Only an owner may. */
   | { kind: 'not_owner' }
@@ -21,6 +21,35 @@ export type EraseOutcome =
   | { kind: 'suspended' }
   /** The typed address is not the account's. */
   | { kind: 'not_confirmed' };
+
+/** What an erasure forgets, as its proof counts it. */
+export type ErasedKind =
+  | 'people'
+  | 'keys'
+  | 'projects'
+  | 'tokens'
+  | 'invitations'
+  | 'company'
+  | 'settings'
+  | 'channels'
+  | 'webhooks'
+  | 'deliveries'
+  | 'notices'
+  | 'attributions'
+  | 'idempotency'
+  | 'links'
+  | 'facts';
+
+/** What an erasure did, in counts and ids. */
+export interface ErasureProof {
+  accountId: string;
+  erasedAt: Date;
+  byOperator: boolean;
+  counts: Partial<Record<ErasedKind, number>>;
+  /** Ids of the people who were forgotten, and of the keys that ended. */
+  people: string[];
+  keys: string[];
+}
 
 /** Somebody who is told of an erasure. */
 export interface ToldOfErasure {
@@ -40,7 +69,7 @@ export interface ErasureDeps {
   /** Must read BIGINT as `bigint`. */
   pool: Pool;
   /** Called once the account is erased, for its own address and for those of its owners. */
-  tell: (person: ToldOfErasure) => void;
+  tell: (person: ToldOfErasure, accountId: string) => void;
   /** Its orders, in the transaction of the erasure: locked before the account, then ended and their receivers forgotten. */
   orders: {
     lock: (client: ClientBase, accountId: string) => Promise<void>;
@@ -69,7 +98,7 @@ export function createErasure(deps: ErasureDeps) {
   /** Forgets what was written beside the erasure, or after it. */
   const forgetLate = (accountId: string) =>
     repeatedTransaction(pool, async (client) => {
-      for (const text of forgetRows) await client.query(text, [accountId]);
+      for (const [, text] of forgetRows) await client.query(text, [accountId]);
       await forgetFacts(client, { accountId, people: [] });
     });
 
@@ -83,10 +112,20 @@ export function createErasure(deps: ErasureDeps) {
           addresses.some((address) => to === address || text.toLowerCase().includes(address)) ||
           (invited.has(to) && text.includes(name)),
       );
-      for (const person of outcome.told) tell(person);
+      for (const person of outcome.told) tell(person, ask.accountId);
       await endOfEarlier(pool);
       await forgetLate(ask.accountId);
-      return { kind: 'erased', people: outcome.people };
+      return { kind: 'erased', people: outcome.people, accountId: ask.accountId };
+    },
+
+    /** What the erasure of an account did; null: it was not erased, or by a version that kept no proof. */
+    async proof(accountId: string): Promise<ErasureProof | null> {
+      const { rows } = await pool.query<ErasureProof>(
+        `SELECT account_id AS "accountId", erased_at AS "erasedAt", by_operator AS "byOperator", counts, people, keys
+         FROM erasure WHERE account_id = $1`,
+        [accountId],
+      );
+      return rows[0] ?? null;
     },
 
     /** Looks after the accounts that were erased in the last days. Returns how many there are. */
@@ -104,27 +143,39 @@ export function createErasure(deps: ErasureDeps) {
 export type Erasure = ReturnType<typeof createErasure>;
 
 /** Rows that are deleted with an account, each with its id. They may be written by what runs beside the erasure. */
-const forgetRows: readonly string[] = [
-  'DELETE FROM attribution WHERE account_id = $1',
-  'DELETE FROM attribution_hour WHERE account_id = $1',
-  'DELETE FROM notice WHERE account_id = $1',
-  'DELETE FROM webhook_delivery WHERE account_id = $1',
-  'DELETE FROM idempotency WHERE account_id = $1',
+const forgetRows: readonly (readonly [ErasedKind, string])[] = [
+  ['attributions', 'DELETE FROM attribution WHERE account_id = $1'],
+  ['attributions', 'DELETE FROM attribution_hour WHERE account_id = $1'],
+  ['notices', 'DELETE FROM notice WHERE account_id = $1'],
+  ['deliveries', 'DELETE FROM webhook_delivery WHERE account_id = $1'],
+  ['idempotency', 'DELETE FROM idempotency WHERE account_id = $1'],
 ];
 
 /** Other statements that forget an account, each with its id. The database refuses new rows of these tables. */
-const forgetAccount: readonly string[] = [
-  `UPDATE api_key SET name = 'erased', addresses = '{}', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
-  `UPDATE project SET name = 'erased', archived_at = coalesce(archived_at, now()) WHERE account_id = $1`,
-  `UPDATE access_token SET name = 'erased', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
-  'DELETE FROM account_company WHERE account_id = $1',
-  'DELETE FROM notice_settings WHERE account_id = $1',
-  `UPDATE notice_channel SET name = 'erased', target = '', sealed = '', enabled = false, problem = NULL,
-          deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
-  `UPDATE webhook_endpoint SET url = 'https://erased.invalid', description = '', sealed = '', enabled = false,
-          deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
-  `UPDATE account SET name = 'erased', email = 'erased-' || id || '@erased.invalid', status = 'suspended',
-          erased_at = now() WHERE id = $1`,
+const forgetAccount: readonly (readonly [ErasedKind | null, string])[] = [
+  [
+    'keys',
+    `UPDATE api_key SET name = 'erased', addresses = '{}', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
+  ],
+  ['projects', `UPDATE project SET name = 'erased', archived_at = coalesce(archived_at, now()) WHERE account_id = $1`],
+  ['tokens', `UPDATE access_token SET name = 'erased', deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`],
+  ['company', 'DELETE FROM account_company WHERE account_id = $1'],
+  ['settings', 'DELETE FROM notice_settings WHERE account_id = $1'],
+  [
+    'channels',
+    `UPDATE notice_channel SET name = 'erased', target = '', sealed = '', enabled = false, problem = NULL,
+            deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
+  ],
+  [
+    'webhooks',
+    `UPDATE webhook_endpoint SET url = 'https://erased.invalid', description = '', sealed = '', enabled = false,
+            deleted_at = coalesce(deleted_at, now()) WHERE account_id = $1`,
+  ],
+  [
+    null,
+    `UPDATE account SET name = 'erased', email = 'erased-' || id || '@erased.invalid', status = 'suspended',
+            erased_at = now() WHERE id = $1`,
+  ],
 ];
 
 async function erase(
@@ -153,26 +204,40 @@ async function erase(
     'DELETE FROM invitation WHERE account_id = $1 RETURNING email',
     [accountId],
   );
-  for (const text of [...forgetRows, ...forgetAccount]) await client.query(text, [accountId]);
+  const counts = new Map<ErasedKind, number>();
+  const count = (kind: ErasedKind, more: number | null) => counts.set(kind, (counts.get(kind) ?? 0) + (more ?? 0));
+  count('invitations', invited.rowCount);
+  for (const [kind, text] of [...forgetRows, ...forgetAccount]) {
+    const { rowCount } = await client.query(text, [accountId]);
+    if (kind !== null) count(kind, rowCount);
+  }
   const people = await forgetPeople(client, accountId);
+  count('people', people.length);
   const addresses = await forgottenAddresses(client, email, people);
   // Other accounts' invitations of the same people.
-  await client.query('DELETE FROM invitation WHERE email = ANY ($1::text[])', [addresses]);
+  const elsewhere = await client.query('DELETE FROM invitation WHERE email = ANY ($1::text[])', [addresses]);
+  count('invitations', elsewhere.rowCount);
   // Links and codes of mails that were not used yet.
-  await client.query(
+  const links = await client.query(
     `DELETE FROM user_verification v USING unnest($1::text[]) AS address
      WHERE position(address IN v.identifier) > 0 OR position(address IN v.value) > 0`,
     [addresses],
   );
+  count('links', links.rowCount);
   await orders.forget(client, { accountId, email, addresses });
-  await forgetFacts(client, { accountId, people: people.map(({ id }) => `user:${id}`) });
-  await forgetMentions(client, addresses);
+  count('facts', await forgetFacts(client, { accountId, people: people.map(({ id }) => `user:${id}`) }));
+  count('facts', await forgetMentions(client, addresses));
   // An owner who asked for it is among the forgotten: the entry names the account alone.
   const actor = by.kind === 'operator' ? by.actor : 'system';
   await appendAudit(client, { actor, action: 'account.erase', subject: `account:${accountId}` });
   await endGrants(client, accountId);
   // Limits of accounts are locked behind the grants.
   await client.query(`UPDATE account_limit SET addresses = '{}' WHERE account_id = $1`, [accountId]);
+  await client.query(
+    `INSERT INTO erasure (account_id, by_operator, counts, people, keys)
+     VALUES ($1, $2, $3::jsonb, $4::uuid[], ARRAY(SELECT id FROM api_key WHERE account_id = $1 ORDER BY id))`,
+    [accountId, by.kind === 'operator', JSON.stringify(Object.fromEntries(counts)), people.map(({ id }) => id)],
+  );
   return {
     kind: 'erased',
     people: people.length,
@@ -268,9 +333,9 @@ async function forgottenAddresses(
 async function forgetFacts(
   client: ClientBase,
   { accountId, people }: { accountId: string; people: readonly string[] },
-): Promise<void> {
+): Promise<number> {
   await client.query(`SELECT set_config('steyg.audit', 'erasure', true)`);
-  await client.query(
+  const whole = await client.query(
     `UPDATE audit_entry SET before = NULL, after = NULL
      WHERE subject = ANY (ARRAY(SELECT 'account:' || $1::text
                     UNION ALL SELECT unnest($2::text[])
@@ -282,23 +347,28 @@ async function forgetFacts(
        AND action NOT LIKE 'grant.%' AND (before IS NOT NULL OR after IS NOT NULL)`,
     [accountId, people],
   );
-  await client.query(
+  const grants = await client.query(
     `UPDATE audit_entry SET before = before - $2::text[], after = after - $2::text[]
      WHERE subject = 'account:' || $1::text AND action LIKE 'grant.%' AND (before ?| $2::text[] OR after ?| $2::text[])`,
     [accountId, ['reason', 'sourceRef']],
   );
   await client.query(`SELECT set_config('steyg.audit', '', true)`);
+  return (whole.rowCount ?? 0) + (grants.rowCount ?? 0);
 }
 
 /** Takes the facts out of entries that name one of the forgotten addresses: another account's invitation of the same person. */
-async function forgetMentions(client: ClientBase, addresses: readonly string[]): Promise<void> {
+async function forgetMentions(client: ClientBase, addresses: readonly string[]): Promise<number> {
+  let changed = 0;
   await client.query(`SELECT set_config('steyg.audit', 'erasure', true)`);
   // A statement for each index: one condition with OR would read the whole log, under the locks of this transaction.
-  for (const facts of ['before', 'after'])
-    await client.query(
+  for (const facts of ['before', 'after']) {
+    const { rowCount } = await client.query(
       `UPDATE audit_entry SET before = NULL, after = NULL
        WHERE ${facts} ->> 'email' = ANY ($1::text[]) AND action NOT LIKE 'grant.%'`,
       [addresses],
     );
+    changed += rowCount ?? 0;
+  }
   await client.query(`SELECT set_config('steyg.audit', '', true)`);
+  return changed;
 }

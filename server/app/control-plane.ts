@@ -243,7 +243,8 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
       dataFlow: () => readDataFlow(pool, dataFlowSettings(settings.config)),
     },
   });
-  sales.registerPages(app, limits);
+  const { erasure, erasureLinks } = ownData.domains;
+  sales.registerPages(app, limits, { erasure, links: erasureLinks });
   registerSignInWith(
     app,
     at({

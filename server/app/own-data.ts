@@ -4,6 +4,7 @@ import { createErasure } from '../accounts/erasure.ts';
 import { createRetention, type RetentionDays } from '../accounts/retention.ts';
 import { createExportLinks, registerExport } from '../pages/account-export.ts';
 import type { LinkLimits } from '../pages/link-limits.ts';
+import { createErasureLinks } from '../pages/papers/erasure-proof.ts';
 import { accountErasedMail, localeOf } from '../people/mails.ts';
 import { createThrottle } from '../people/sign-in/throttle.ts';
 import { forgetOrders, lockOrders } from '../plans/erased.ts';
@@ -23,17 +24,23 @@ export function createOwnData(deps: {
   retention: RetentionDays;
 }) {
   const { pool, mailer } = deps;
+  const erasureLinks = createErasureLinks(deps);
   const erasure = createErasure({
     pool,
     orders: { lock: lockOrders, forget: forgetOrders },
     forgetMails: (isOver) => mailer.forget(isOver),
-    tell: ({ email, locale }) => mailer.post(accountErasedMail(email, localeOf(locale), deps.publicUrl)),
+    tell: ({ email, locale }, accountId) => {
+      const language = localeOf(locale);
+      const proof = `${erasureLinks.link(accountId, 'system').url}&lang=${language}`;
+      mailer.post(accountErasedMail(email, language, proof));
+    },
   });
   const exportLinks = createExportLinks(deps);
   return {
     domains: {
       erasure,
       exportLinks,
+      erasureLinks,
       throttle: createThrottle({ pool }),
       attributionDigest: createDigest(deps.secretKey),
     },

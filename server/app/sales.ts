@@ -8,6 +8,7 @@ import type { Webhooks } from '../notices/webhooks.ts';
 import { createBooksLinks, registerBooks } from '../pages/books.ts';
 import type { LinkLimits } from '../pages/link-limits.ts';
 import { createCreditNoteLinks, registerCreditNotes } from '../pages/papers/credit-notes.ts';
+import { type ErasureProofParts, registerErasureProofs } from '../pages/papers/erasure-proof.ts';
 import { createInvoiceLinks, registerInvoiceDownloads } from '../pages/papers/invoice-downloads.ts';
 import { createPdfPress } from '../pages/papers/pdf.ts';
 import { createReceiptLinks, registerReceipts } from '../pages/papers/receipts.ts';
@@ -128,7 +129,11 @@ export function createSales(deps: SalesDeps) {
       orderMails: orderMails.send,
       invoices: async () => (await invoices.issueDue()) + (await invoices.fetchFiles()),
     },
-    registerPages(app: FastifyInstance, limits: LinkLimits): void {
+    registerPages(
+      app: FastifyInstance,
+      limits: LinkLimits,
+      proofs: Pick<ErasureProofParts, 'links' | 'erasure'>,
+    ): void {
       // Not spread: what the getters say may change.
       const sellerNow = {
         get payee() {
@@ -143,6 +148,7 @@ export function createSales(deps: SalesDeps) {
         Object.create(sellerNow, Object.getOwnPropertyDescriptors(parts)) as Parts & typeof sellerNow;
       registerReceipts(app, withSeller({ ...common, pool, links: receiptLinks, orders, transfers }));
       registerCreditNotes(app, withSeller({ ...common, pool, links: creditNoteLinks, orders, refunds }));
+      registerErasureProofs(app, { ...proofs, limits, press, seller: parties.seller });
       registerInvoiceDownloads(app, { pool, links: invoiceLinks, limits, invoices });
       registerStatements(app, withSeller({ ...common, pool, links: statementLinks, statements }));
       registerBooks(app, { pool, books, links: booksLinks, limits });

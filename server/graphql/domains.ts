@@ -19,6 +19,7 @@ import type { ExportLinks } from '../pages/account-export.ts';
 import type { BooksLinks } from '../pages/books.ts';
 import type { LedgerDownloads } from '../pages/downloads.ts';
 import type { CreditNoteLinks } from '../pages/papers/credit-notes.ts';
+import type { ErasureLinks } from '../pages/papers/erasure-proof.ts';
 import type { InvoiceLinks } from '../pages/papers/invoice-downloads.ts';
 import type { ReceiptLinks } from '../pages/papers/receipts.ts';
 import type { StatementLinks } from '../pages/papers/statements.ts';
@@ -51,6 +52,7 @@ export interface Domains {
   accounts: Accounts;
   erasure: Erasure;
   exportLinks: ExportLinks;
+  erasureLinks: ErasureLinks;
   /** Finds what is stored of an id that a client knows. */
   attributionDigest: AttributionDigest;
   /** Counts attempts across processes. */

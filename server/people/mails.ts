@@ -235,11 +235,11 @@ export function accountErasedMail(to: string, locale: Locale, link: string): Mai
   const text = {
     en: {
       subject: 'Your Steyg account was erased',
-      body: 'An account with this address was erased at the request of an owner: its keys no longer work, and what was left of its budget is lost. If it was not you or one of your colleagues, tell the support at once.',
+      body: 'An account with this address was erased at the request of an owner: its keys no longer work, and what was left of its budget is lost. This link confirms for 90 days what was erased and what the law has us keep. If it was not you or one of your colleagues, tell the support at once.',
     },
     vi: {
       subject: 'Tài khoản Steyg của bạn đã bị xóa',
-      body: 'Một tài khoản với địa chỉ này đã bị xóa theo yêu cầu của chủ sở hữu: các API key không còn hoạt động và phần số dư còn lại đã mất. Nếu không phải bạn hoặc đồng nghiệp của bạn, hãy báo ngay cho bộ phận hỗ trợ.',
+      body: 'Một tài khoản với địa chỉ này đã bị xóa theo yêu cầu của chủ sở hữu: các API key không còn hoạt động và phần số dư còn lại đã mất. Liên kết này xác nhận trong 90 ngày những gì đã xóa và những gì pháp luật buộc lưu lại. Nếu không phải bạn hoặc đồng nghiệp của bạn, hãy báo ngay cho bộ phận hỗ trợ.',
     },
   }[locale];
   return mail(to, text, link);

@@ -8,6 +8,7 @@ import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { savePlan } from '../../server/plans/plans.ts';
 import { addModel, admitted, ask, openLedger, settlement } from '../billing/support.ts';
 import { transfer } from '../plans/support.ts';
+import { readPdf } from '../support/pdf.ts';
 import { codeOf } from './support/codes.ts';
 import {
   type Browser,
@@ -187,6 +188,27 @@ describe('an erasure', () => {
     }
     // The parties of a paid order's receipt are kept as long as the books.
     expect(left).toEqual(['order_parties']);
+
+    // The proof: by the link of the mail, without a session, in the person's language and the other.
+    const [proofUrl = ''] = /http\S+downloads\/erasure\S+/.exec(mails[0]?.text ?? '') ?? [];
+    const { rows: ended } = await pool.query('SELECT id FROM api_key WHERE account_id = $1', [accountId]);
+    for (const [lang, title, oneProject] of [
+      ['en', 'Confirmation of erasure', 'Projects: names'],
+      ['vi', 'Xác nhận xóa dữ liệu', 'Dự án: tên'],
+    ] as const) {
+      const answer = await plane.app.inject(
+        proofUrl.replace(/^http:\/\/[^/]+/, '').replace(/lang=\w+/, `lang=${lang}`),
+      );
+      expect(answer.headers['content-type']).toBe('application/pdf');
+      const { lines } = readPdf(answer.rawPayload);
+      const text = lines.join('\n');
+      expect(text).toContain(title);
+      for (const id of [accountId, ...ended.map(({ id: key }) => key as string)]) expect(text).toContain(id);
+      expect(lines[lines.indexOf(oneProject) + 1]).toBe('1');
+      expect(text).not.toMatch(/forget-me|192\.0\.2/i);
+    }
+    const stray = proofUrl.replace(/^http:\/\/[^/]+/, '').replace(/grant=./, 'grant=x');
+    expect((await plane.app.inject(stray)).statusCode).toBe(403);
 
     const after = await readBalance(pool, accountId);
     expect(after).toMatchObject({ granted: before.granted, charged: before.charged, free: 0n });

@@ -8,14 +8,12 @@ import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { Card } from './page.tsx';
 import { FailureNotice } from './states.tsx';
-import { useSay } from './toasts.tsx';
 
 /** The export of an account, and for its owners its erasure. */
 export function OwnData() {
-  const { t } = useLanguage();
+  const { t, locale } = useLanguage();
   const { id: accountId } = useAccount();
   const { role } = useAbilities();
-  const say = useSay();
   const { person } = useSession();
   const [typed, setTyped] = useState('');
   const [proof, setProof] = useState('');
@@ -27,12 +25,20 @@ export function OwnData() {
         email: typed,
         ...(person.hasPassword ? { password: proof } : person.secondFactor ? { code: proof.trim() } : {}),
       }),
-    done: () => {
-      say(t.ownData.erased);
-      location.assign('/');
-    },
   });
   const { fields, rest } = useProblems(erase.error, ['email', 'password', 'code']);
+  if (erase.data !== undefined)
+    return (
+      <Card title={t.ownData.erased}>
+        <p>{t.ownData.proofText}</p>
+        <div className="actions">
+          <a className="button primary" href={`${erase.data.proofUrl}&lang=${locale}`}>
+            {t.ownData.proof}
+          </a>
+          <Button onClick={() => location.assign('/')}>{t.ownData.leave}</Button>
+        </div>
+      </Card>
+    );
   if (role !== 'OWNER' && role !== 'ADMIN') return null;
   return (
     <Card title={t.ownData.title}>

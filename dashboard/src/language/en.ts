@@ -713,6 +713,10 @@ export const en = {
       'Keys stop working, the rest of the budget is lost, and people without another account are forgotten. Bookkeeping stays without names, as law requires. This cannot be undone.',
     eraseEmail: 'The account’s e-mail address, to confirm',
     erased: 'The account was erased.',
+    proof: 'Confirmation (PDF)',
+    proofText:
+      'The confirmation says what was erased, when, and what the law has us keep. Its link was also sent to you by e-mail.',
+    leave: 'Leave',
   },
   statements: {
     title: 'Monthly statements',

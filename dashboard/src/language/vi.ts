@@ -714,6 +714,10 @@ export const vi: Texts = {
       'Các API key ngừng hoạt động, phần số dư còn lại bị mất và người không có tài khoản khác sẽ bị quên. Sổ sách được giữ lại không kèm tên, theo luật. Không thể hoàn tác.',
     eraseEmail: 'Địa chỉ e-mail của tài khoản, để xác nhận',
     erased: 'Tài khoản đã được xóa.',
+    proof: 'Xác nhận (PDF)',
+    proofText:
+      'Bản xác nhận ghi những gì đã xóa, lúc nào, và những gì pháp luật buộc lưu lại. Liên kết cũng đã được gửi cho bạn qua email.',
+    leave: 'Rời khỏi',
   },
   statements: {
     title: 'Bảng kê hằng tháng',

@@ -2706,7 +2706,7 @@ export type EraseAccountMutationVariables = Exact<{
 
 
 export type EraseAccountMutation = { eraseAccount:
-    | { __typename: 'AccountErased', people: number }
+    | { __typename: 'AccountErased', people: number, proofUrl: string }
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }

@@ -25,12 +25,18 @@ const ExportType = builder.objectRef<{ url: string; expiresAt: Date }>('AccountE
   }),
 });
 
-const ErasedType = builder.objectRef<{ people: number }>('AccountErased').implement({
+const ErasedType = builder.objectRef<{ people: number; accountId: string }>('AccountErased').implement({
   description: 'An account that was erased.',
   authScopes: { public: true },
   fields: (t) => ({
     people: t.exposeInt('people', {
       description: 'How many persons belonged to no other account and were forgotten with it.',
+    }),
+    proofUrl: t.string({
+      description:
+        'A PDF that says what was erased and when, by ids; `&lang=en` or `&lang=vi` chooses the language. Works for 90 days, without a session.',
+      resolve: ({ accountId }, _args, { domains, principal }) =>
+        domains.erasureLinks.link(accountId, actorOf(principal)).url,
     }),
   }),
 });

@@ -79,9 +79,13 @@ export async function readDataFlow(pool: Pick<Pool, 'query'>, settings: DataFlow
   });
   return {
     ...settings,
-    receivers: merged.toSorted((a, b) => (a.company ?? '~').localeCompare(b.company ?? '~', 'en')),
+    receivers: merged.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
   };
 }
+
+/** By names and countries; who is not named comes behind, the simulator last. */
+const nameOf = ({ company, country, simulated }: RequestsReceiver): string =>
+  `${simulated ? 2 : company === null ? 1 : 0} ${company ?? ''} ${country ?? ''}`;
 
 interface Words {
   title: string;

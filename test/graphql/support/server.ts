@@ -189,7 +189,8 @@ export async function createControlPlane(
   const limits = createLinkLimits({ isLate: () => false });
   const archivedLines = createArchivedLines({ db: pool, directory: null });
   registerDownloads(app, { db: pool, downloads, limits, archives: archivedLines });
-  sales.registerPages(app, limits);
+  const { erasure, erasureLinks } = ownData.domains;
+  sales.registerPages(app, limits, { erasure, links: erasureLinks });
   ownData.registerPages(app, limits);
   await registerGraphql(app, {
     prisma,
