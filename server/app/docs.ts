@@ -2,6 +2,7 @@ import type { GraphQLSchema } from 'graphql';
 import { openApiDocument } from '../gateway/openapi/document.ts';
 import { describeErrors } from '../gateway/refusals/error-reference.ts';
 import { createRefusals, type Pointers } from '../gateway/refusals/refusals.ts';
+import { conflictTexts } from '../graphql/types/conflict-texts.ts';
 import { codeTexts } from '../graphql/types/error-texts.ts';
 import type { Documentation } from '../pages/docs/docs.ts';
 import type { DocumentedError } from '../pages/docs/errors.ts';
@@ -33,6 +34,14 @@ function documentedErrors(publicUrl: string): DocumentedError[] {
         texts,
       }),
     ),
+    // Those that have a text of their own among the codes of expected errors keep it.
+    ...Object.entries(conflictTexts).flatMap(([name, texts]): DocumentedError[] => {
+      const [en, vi] = [texts.en, texts.vi].map(([title, cause, cure]) => ({ title, cause, cure }));
+      if (name in codeTexts || en === undefined || vi === undefined) return [];
+      return [
+        { name, api: 'graphql', statuses: [200], codes: [name], sentences: [], isFinal: true, texts: { en, vi } },
+      ];
+    }),
     ...Object.entries(codeTexts).map(
       ([name, { status, isFinal, en, vi }]): DocumentedError => ({
         name,

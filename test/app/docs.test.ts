@@ -2,6 +2,7 @@
 
 import { buildSchema, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { conflictTexts } from '../../server/graphql/types/conflict-texts.ts';
 import { codeTexts } from '../../server/graphql/types/error-texts.ts';
 import { exampleOf } from '../../server/pages/docs/graphql-reference.ts';
 import { type Customer, startApp, type TestApp } from '../support/app.ts';
@@ -152,6 +153,24 @@ describe('the reference of GraphQL', () => {
       expect(codes.filter((each) => !Object.hasOwn(codeTexts, each))).toEqual([]);
       expect(codes).toContain(code);
       expect((await read(`/docs/errors/${code}`)).status).toBe(200);
+    }
+  });
+});
+
+describe('the codes of conflicts', () => {
+  it('have a page each, in both languages, with something to do', async () => {
+    const names = Object.keys(conflictTexts);
+    expect(names.length).toBeGreaterThan(40);
+    for (const [locale, heading] of [
+      ['en', 'What to do'],
+      ['vi', 'Cách khắc phục'],
+    ] as const) {
+      const { text: list } = await read(`/docs/errors?lang=${locale}`);
+      for (const name of names) {
+        expect(list).toContain(`/docs/errors/${name}?lang=${locale}`);
+        const { status, text } = await read(`/docs/errors/${name}?lang=${locale}`);
+        expect([name, status, text.includes(heading)]).toEqual([name, 200, true]);
+      }
     }
   });
 });

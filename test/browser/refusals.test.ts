@@ -44,7 +44,7 @@ describe('a webhook endpoint that fails', () => {
     const rows = dialog.locator('.notices > li');
     await rows.getByText('under way').waitFor();
     await rows.getByText(/status 500/).waitFor();
-    await rows.getByText(/Next attempt at/).waitFor();
+    await rows.getByText(/Next attempt:/).waitFor();
     expect(await findBarriers(page)).toEqual([]);
 
     // A day of tries later; whatever is sent next takes along what is due.
@@ -59,7 +59,7 @@ describe('a webhook endpoint that fails', () => {
     const failed = rows.filter({ hasText: 'given up' });
     await failed.waitFor();
     expect(await failed.getByText(/status 500/).count()).toBe(2);
-    expect(await failed.getByText(/Next attempt at/).count()).toBe(0);
+    expect(await failed.getByText(/Next attempt:/).count()).toBe(0);
 
     status = 204;
     const before = ids.length;

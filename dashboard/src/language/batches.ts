@@ -58,7 +58,7 @@ export const batchTexts: Record<Locale, BatchTexts> = {
     cancelWhat: 'Cancel batch {name}',
     cancel: 'Cancel batch',
     cancelText:
-      'The vendor is asked to stop. Lines that it has answered are charged; what is held for the rest is free again.',
+      'The vendor is asked to stop. Lines it has already answered are charged; what was held for the rest is released.',
     canceled: 'The batch is being canceled.',
   },
   vi: {

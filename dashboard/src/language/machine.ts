@@ -48,8 +48,8 @@ export const machineTexts: Record<Locale, MachineTexts> = {
     another: 'Another code',
     notWaiting: 'No machine waits under this code: it was used, denied, or is older than ten minutes.',
     approved:
-      'Approved. Your terminal goes on by itself within a few seconds, and you get a mail. This page can be closed.',
-    denied: 'Denied. The terminal is told so, and got nothing.',
+      'Approved. Your terminal continues within a few seconds, and you get an email. You can close this page.',
+    denied: 'Denied. The terminal received no key.',
   },
   vi: {
     title: 'Đăng nhập một máy',

@@ -368,10 +368,10 @@ const CreateOrderInput = builder.inputType('CreateOrderInput', {
 });
 
 const notUpgradable = {
-  not_paid: 'Only a paid order can be upgraded.',
-  already_upgraded: 'This order has been upgraded already.',
-  refunded: 'Some of what was paid for it went back.',
-  not_dearer: 'The plan must cost more and give more than what was paid for so far.',
+  not_paid: ['Only a paid order can be upgraded.', 'NOT_PAID'],
+  already_upgraded: ['This order has been upgraded already.', 'ALREADY_UPGRADED'],
+  refunded: ['Some of what was paid for it went back.', 'REFUNDED'],
+  not_dearer: ['The plan must cost more and give more than what was paid for so far.', 'NOT_DEARER'],
 } as const;
 
 /** A plan, or an amount that the buyer names: exactly one of them. */
@@ -423,7 +423,7 @@ function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
     case 'throttled':
       throw new TooManyAttemptsError(outcome.retryAfterS);
     case 'not_upgradable':
-      throw new ConflictError(notUpgradable[outcome.reason], outcome.reason.toUpperCase());
+      throw new ConflictError(...notUpgradable[outcome.reason]);
     default:
       throw new Error(`an order ended in an unknown way: ${String(outcome satisfies never)}`);
   }

@@ -3,6 +3,7 @@ import { type Proposal, proposeOrders } from '../../plans/bank/proposals.ts';
 import type { CreditOutcome, UndoOutcome } from '../../plans/corrections.ts';
 import { decodeId, decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
+import { reviewCode } from '../types/conflict-texts.ts';
 import { ConflictError, NotFoundError } from '../types/errors.ts';
 import { OrderType } from './orders.ts';
 import { TransferType } from './transfers.ts';
@@ -79,7 +80,7 @@ function refuseCredit(outcome: Exclude<CreditOutcome, { kind: 'credited' }>): ne
     case 'already_matched':
       throw new ConflictError('This transfer pays an order already.', 'ALREADY_MATCHED');
     case 'not_payable':
-      throw new ConflictError('This transfer cannot pay anything.', outcome.reason.toUpperCase());
+      throw new ConflictError('This transfer cannot pay anything.', reviewCode(outcome.reason));
     case 'refunded':
       throw new ConflictError('This transfer goes back to whoever sent it.', 'REFUNDED');
     case 'too_little':

@@ -9,6 +9,7 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { loadActorNames } from '../operator/actors.ts';
 import { OperatorType } from '../operator/operator.ts';
+import { type ConflictCode, reviewCode } from '../types/conflict-texts.ts';
 import { containing, writtenVnd } from '../types/containing.ts';
 import { orOther, wordValues } from '../types/enums.ts';
 import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
@@ -227,10 +228,10 @@ function listTransfers(
   });
 }
 
-const refusals: Partial<Record<MatchOutcome['kind'], string>> = {
-  already_matched: 'This transfer pays an order already.',
-  upgrade_superseded: 'Another upgrade of the same order was made meanwhile.',
-  refunded: 'This transfer goes back to whoever sent it.',
+const refusals: Partial<Record<MatchOutcome['kind'], [sentence: string, code: ConflictCode]>> = {
+  already_matched: ['This transfer pays an order already.', 'ALREADY_MATCHED'],
+  upgrade_superseded: ['Another upgrade of the same order was made meanwhile.', 'UPGRADE_SUPERSEDED'],
+  refunded: ['This transfer goes back to whoever sent it.', 'REFUNDED'],
 };
 
 async function match(
@@ -244,9 +245,9 @@ async function match(
   if (outcome.kind === 'unknown_transfer') throw new NotFoundError('transfer');
   if (outcome.kind === 'unknown_order') throw new NotFoundError('order');
   if (outcome.kind === 'not_payable')
-    throw new ConflictError('This transfer cannot pay this order.', outcome.reason.toUpperCase());
+    throw new ConflictError('This transfer cannot pay this order.', reviewCode(outcome.reason));
   const refused = refusals[outcome.kind];
-  if (refused !== undefined) throw new ConflictError(refused, outcome.kind.toUpperCase());
+  if (refused !== undefined) throw new ConflictError(...refused);
   return transferId;
 }
 

@@ -1,5 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { SeenKey } from '../../people/members.ts';
+import type { ConflictCode } from './conflict-texts.ts';
 
 /**
  * Two kinds of errors. An expected error is a member of a field's result union, made by throwing one of the classes
@@ -77,7 +78,7 @@ export class ConflictError extends ExpectedError {
   override name = 'ConflictError';
   readonly code: string;
 
-  constructor(message: string, code = 'CONFLICT') {
+  constructor(message: string, code: ConflictCode = 'CONFLICT') {
     super(message);
     this.code = code;
   }
