@@ -1,15 +1,21 @@
+import type { CSSProperties } from 'react';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
 import { parseUsd, planPair, vndAt } from '../money.ts';
 
+/** A number in one line, which a tile shrinks to its own width by the number of its characters. */
+export function Fitted({ text, title }: { text: string; title?: string }) {
+  return (
+    <span className="usd" title={title} style={{ '--length': text.length } as CSSProperties}>
+      {text}
+    </span>
+  );
+}
+
 /** An amount in one line, exact on hover. */
 export function Usd({ amount }: { amount: string }) {
   const { format } = useLanguage();
-  return (
-    <span className="usd" title={format.usdExact(amount)}>
-      {format.usdTile(amount)}
-    </span>
-  );
+  return <Fitted text={format.usdTile(amount)} title={format.usdExact(amount)} />;
 }
 
 /** The plans on sale. `when`: false while nothing needs them. */

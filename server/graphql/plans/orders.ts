@@ -422,8 +422,10 @@ function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
       );
     case 'throttled':
       throw new TooManyAttemptsError(outcome.retryAfterS);
-    case 'not_upgradable':
-      throw new ConflictError(...notUpgradable[outcome.reason]);
+    case 'not_upgradable': {
+      const [sentence, code] = notUpgradable[outcome.reason];
+      throw new ConflictError(sentence, code);
+    }
     default:
       throw new Error(`an order ended in an unknown way: ${String(outcome satisfies never)}`);
   }

@@ -10,7 +10,7 @@ import { Card, Figure, Page } from '../../components/page.tsx';
 import { Setup, useSetup } from '../../components/setup.tsx';
 import { Empty, Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
-import { Usd } from '../../components/usd.tsx';
+import { Fitted, Usd } from '../../components/usd.tsx';
 import { useAsk } from '../../data.tsx';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { addUsd } from '../../money.ts';
@@ -79,8 +79,8 @@ function Money({ business }: { business: Business }) {
   return (
     <>
       <dl className="figures">
-        <Figure label={t.operator.vndToday} value={format.vnd(business.vndToday)} />
-        <Figure label={t.operator.vndThisMonth} value={format.vnd(business.vndThisMonth)} />
+        <Figure label={t.operator.vndToday} value={<Fitted text={format.vnd(business.vndToday)} />} />
+        <Figure label={t.operator.vndThisMonth} value={<Fitted text={format.vnd(business.vndThisMonth)} />} />
         <Figure label={t.operator.chargedThisMonth} value={<Usd amount={sum((row) => row.charged)} />} />
         <Figure
           label={t.operator.marginThisMonth}
