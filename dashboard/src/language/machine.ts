@@ -47,8 +47,7 @@ export const machineTexts: Record<Locale, MachineTexts> = {
     deny: 'Deny',
     another: 'Another code',
     notWaiting: 'No machine waits under this code: it was used, denied, or is older than ten minutes.',
-    approved:
-      'Approved. Your terminal continues within a few seconds, and you get an email. You can close this page.',
+    approved: 'Approved. Your terminal continues within a few seconds, and you get an email. You can close this page.',
     denied: 'Denied. The terminal received no key.',
   },
   vi: {
