@@ -139,23 +139,20 @@ export const builder = new SchemaBuilder<{
         }
       },
     },
-    pageInfoTypeOptions: { description: 'Where a page of a list begins and ends.', authScopes: { public: true } },
+    // What every list has in common is said once, here: the members of pages and their arguments repeat no description.
+    pageInfoTypeOptions: {
+      description: `Where a page of a list begins and ends. Lists are read forward: the \`first\` elements (at most ${maxPage}, left out: ${defaultPage}) \`after\` a cursor. A page has them as \`nodes\`, and as \`edges\` with the opaque \`cursor\` of each.`,
+      authScopes: { public: true },
+    },
     hasNextPageFieldOptions: { description: 'Whether there is more after this page.' },
     hasPreviousPageFieldOptions: { description: 'Whether there is more before this page.' },
     startCursorFieldOptions: { description: 'Cursor of the first element of the page.' },
     endCursorFieldOptions: { description: 'Cursor of the last element of the page: `after` of the next one.' },
-    cursorFieldOptions: { description: 'Where this element stands in the list: opaque.' },
-    nodeFieldOptions: { description: 'The element itself.' },
-    edgesFieldOptions: {
-      description: 'The elements of the page with their cursors.',
-      // The connection has counted its elements already.
-      complexity: { field: 1, multiplier: 1 },
-    },
+    // The connection has counted its elements already.
+    edgesFieldOptions: { complexity: { field: 1, multiplier: 1 } },
     // Pages of Prisma read their rows by this path as well as by that of edges.
-    nodesOnConnection: { description: 'The elements of the page.', complexity: { field: 1, multiplier: 1 } },
-    pageInfoFieldOptions: { description: 'Where the page begins and ends.' },
-    afterArgOptions: { description: 'Only elements after this cursor.' },
-    firstArgOptions: { description: `How many elements from the start, at most ${maxPage}.`, validate: pageLength },
+    nodesOnConnection: { complexity: { field: 1, multiplier: 1 } },
+    firstArgOptions: { validate: pageLength },
     defaultConnectionTypeOptions: { description: 'A page of a list.', authScopes: { public: true } },
     defaultEdgeTypeOptions: { description: 'An element of a list with its cursor.', authScopes: { public: true } },
     defaultConnectionFieldOptions: {

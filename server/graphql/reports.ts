@@ -2,7 +2,7 @@ import type { Keyset, KeysetRange } from '../shared/keyset.ts';
 import { isUuid } from '../shared/uuid.ts';
 import { builder, type ObjectFields } from './builder.ts';
 import { badInput } from './types/errors.ts';
-import { listLength, maxPage, type PageArguments } from './types/paging.ts';
+import { listLength, type PageArguments } from './types/paging.ts';
 
 /** Pages of reports and of lists that are no table's rows by their ids, as connections that are read forward. */
 
@@ -38,35 +38,24 @@ export function reportEdge<Row extends object>(name: string, type: RowType<Row>)
     description: 'An element of a list with its cursor.',
     authScopes: { public: true },
     fields: (t) => ({
-      cursor: t.exposeString('cursor', { description: 'Where this element stands in the list: opaque.' }),
+      cursor: t.exposeString('cursor'),
       // A generic row is a value like any other: no list, no stream.
-      node: t.field({ type, description: 'The element itself.', resolve: ({ node }) => node as never }),
+      node: t.field({ type, resolve: ({ node }) => node as never }),
     }),
   });
 }
 
-/** The fields of a page. `order`: how its rows are sorted. */
+/** The fields of a page. */
 export function pageFields<Row extends object>(
   t: ObjectFields<Report<Row>>,
-  { row, edge, order }: { row: RowType<Row>; edge: ReturnType<typeof reportEdge<Row>>; order: string },
+  { row, edge }: { row: RowType<Row>; edge: ReturnType<typeof reportEdge<Row>> },
 ) {
   const complexity = { field: 1, multiplier: 50 };
   return {
-    edges: t.field({
-      type: [edge],
-      description: `The rows of the page with their cursors. ${order}`,
-      complexity,
-      resolve: edgesOf,
-    }),
-    nodes: t.field({
-      type: [row],
-      description: `The rows of the page. ${order}`,
-      complexity,
-      resolve: ({ rows }) => rows,
-    }),
+    edges: t.field({ type: [edge], complexity, resolve: edgesOf }),
+    nodes: t.field({ type: [row], complexity, resolve: ({ rows }) => rows }),
     pageInfo: t.field({
       type: builder.pageInfoRef(),
-      description: 'Where the page begins and ends.',
       resolve: (page) => {
         const edges = edgesOf(page);
         return {
@@ -80,8 +69,8 @@ export function pageFields<Row extends object>(
   };
 }
 
-/** The texts of the arguments of a page whose cursors are numbers of rows, or ids of requests. */
-export const pageTexts = { first: `How many, at most ${maxPage}.`, after: 'Those behind this cursor.' };
+/** What `first` of a report says, whose pages are longer than those of lists. */
+export const rowsText = `How many rows, at most ${maxReportRows}; left out: so many.`;
 
 /** Elements that can be skipped: `load` reads them all. */
 const maxOffset = 100_000;

@@ -1376,7 +1376,7 @@ export interface ConsoleAccounts {
 /** Operations on books. */
 export interface ConsoleBooks {
   /**
-   * What is left of what customers were charged, by period, model, upstream and account. Where a route does not say what it costs, the margin is unknown.
+   * What is left of what customers were charged, by period, model, upstream and account: the newest period first, then by what was charged. Where a route does not say what it costs, the margin is unknown.
    *
    * @example
    * ```ts
@@ -1385,7 +1385,7 @@ export interface ConsoleBooks {
    */
   margins(variables?: MarginsQueryVariables, options?: RequestOptions): Paged<MarginsAnswer>;
   /**
-   * What customers were charged, what upstreams cost, what is left, by period and model. Uptime is measured with an account of its own, which is not among them.
+   * What customers were charged, what upstreams cost, what is left, by period and model: the newest period first, then by what was charged. Uptime is measured with an account of its own, which is not among them.
    *
    * @example
    * ```ts
@@ -1403,7 +1403,7 @@ export interface ConsoleBooks {
    */
   shortfalls(variables?: ShortfallsQueryVariables, options?: RequestOptions): Paged<ShortfallsAnswer>;
   /**
-   * What vendors say they billed beside the ledger, by day (UTC) and model, for the days that an imported file has.
+   * What vendors say they billed beside the ledger, by day (UTC), the newest first, upstream and model, for the days that an imported file has.
    *
    * @example
    * ```ts
@@ -1412,7 +1412,7 @@ export interface ConsoleBooks {
    */
   vendorComparison(variables: VendorComparisonQueryVariables, options?: RequestOptions): Paged<VendorComparisonAnswer>;
   /**
-   * What vendors say they billed beside the ledger, by day (UTC) and model, for the days that an imported file has.
+   * What vendors say they billed beside the ledger, by day (UTC), the newest first, upstream and model, for the days that an imported file has.
    *
    * @example
    * ```ts
@@ -1757,7 +1757,7 @@ export interface ConsoleLedger {
    */
   entry(variables: EntryQueryVariables, options?: RequestOptions): Pending<EntryAnswer>;
   /**
-   * Usage added up for a chart.
+   * Usage added up for a chart: the newest period first, then by model, key and outcome.
    *
    * @example
    * ```ts
@@ -2422,7 +2422,7 @@ export interface ConsoleOperator {
    */
   accountLimitsForOperator(variables: AccountLimitsForOperatorQueryVariables, options?: RequestOptions): Pending<AccountLimitsForOperatorAnswer>;
   /**
-   * Usage added up for a chart.
+   * Usage added up for a chart: the newest period first, then by model, key and outcome.
    *
    * @example
    * ```ts

@@ -118,7 +118,7 @@ builder.mutationField('setAccountStatus', (t) =>
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
     args: {
-      input: t.arg({ type: SetAccountStatusInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: SetAccountStatusInput, required: true }),
     },
     resolve: async (query, _root, { input: args }, context) => {
       const accountId = decodeUuid('Account', args.accountId);
@@ -148,7 +148,7 @@ builder.mutationField('openAccount', (t) =>
     description: 'Opens an account without a trial.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, ConflictError] },
-    args: { input: t.arg({ type: OpenAccountInput, required: true, description: 'The account.' }) },
+    args: { input: t.arg({ type: OpenAccountInput, required: true }) },
     resolve: async (query, _root, { input }, { domains, prisma, principal }) => {
       const { email, name, budget } = input;
       if (typeof budget === 'bigint' && budget <= 0n) throw badInput('input.budget', 'budget must be more than zero.');

@@ -67,7 +67,7 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: [NotFoundError, NotAllowedError, TooManyAttemptsError] },
     args: {
-      input: t.arg({ type: CreateAccountExportInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: CreateAccountExportInput, required: true }),
     },
     resolve: async (_root, { input: args }, context) => {
       const accountId = accountFor(context, args.accountId, 'members');
@@ -82,7 +82,7 @@ builder.mutationFields((t) => ({
       'Forgets an account and its people for good; only an owner may, and an operator who is one of the service. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.',
     authScopes: { user: true },
     errors: { types: [...guarded, NotFoundError, NotAllowedError, InvalidCredentialsError, ConflictError] },
-    args: { input: t.arg({ type: EraseAccountInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: EraseAccountInput, required: true }) },
     resolve: async (_root, { input: { accountId, email, password, code } }, context) => {
       const id = decodeUuid('Account', accountId);
       const person = me(context);

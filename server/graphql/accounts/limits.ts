@@ -73,7 +73,7 @@ builder.mutationField('setAccountLimits', (t) =>
       'Sets the limits of an account over all its keys, one’s own or, for operators who handle money, any. They count from the very next request on.',
     authScopes: { $any: { billing: true, trustedOperator: true } },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
-    args: { input: t.arg({ type: AccountLimitsInput, required: true, description: 'What is to change.' }) },
+    args: { input: t.arg({ type: AccountLimitsInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const accountId = accountToLimit(context, input.accountId);
       const { spend, timeZone, requestsPerMinute } = input;

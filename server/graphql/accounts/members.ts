@@ -199,7 +199,7 @@ builder.mutationFields((t) => ({
     description: 'Asks somebody by mail to join an account. Asking again sends a new link.',
     authScopes: { user: true },
     errors: { types: [...writes, TooManyAttemptsError] },
-    args: { input: t.arg({ type: InviteMemberInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: InviteMemberInput, required: true }) },
     resolve: async (_root, { input: args }, context) => {
       const accountId = accountFor(context, args.accountId, 'members');
       const { email, role } = args;
@@ -219,7 +219,7 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: writes },
     args: {
-      input: t.arg({ type: RevokeInvitationInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: RevokeInvitationInput, required: true }),
     },
     resolve: async (_root, { input: { id } }, context) => {
       const { members } = context.domains.people;
@@ -238,7 +238,7 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: [InvalidTokenError] },
     args: {
-      input: t.arg({ type: AcceptInvitationInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: AcceptInvitationInput, required: true }),
     },
     resolve: async (query, _root, { input: { token } }, context) => {
       const outcome =
@@ -258,7 +258,7 @@ builder.mutationFields((t) => ({
     description: 'Changes what a person may do in an account.',
     authScopes: { user: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: SetMemberRoleInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SetMemberRoleInput, required: true }) },
     resolve: async (_root, { input: { id, role } }, context) => {
       const ref = memberFor(context, id);
       requireAbility(context, ref.accountId, 'members');
@@ -272,7 +272,7 @@ builder.mutationFields((t) => ({
       'Removes a person from an account, with their personal keys and the access tokens they made for it; `keys` says what becomes of other keys that they have seen. The owners are told of those by mail. Everybody may remove themselves.',
     authScopes: { user: true },
     errors: { types: [...writes, KeysUndecidedError] },
-    args: { input: t.arg({ type: RemoveMemberInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RemoveMemberInput, required: true }) },
     resolve: async (_root, { input: { id, keys } }, context) => {
       const ref = memberFor(context, id);
       if (ref.userId !== me(context).userId) requireAbility(context, ref.accountId, 'members');

@@ -111,7 +111,7 @@ builder.mutationFields((t) => ({
     description: 'Says for which company an account buys: its receipts name it. Without `company`: for a person.',
     authScopes: { billing: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
-    args: { input: t.arg({ type: SetCompanyInput, required: true, description: 'The account and its company.' }) },
+    args: { input: t.arg({ type: SetCompanyInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const { accountId, company = null } = input;
       const id = await setCompany(context, { accountId, company, below: ['input', 'company'] });
@@ -123,7 +123,7 @@ builder.mutationFields((t) => ({
     description: 'Replaces the seller’s details, which appear on every page and on receipts.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: SellerInput, required: true, description: 'The seller.' }) },
+    args: { input: t.arg({ type: SellerInput, required: true }) },
     resolve: async (_root, { input }, { domains, principal }) => {
       const outcome = await domains.parties.saveSeller({
         seller: {

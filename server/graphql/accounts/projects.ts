@@ -185,7 +185,7 @@ builder.mutationFields((t) => ({
     description: 'Makes a project.',
     authScopes: { billing: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: CreateProjectInput, required: true, description: 'What it is to be.' }) },
+    args: { input: t.arg({ type: CreateProjectInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const accountId = accountFor(context, input.accountId, 'billing');
       const actor = actorOf(context.principal);
@@ -208,7 +208,7 @@ builder.mutationFields((t) => ({
     description: 'Renames, limits or archives a project, or takes it into use again.',
     authScopes: { billing: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: UpdateProjectInput, required: true, description: 'What is to change.' }) },
+    args: { input: t.arg({ type: UpdateProjectInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const id = decodeUuid('Project', input.id);
       const accountId = await accountOfProject(context, id);

@@ -90,7 +90,7 @@ builder.mutationField('setMemberBudget', (t) =>
       'Sets what the keys that a person made may spend in a month together. It counts from the very next request on, and stays when they leave, for the keys that stay.',
     authScopes: { billing: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
-    args: { input: t.arg({ type: SetMemberBudgetInput, required: true, description: 'Whose, and how much.' }) },
+    args: { input: t.arg({ type: SetMemberBudgetInput, required: true }) },
     resolve: async (_root, { input: { id, month } }, context) => {
       const person = personOf(context, id);
       requireAbility(context, person.accountId, 'billing');

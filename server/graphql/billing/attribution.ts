@@ -89,7 +89,6 @@ const AttributedPageType = builder.objectRef<Report<AttributedUsage>>('Attribute
     pageFields(t, {
       row: AttributedUsageType,
       edge: reportEdge('AttributedUsageEdge', AttributedUsageType),
-      order: 'In the order that was asked for.',
     }),
 });
 
@@ -122,8 +121,8 @@ builder.prismaObjectFields(AccountType, (t) => ({
       to: t.arg({ type: 'DateTime', description: hoursTo }),
       model: t.arg.string({ description: 'Only this catalog id.' }),
       order: t.arg({ type: AttributedOrderType, defaultValue: 'cost', description: 'Which rows come first.' }),
-      first: t.arg.int({ description: 'At most so many rows, up to 100; left out: 50.' }),
-      after: t.arg.string({ description: 'Rows after this cursor.' }),
+      first: t.arg.int({ defaultValue: 50 }),
+      after: t.arg.string(),
     },
     resolve: ({ id: accountId }, args, { history, domains, reports }) => {
       checkRange(args, 'to');
@@ -199,7 +198,7 @@ builder.mutationField('setAttributionMode', (t) =>
       'Sets what is stored of whom requests are for, from the next request on. What is stored already stays as it is.',
     authScopes: { user: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
-    args: { input: t.arg({ type: SetAttributionModeInput, required: true, description: 'Which account, and what.' }) },
+    args: { input: t.arg({ type: SetAttributionModeInput, required: true }) },
     resolve: async (query, _root, { input: { accountId: given, mode } }, context) => {
       const accountId = accountFor(context, given, 'members');
       const { accounts } = context.domains;

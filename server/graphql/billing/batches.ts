@@ -131,7 +131,7 @@ builder.mutationField('cancelBatch', (t) =>
       'Asks the vendor to stop a batch. What it answered before is charged; what is held for the rest is free again when the batch has ended. A batch that has ended stays as it is.',
     authScopes: { keys: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError] },
-    args: { input: t.arg({ type: CancelBatchInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: CancelBatchInput, required: true }) },
     resolve: async (_root, { input: { id: given } }, context) => {
       const [accountId = '', id = ''] = decodeId('Batch', given)?.split('/') ?? [];
       const visible = abilitiesOn(context.principal, accountId).has('read') && isUuid(id);

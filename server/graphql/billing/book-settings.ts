@@ -151,7 +151,7 @@ builder.mutationFields((t) => ({
     description: 'Sets what a USD costs in a month, or on a day. A month that is closed keeps its own.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, ConflictError] },
-    args: { input: t.arg({ type: SetExchangeRateInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SetExchangeRateInput, required: true }) },
     resolve: async (_root, { input }, { domains, principal }) => {
       const outcome = await domains.books.setRate({ ...input, actor: actorOf(principal) });
       if (outcome.kind === 'bad_period') throw badInput('input.period', 'period is a month or a day: 2026-10-31.');
@@ -166,7 +166,7 @@ builder.mutationFields((t) => ({
     description: 'Sets the taxes from a day on.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: SetBookTaxesInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SetBookTaxesInput, required: true }) },
     resolve: async (_root, { input: { note, ...input } }, { domains, principal }) => {
       const outcome = await domains.books.setTaxes({ ...input, note: note ?? '', actor: actorOf(principal) });
       if (outcome.kind === 'bad_day') throw badInput('input.validFrom', 'validFrom is a day: 2026-10-01.');
@@ -180,7 +180,7 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
     args: {
-      input: t.arg({ type: SaveJournalAccountsInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: SaveJournalAccountsInput, required: true }),
     },
     resolve: async (_root, { input: { accounts } }, { domains, principal }) => {
       const outcome = await domains.books.saveJournalNumbers({

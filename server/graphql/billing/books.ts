@@ -10,11 +10,11 @@ import {
   offsetReport,
   pageFields,
   pageFromStart,
-  pageTexts,
   type Report,
   reportEdge,
   reportLength,
   reportOffset,
+  rowsText,
 } from '../reports.ts';
 import { badInput, InputError, NotFoundError } from '../types/errors.ts';
 
@@ -135,7 +135,6 @@ const ComparisonPageType = builder.objectRef<ComparisonPage>('VendorComparisonCo
     ...pageFields<VendorComparison>(t as never, {
       row: VendorComparisonType,
       edge: reportEdge('VendorComparisonEdge', VendorComparisonType),
-      order: 'Newest day first, then by upstream and model.',
     }),
     compared: t.exposeInt('compared', { description: 'Days and models that were compared.' }),
     differing: t.exposeInt('differing', { description: 'How many of them differ.' }),
@@ -177,15 +176,15 @@ builder.objectFields(OperatorType, (t) => ({
   vendorComparison: t.field({
     type: ComparisonPageType,
     description:
-      'What vendors say they billed beside the ledger, by day (UTC) and model, for the days that an imported file has.',
+      'What vendors say they billed beside the ledger, by day (UTC), the newest first, upstream and model, for the days that an imported file has.',
     complexity: { field: 50, multiplier: 1 },
     args: {
       from: t.arg.string({ required: true, description: 'The first day, such as `2026-10-01`.' }),
       to: t.arg.string({ required: true, description: `The last day, at most ${maxComparedDays - 1} later.` }),
       upstream: t.arg.string({ description: 'Only this upstream.' }),
       differing: t.arg.boolean({ defaultValue: false, description: 'Only rows that differ.' }),
-      first: t.arg.int({ description: 'At most so many rows.' }),
-      after: t.arg.string({ description: 'Rows after this cursor.' }),
+      first: t.arg.int({ description: rowsText }),
+      after: t.arg.string(),
     },
     resolve: async (_operator, { upstream, differing, ...args }, { domains }): Promise<ComparisonPage> => {
       const [from, to] = [checkDay('from', args.from), checkDay('to', args.to)];
@@ -278,7 +277,7 @@ const vendorFileEdge = reportEdge('VendorFileEdge', VendorFileType);
 const VendorFilePageType = builder.objectRef<Report<VendorFileVersion>>('VendorFileConnection').implement({
   description: 'Files of vendors that were imported.',
   authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: VendorFileType, edge: vendorFileEdge, order: 'The newest first.' }),
+  fields: (t) => pageFields(t, { row: VendorFileType, edge: vendorFileEdge }),
 });
 
 builder.objectField(OperatorType, 'vendorFiles', (t) =>
@@ -287,8 +286,8 @@ builder.objectField(OperatorType, 'vendorFiles', (t) =>
     description: 'Files of vendors that were imported, the newest first.',
     args: {
       upstream: t.arg.string({ description: 'Only this upstream.' }),
-      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
-      after: t.arg.string({ description: pageTexts.after }),
+      first: t.arg.int({ defaultValue: 50 }),
+      after: t.arg.string(),
     },
     resolve: (_operator, { upstream, ...page }, { domains }) =>
       pageFromStart(page, (limit) => domains.books.files({ upstream: upstream ?? null, limit })),
@@ -309,7 +308,7 @@ builder.mutationField('undoVendorImport', (t) =>
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
     args: {
-      input: t.arg({ type: UndoVendorImportInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: UndoVendorImportInput, required: true }),
     },
     resolve: async (_root, { input: { fileId } }, { domains, principal }) => {
       const undone = await domains.books.undoImport({ fileId, actor: actorOf(principal) });
@@ -328,7 +327,7 @@ builder.mutationField('importVendorUsage', (t) =>
       'Takes in what a vendor says it billed; a file stands for its whole period, or (`add`) for its own days and models alone. What earlier files had and would be gone has to be `confirmed`. A file that cannot be read as a whole is refused.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: ImportVendorUsageInput, required: true, description: 'Of whom, and what.' }) },
+    args: { input: t.arg({ type: ImportVendorUsageInput, required: true }) },
     resolve: async (_root, { input: { upstream, csv, add, confirmed } }, { domains, principal }) => {
       if (csv.length > maxFileLength)
         throw badInput(

@@ -13,7 +13,7 @@ import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { pageFields, pageFromStart, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { pageFields, pageFromStart, type Report, reportEdge } from '../reports.ts';
 import { badInput } from '../types/errors.ts';
 import { listLength, maxPage } from '../types/paging.ts';
 import { OutcomeType, UsageSourceType } from './ledger.ts';
@@ -104,8 +104,8 @@ const dayMs = 86_400_000;
 /** The arguments of a list of requests, newest first. */
 const recentArguments = builder.args((t) => ({
   days: t.int({ defaultValue: 7, description: 'How far back, at most 92 days.' }),
-  first: t.int({ defaultValue: 50, description: `How many, at most ${maxPage}.` }),
-  after: t.string({ description: 'Those before this request id.' }),
+  first: t.int({ defaultValue: 50 }),
+  after: t.string(),
 }));
 
 const recentRange = (args: {
@@ -123,21 +123,21 @@ const shortfallEdge = reportEdge('ShortfallEdge', ShortfallType);
 const ShortfallPageType = builder.objectRef<Report<Shortfall>>('ShortfallConnection').implement({
   description: 'Requests that could not be charged in full.',
   authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: ShortfallType, edge: shortfallEdge, order: 'Newest first.' }),
+  fields: (t) => pageFields(t, { row: ShortfallType, edge: shortfallEdge }),
 });
 
 const anomalyEdge = reportEdge('AnomalyEdge', AnomalyType);
 const AnomalyPageType = builder.objectRef<Report<DoubtfulEntry>>('AnomalyConnection').implement({
   description: 'Requests whose token counts are doubtful.',
   authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: AnomalyType, edge: anomalyEdge, order: 'Newest first.' }),
+  fields: (t) => pageFields(t, { row: AnomalyType, edge: anomalyEdge }),
 });
 
 const holdEdge = reportEdge('HoldEdge', HoldType);
 const HoldPageType = builder.objectRef<Report<OpenHold>>('HoldConnection').implement({
   description: 'Holds of running requests.',
   authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: HoldType, edge: holdEdge, order: 'The oldest first.' }),
+  fields: (t) => pageFields(t, { row: HoldType, edge: holdEdge }),
 });
 
 /** A page of requests, newest first, whose cursors are their ids. One more is read, to know whether there are more. */
@@ -172,8 +172,8 @@ builder.objectFields(OperatorType, (t) => ({
     type: HoldPageType,
     description: 'Holds of running requests, the oldest first.',
     args: {
-      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
-      after: t.arg.string({ description: pageTexts.after }),
+      first: t.arg.int({ defaultValue: 50 }),
+      after: t.arg.string(),
     },
     resolve: (_operator, args, { db }) => pageFromStart(args, (limit) => listHolds(db, limit)),
   }),

@@ -104,7 +104,7 @@ builder.mutationField('giveGrant', (t) =>
     description: 'Gives an account budget by hand.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: GiveGrantInput, required: true, description: 'What is given.' }) },
+    args: { input: t.arg({ type: GiveGrantInput, required: true }) },
     resolve: async (_root, { input }, context) => {
       const accountId = decodeUuid('Account', input.accountId);
       if (accountId === null) throw new NotFoundError('account');
@@ -146,7 +146,7 @@ builder.mutationField('endGrant', (t) =>
       'Takes back what is unspent of a grant: it ends now. Running requests keep what they hold of it, and what they give back is lost too.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: EndGrantInput, required: true, description: 'Which, and why.' }) },
+    args: { input: t.arg({ type: EndGrantInput, required: true }) },
     resolve: async (_root, { input }, context) => {
       const accountId = decodeUuid('Account', input.accountId);
       const grantId = decodeUuid('Grant', input.grantId);

@@ -569,7 +569,7 @@ builder.mutationField('createLedgerDownload', (t) =>
     authScopes: { reader: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
     args: {
-      input: t.arg({ type: CreateLedgerDownloadInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: CreateLedgerDownloadInput, required: true }),
     },
     resolve: (_root, { input: { accountId: given, filter } }, context) => {
       const accountId = accountFor(context, given, 'read');

@@ -355,7 +355,7 @@ builder.mutationField('closeMonth', (t) =>
       'Freezes the figures of a month that is over. Months are closed one after the other; this cannot be undone.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, ConflictError] },
-    args: { input: t.arg({ type: CloseMonthInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: CloseMonthInput, required: true }) },
     resolve: async (_root, { input: { month, timeZone } }, { domains, principal }) => {
       const outcome = await domains.books.close({
         month: checkMonth(month, 'input.month'),
@@ -401,7 +401,7 @@ builder.mutationFields((t) => ({
     authScopes: { operator: true },
     errors: { types: [InputError, BusyError] },
     args: {
-      input: t.arg({ type: CreateBookPaperDownloadInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: CreateBookPaperDownloadInput, required: true }),
     },
     resolve: (_root, { input: { paper, month } }, { domains, principal }) =>
       domains.booksLinks.link(`${paper} ${checkMonth(month, 'input.month')}`, actorOf(principal)),

@@ -5,7 +5,7 @@ import { decodeUuid, noSuchId } from '../access.ts';
 import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { offsetReport, pageFields, type Report, reportEdge, reportOffset } from '../reports.ts';
+import { offsetReport, pageFields, type Report, reportEdge, reportOffset, rowsText } from '../reports.ts';
 import { TokensType } from './ledger.ts';
 import { checkedUsage, hoursFrom, hoursTo, UsagePeriod, usageQuery, zoneOf } from './usage.ts';
 
@@ -92,7 +92,6 @@ const RevenuePageType = builder.objectRef<Report<RevenueRecord>>('RevenueRowConn
     pageFields(t, {
       row: RevenueRowType,
       edge: reportEdge('RevenueRowEdge', RevenueRowType),
-      order: 'Newest period first, then by what was charged.',
     }),
 });
 
@@ -100,7 +99,7 @@ builder.objectFields(OperatorType, (t) => ({
   revenue: t.field({
     type: RevenuePageType,
     description:
-      'What customers were charged, what upstreams cost, what is left, by period and model. Uptime is measured with an account of its own, which is not among them.',
+      'What customers were charged, what upstreams cost, what is left, by period and model: the newest period first, then by what was charged. Uptime is measured with an account of its own, which is not among them.',
     args: {
       from: t.arg({ type: 'DateTime', description: hoursFrom }),
       to: t.arg({ type: 'DateTime', description: hoursTo }),
@@ -108,8 +107,8 @@ builder.objectFields(OperatorType, (t) => ({
       model: t.arg.string({ description: 'Only this catalog id.' }),
       timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),
       probes: t.arg.boolean({ defaultValue: false, description: 'What measuring uptime used, instead of customers.' }),
-      first: t.arg.int({ description: 'At most so many rows.' }),
-      after: t.arg.string({ description: 'Rows after this cursor.' }),
+      first: t.arg.int({ description: rowsText }),
+      after: t.arg.string(),
     },
     resolve: (_operator, { probes, ...args }, { history }) =>
       checkedUsage(async () => {
@@ -202,7 +201,6 @@ const MarginPageType = builder.objectRef<Report<MarginRecord>>('MarginRowConnect
     pageFields(t, {
       row: MarginRowType,
       edge: reportEdge('MarginRowEdge', MarginRowType),
-      order: 'Newest period first, then by what was charged.',
     }),
 });
 
@@ -210,7 +208,7 @@ builder.objectFields(OperatorType, (t) => ({
   margins: t.field({
     type: MarginPageType,
     description:
-      'What is left of what customers were charged, by period, model, upstream and account. Where a route does not say what it costs, the margin is unknown.',
+      'What is left of what customers were charged, by period, model, upstream and account: the newest period first, then by what was charged. Where a route does not say what it costs, the margin is unknown.',
     args: {
       from: t.arg({ type: 'DateTime', description: hoursFrom }),
       to: t.arg({ type: 'DateTime', description: hoursTo }),
@@ -221,8 +219,8 @@ builder.objectFields(OperatorType, (t) => ({
       accountId: t.arg.id({ description: 'Only this account.' }),
       timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),
       probes: t.arg.boolean({ defaultValue: false, description: 'What measuring uptime used, instead of customers.' }),
-      first: t.arg.int({ description: 'At most so many rows.' }),
-      after: t.arg.string({ description: 'Rows after this cursor.' }),
+      first: t.arg.int({ description: rowsText }),
+      after: t.arg.string(),
     },
     resolve: (_operator, { by, upstream, accountId, probes, after, ...args }, { history }) =>
       checkedUsage(async () => {

@@ -5,7 +5,7 @@ import { AccountType } from '../accounts/accounts.ts';
 import { loadProjects, ProjectType } from '../accounts/projects.ts';
 import { builder } from '../builder.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
-import { maxReportRows, pageFields, type Report, reportEdge, reportLength } from '../reports.ts';
+import { pageFields, type Report, reportEdge, reportLength, rowsText } from '../reports.ts';
 import { badInput } from '../types/errors.ts';
 import { checkRange } from '../types/ranges.ts';
 import { OutcomeType, RequestOutcomeInput, TokensType } from './ledger.ts';
@@ -91,7 +91,6 @@ export const UsagePageType = builder.objectRef<Report<UsageRecord>>('UsageRowCon
     pageFields(t, {
       row: UsageRowType,
       edge: reportEdge('UsageRowEdge', UsageRowType),
-      order: 'Newest period first, then by model, key and outcome.',
     }),
 });
 
@@ -190,7 +189,7 @@ export async function checkedUsage<Result>(run: () => Promise<Result>): Promise<
 builder.prismaObjectFields(AccountType, (t) => ({
   usage: t.field({
     type: UsagePageType,
-    description: 'Usage added up for a chart.',
+    description: 'Usage added up for a chart: the newest period first, then by model, key and outcome.',
     select: { id: true },
     // Hours are added up, however few rows come of them.
     complexity: { field: 200, multiplier: 1 },
@@ -210,8 +209,8 @@ builder.prismaObjectFields(AccountType, (t) => ({
         description: `Split into at most so many groups, those that were charged most over the whole time; the rest of each period is one row. 1 to ${maxGroups}; left out: every group.`,
       }),
       order: t.arg({ type: UsageOrderType, defaultValue: 'time', description: 'Which rows come first.' }),
-      first: t.arg.int({ description: `At most so many rows, and never more than ${maxReportRows}.` }),
-      after: t.arg.string({ description: 'Rows after this cursor.' }),
+      first: t.arg.int({ description: rowsText }),
+      after: t.arg.string(),
     },
     resolve: ({ id }, args, { history }) =>
       checkedUsage(async () => {

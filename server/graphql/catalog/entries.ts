@@ -212,7 +212,7 @@ builder.mutationFields((t) => ({
     description: 'Creates or changes a model. Its prices and routes stay.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: { input: t.arg({ type: SaveModelInput, required: true, description: 'The model.' }) },
+    args: { input: t.arg({ type: SaveModelInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const { modelId, reasoningEfforts: efforts, onUnknownMembers: unknownMembers, ...rest } = input;
       const known = await context.prisma.model.findUnique({ where: { id: modelId }, select: { kind: true } });
@@ -233,7 +233,7 @@ builder.mutationFields((t) => ({
     description: 'Switches a model on or off. Running requests finish.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: { input: t.arg({ type: SetModelEnabledInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SetModelEnabledInput, required: true }) },
     resolve: async (query, _root, { input: args }, context) => {
       const modelId = named('CatalogEntry', args.modelId);
       const ask = { modelId, enabled: args.enabled };
@@ -246,7 +246,7 @@ builder.mutationFields((t) => ({
     description: 'Adds a price version. Requests that run are charged at the prices they were admitted with.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: { input: t.arg({ type: SavePricesInput, required: true, description: 'The model and its prices.' }) },
+    args: { input: t.arg({ type: SavePricesInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const modelId = named('CatalogEntry', input.modelId);
       const ask = { modelId, prices: decimalPrices(input.prices), validFrom: input.validFrom ?? null };

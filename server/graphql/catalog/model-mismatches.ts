@@ -3,7 +3,7 @@ import { actorOf } from '../../people/principal.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { pageFields, pageFromStart, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { pageFields, pageFromStart, type Report, reportEdge } from '../reports.ts';
 import { ConflictError, NotFoundError } from '../types/errors.ts';
 
 /** Upstreams that answered with another model than the requested one, as operators see and close them. */
@@ -41,7 +41,6 @@ const ModelMismatchPageType = builder.objectRef<Report<ModelMismatch>>('ModelMis
     pageFields(t, {
       row: ModelMismatchType,
       edge: mismatchEdge,
-      order: 'Open ones first, then those that were seen last.',
     }),
 });
 
@@ -53,8 +52,8 @@ builder.objectFields(OperatorType, (t) => ({
     description: 'Upstreams that answered with another model: open ones first, then those that were seen last.',
     args: {
       open: t.arg.boolean({ description: openText }),
-      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
-      after: t.arg.string({ description: pageTexts.after }),
+      first: t.arg.int({ defaultValue: 50 }),
+      after: t.arg.string(),
     },
     resolve: (_operator, { open, ...page }, { domains }) =>
       pageFromStart(page, (limit) => domains.modelMismatches.list({ open: open ?? null, limit })),
@@ -73,7 +72,7 @@ builder.mutationField('closeModelMismatch', (t) =>
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
     args: {
-      input: t.arg({ type: CloseModelMismatchInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: CloseModelMismatchInput, required: true }),
     },
     resolve: async (_root, { input: args }, { domains, principal }) => {
       const id = decodeUuid('ModelMismatch', args.id);

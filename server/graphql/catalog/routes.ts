@@ -178,7 +178,7 @@ builder.mutationFields((t) => ({
     description: 'Says where a model runs. Routes that are not named are switched off.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: { input: t.arg({ type: SetRoutesInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SetRoutesInput, required: true }) },
     resolve: async (query, _root, { input: args }, context) => {
       const modelId = named('CatalogEntry', args.modelId);
       const routes = args.routes.map(({ costs, ...route }) => ({
@@ -196,7 +196,7 @@ builder.mutationFields((t) => ({
     description: 'Sends the smallest request through a route, switched on or not. The operator pays for it.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
-    args: { input: t.arg({ type: TestRouteInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: TestRouteInput, required: true }) },
     resolve: async (_root, { input: { id } }, { domains }) => {
       const routeId = decodeUuid('Route', id);
       const result = routeId === null ? null : await domains.routeTester.test(routeId);

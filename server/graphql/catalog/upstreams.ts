@@ -403,7 +403,7 @@ builder.mutationFields((t) => ({
     description: 'Creates or changes an upstream.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: { input: t.arg({ type: SaveUpstreamInput, required: true, description: 'The upstream.' }) },
+    args: { input: t.arg({ type: SaveUpstreamInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const { upstreamId, secret, profile, recipient, country, features, ...rest } = input;
       const outcome = await context.domains.catalogChanges.saveUpstream(
@@ -429,7 +429,7 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
     args: {
-      input: t.arg({ type: SetUpstreamEnabledInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: SetUpstreamEnabledInput, required: true }),
     },
     resolve: async (query, _root, { input: args }, context) => {
       const upstreamId = named('Upstream', args.upstreamId);
@@ -443,7 +443,7 @@ builder.mutationFields((t) => ({
     description: 'Adds a key beside those that an upstream has: the load is spread over them. Write-only.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: { input: t.arg({ type: AddUpstreamKeyInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: AddUpstreamKeyInput, required: true }) },
     resolve: async (query, _root, { input: args }, context) => {
       const upstreamId = named('Upstream', args.upstreamId);
       const ask = { upstreamId, secret: args.secret };
@@ -457,7 +457,7 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
     args: {
-      input: t.arg({ type: DeleteUpstreamKeyInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: DeleteUpstreamKeyInput, required: true }),
     },
     resolve: async (query, _root, { input: args }, context) => {
       const upstreamId = named('Upstream', args.upstreamId);

@@ -134,7 +134,7 @@ builder.mutationFields((t) => ({
     description: 'Tries a key at a vendor, free of charge. It is stored nowhere.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
-    args: { input: t.arg({ type: TestVendorKeyInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: TestVendorKeyInput, required: true }) },
     resolve: async (_root, { input: ask }, { domains }) => {
       const result = await domains.vendorSetup.testKey(ask);
       if (result === null) throw new NotFoundError('vendor');
@@ -147,7 +147,7 @@ builder.mutationFields((t) => ({
       'Puts models of a vendor on sale: upstreams, key, models, prices with a markup and routes, all or nothing.',
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
-    args: { input: t.arg({ type: AddVendorInput, required: true, description: 'The vendor.' }) },
+    args: { input: t.arg({ type: AddVendorInput, required: true }) },
     resolve: async (_root, { input }, context) => {
       const { vendorId, secret, models, markup } = input;
       throwCatalogRefusal(
@@ -273,7 +273,7 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
     args: {
-      input: t.arg({ type: DiscoverVendorInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: DiscoverVendorInput, required: true }),
     },
     resolve: async (_root, { input: { baseUrl, secret } }, { domains }) => {
       const found = await domains.vendorSetup.discover({ baseUrl: baseUrl.trim(), secret: secret ?? null });
@@ -288,7 +288,7 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
     args: {
-      input: t.arg({ type: AddUpstreamModelsInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: AddUpstreamModelsInput, required: true }),
     },
     resolve: async (query, _root, { input: { upstreamId, models, ...rest } }, context) => {
       const outcome = await context.domains.vendorSetup.addUpstreamModels(

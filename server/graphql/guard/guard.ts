@@ -1,6 +1,8 @@
 import {
+  type GraphQLArgument,
   type GraphQLField,
   type GraphQLSchema,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -41,15 +43,38 @@ export function findUnguarded(schema: GraphQLSchema): string[] {
   return unguarded.sort();
 }
 
-/** Lists every type, field, argument and enum value without a description. */
+/** Members of every page and of its elements, and the arguments of every list: `PageInfo` says what they are. */
+const pageMembers = {
+  Connection: new Set(['edges', 'nodes', 'pageInfo']),
+  Edge: new Set(['cursor', 'node']),
+  arguments: new Set(['first', 'after']),
+};
+
+/** Whether a member's name and type say what it is: a member of a page, or the `input` of a mutation. */
+function isSaidElsewhere(owner: string, field: GraphQLField<unknown, unknown>, argument?: GraphQLArgument): boolean {
+  if (argument === undefined) {
+    const [, kind] = /(Connection|Edge)$/.exec(owner) ?? [];
+    return kind !== undefined && pageMembers[kind as 'Connection' | 'Edge'].has(field.name);
+  }
+  if (owner === 'Mutation') return argument.name === 'input' && isInputObjectType(getNamedType(argument.type));
+  return getNamedType(field.type).name.endsWith('Connection') && pageMembers.arguments.has(argument.name);
+}
+
+/**
+ * Lists every type, field, argument and enum value without a description, but those that are described in one place for
+ * all: the members of pages, and the `input` of mutations, whose type is described.
+ */
 export function findUndescribed(schema: GraphQLSchema): string[] {
   const missing: string[] = [];
   const note = (name: string, description: string | null | undefined) => {
     if (description === null || description === undefined || description.trim() === '') missing.push(name);
   };
   const noteField = (owner: string, field: GraphQLField<unknown, unknown>) => {
-    note(`${owner}.${field.name}`, field.description);
-    for (const argument of field.args) note(`${owner}.${field.name}(${argument.name}:)`, argument.description);
+    if (!isSaidElsewhere(owner, field)) note(`${owner}.${field.name}`, field.description);
+    for (const argument of field.args) {
+      if (!isSaidElsewhere(owner, field, argument))
+        note(`${owner}.${field.name}(${argument.name}:)`, argument.description);
+    }
   };
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || (isScalarType(type) && isSpecifiedScalarType(type))) continue;

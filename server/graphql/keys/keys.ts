@@ -495,7 +495,7 @@ builder.mutationFields((t) => ({
     description: 'Makes a key. It works from the very next request on.',
     authScopes: { keys: true },
     errors: { types: [...writes, KeyCreatedBeforeError] },
-    args: { input: t.arg({ type: CreateKeyInput, required: true, description: 'What the key is to be.' }) },
+    args: { input: t.arg({ type: CreateKeyInput, required: true }) },
     resolve: async (_root, { input }, context): Promise<NewKey> => {
       const { keyId, secret } = await makeKey(context, input);
       if (secret === null) throw new KeyCreatedBeforeError(keyId);
@@ -510,7 +510,7 @@ builder.mutationField('updateKey', (t) =>
     description: 'Renames, restricts or limits a key. Counts from the very next request on.',
     authScopes: { keys: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: UpdateKeyInput, required: true, description: 'What is to change.' }) },
+    args: { input: t.arg({ type: UpdateKeyInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const key = await accountOfKey(context, decodeUuid('ApiKey', input.id));
       const { name, models, limits, burnLimit, requestsPerMinute, expiresAt } = input;
@@ -553,7 +553,7 @@ builder.mutationField('rotateKey', (t) =>
     description: 'Makes a key of the same name and terms; the old one goes on for a grace period.',
     authScopes: { keys: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: RotateKeyInput, required: true, description: 'Which key, and its grace period.' }) },
+    args: { input: t.arg({ type: RotateKeyInput, required: true }) },
     resolve: async (_root, { input: { id, graceSeconds } }, context): Promise<NewKey> => {
       const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
       const grace = graceSeconds ?? 86_400;
@@ -585,7 +585,7 @@ builder.mutationField('deleteKey', (t) =>
     description: 'Deletes a key: from the very next request on it opens nothing. Running requests finish.',
     authScopes: { keys: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: DeleteKeyInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: DeleteKeyInput, required: true }) },
     resolve: async (query, _root, { input: { id } }, context) => {
       const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
       const outcome = await context.domains.keys.delete({ ...ref, actor: actorOf(context.principal) });

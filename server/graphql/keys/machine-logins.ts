@@ -70,7 +70,7 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
     args: {
-      input: t.arg({ type: ApproveMachineLoginInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: ApproveMachineLoginInput, required: true }),
     },
     resolve: async (_root, { input: { code, accountId, projectId, name, limits } }, context) => {
       const outcome = letGuess(
@@ -93,7 +93,7 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: [NotFoundError, TooManyAttemptsError] },
     args: {
-      input: t.arg({ type: DenyMachineLoginInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: DenyMachineLoginInput, required: true }),
     },
     resolve: async (_root, { input: { code } }, context) => {
       if (!letGuess(await context.domains.people.machineLogins.deny(me(context), code)))

@@ -62,7 +62,7 @@ builder.mutationFields((t) => ({
     description: 'Tells everybody something on the status page.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: AnnounceInput, required: true, description: 'What to tell.' }) },
+    args: { input: t.arg({ type: AnnounceInput, required: true }) },
     resolve: async (_root, { input }, { domains, principal }) => {
       const outcome = await domains.uptime.announce({
         kind: input.kind,
@@ -85,7 +85,7 @@ builder.mutationFields((t) => ({
       'Ends an announcement now, or says when it ends: maintenance that takes longer, or less time, than announced.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: EndAnnouncementInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: EndAnnouncementInput, required: true }) },
     resolve: async (_root, { input: { id, endsAt } }, { domains, principal }) => {
       if (endsAt && endsAt <= new Date())
         throw new InputError([{ path: ['input', 'endsAt'], message: 'must be in the future' }]);

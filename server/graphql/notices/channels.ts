@@ -233,7 +233,7 @@ builder.mutationFields((t) => ({
     description: 'Adds a channel for the notices of an account. Its secret is sealed and never shown.',
     authScopes: { billing: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: CreateChannelInput, required: true, description: 'The channel.' }) },
+    args: { input: t.arg({ type: CreateChannelInput, required: true }) },
     resolve: (_root, { input }, context) => create(context, accountFor(context, input.accountId, 'billing'), input),
   }),
   updateNoticeChannel: t.field({
@@ -241,7 +241,7 @@ builder.mutationFields((t) => ({
     description: 'Changes a channel of an account, or switches it on or off.',
     authScopes: { billing: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: UpdateChannelInput, required: true, description: 'What is to change.' }) },
+    args: { input: t.arg({ type: UpdateChannelInput, required: true }) },
     resolve: async (_root, { input }, context) => update(context, await ownedChannel(context, input.id), input),
   }),
   deleteNoticeChannel: t.field({
@@ -249,7 +249,7 @@ builder.mutationFields((t) => ({
     description: 'Removes a channel of an account with its secret.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError] },
-    args: { input: t.arg({ type: DeleteNoticeChannelInput, required: true, description: 'The channel.' }) },
+    args: { input: t.arg({ type: DeleteNoticeChannelInput, required: true }) },
     resolve: async (_root, { input: { id } }, context) => remove(context, await ownedChannel(context, id)),
   }),
   testNoticeChannel: t.field({
@@ -257,7 +257,7 @@ builder.mutationFields((t) => ({
     description: tryText,
     authScopes: { billing: true },
     errors: { types: tries },
-    args: { input: t.arg({ type: TestNoticeChannelInput, required: true, description: 'The channel.' }) },
+    args: { input: t.arg({ type: TestNoticeChannelInput, required: true }) },
     resolve: async (_root, { input: { id } }, context) => tryOut(context, await ownedChannel(context, id)),
   }),
   createBusinessChannel: t.field({
@@ -265,7 +265,7 @@ builder.mutationFields((t) => ({
     description: 'Adds a channel for the notices of the business. Its secret is sealed and never shown.',
     authScopes: { trustedOperator: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: CreateChannelInput, required: true, description: 'The channel.' }) },
+    args: { input: t.arg({ type: CreateChannelInput, required: true }) },
     resolve: (_root, { input }, context) => create(context, null, input),
   }),
   updateBusinessChannel: t.field({
@@ -273,7 +273,7 @@ builder.mutationFields((t) => ({
     description: 'Changes a channel of the business, or switches it on or off.',
     authScopes: { trustedOperator: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: UpdateChannelInput, required: true, description: 'What is to change.' }) },
+    args: { input: t.arg({ type: UpdateChannelInput, required: true }) },
     resolve: async (_root, { input }, context) => update(context, await businessChannel(context, input.id), input),
   }),
   deleteBusinessChannel: t.field({
@@ -281,7 +281,7 @@ builder.mutationFields((t) => ({
     description: 'Removes a channel of the business with its secret.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, NotAllowedError] },
-    args: { input: t.arg({ type: DeleteBusinessChannelInput, required: true, description: 'The channel.' }) },
+    args: { input: t.arg({ type: DeleteBusinessChannelInput, required: true }) },
     resolve: async (_root, { input: { id } }, context) => remove(context, await businessChannel(context, id)),
   }),
   testBusinessChannel: t.field({
@@ -289,7 +289,7 @@ builder.mutationFields((t) => ({
     description: tryText,
     authScopes: { trustedOperator: true },
     errors: { types: tries },
-    args: { input: t.arg({ type: TestBusinessChannelInput, required: true, description: 'The channel.' }) },
+    args: { input: t.arg({ type: TestBusinessChannelInput, required: true }) },
     resolve: async (_root, { input: { id } }, context) => tryOut(context, await businessChannel(context, id)),
   }),
 }));

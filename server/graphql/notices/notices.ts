@@ -289,7 +289,7 @@ builder.mutationFields((t) => ({
     description: 'Chooses what an account gets notices of, and when.',
     authScopes: { billing: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError] },
-    args: { input: t.arg({ type: NoticeSettingsInput, required: true, description: 'When to tell.' }) },
+    args: { input: t.arg({ type: NoticeSettingsInput, required: true }) },
     resolve: async (_root, { input: { accountId, ...input } }, context) =>
       settled(
         await context.domains.notices.saveSettings(
@@ -303,7 +303,7 @@ builder.mutationFields((t) => ({
     description: 'Chooses what operators are told of the business.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: BusinessNoticeSettingsInput, required: true, description: 'What to tell.' }) },
+    args: { input: t.arg({ type: BusinessNoticeSettingsInput, required: true }) },
     resolve: async (_root, { input }, { domains, principal }) =>
       settled(
         await domains.notices.saveBusinessSettings(wanted(input) as Partial<BusinessSettings>, actorOf(principal)),

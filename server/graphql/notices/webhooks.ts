@@ -251,7 +251,7 @@ builder.mutationFields((t) => ({
     description: 'Adds an endpoint for events. The secret is shown this once.',
     authScopes: { billing: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: CreateWebhookInput, required: true, description: 'The endpoint.' }) },
+    args: { input: t.arg({ type: CreateWebhookInput, required: true }) },
     resolve: async (_root, { input }, context) => {
       const outcome = await context.domains.webhooks.create({
         accountId: accountFor(context, input.accountId, 'billing'),
@@ -271,7 +271,7 @@ builder.mutationFields((t) => ({
     description: 'Changes an endpoint, or switches it on or off.',
     authScopes: { billing: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: UpdateWebhookInput, required: true, description: 'What is to change.' }) },
+    args: { input: t.arg({ type: UpdateWebhookInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const { url, description, events, enabled } = input;
       const outcome = await context.domains.webhooks.change({
@@ -292,7 +292,7 @@ builder.mutationFields((t) => ({
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError] },
     args: {
-      input: t.arg({ type: RotateWebhookSecretInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: RotateWebhookSecretInput, required: true }),
     },
     resolve: async (_root, { input: { id } }, context) => {
       const outcome = await context.domains.webhooks.rotateSecret(await endpointFor(context, id));
@@ -306,7 +306,7 @@ builder.mutationFields((t) => ({
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError] },
     args: {
-      input: t.arg({ type: DeleteWebhookEndpointInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: DeleteWebhookEndpointInput, required: true }),
     },
     resolve: async (query, _root, { input: { id } }, context) => {
       const removed = await context.domains.webhooks.remove(await endpointFor(context, id));
@@ -319,7 +319,7 @@ builder.mutationFields((t) => ({
     description: 'Sends the event `webhook.test` to an endpoint. At most 10 tests and replays a minute for an account.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
-    args: { input: t.arg({ type: SendTestWebhookInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SendTestWebhookInput, required: true }) },
     resolve: async (query, _root, { input: { id } }, context) => {
       const delivery = await context.domains.webhooks.sendTest(await endpointFor(context, id));
       if (delivery === null) throw new ConflictError('This endpoint is switched off.', 'ENDPOINT_CLOSED');
@@ -334,7 +334,7 @@ builder.mutationFields((t) => ({
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
     args: {
-      input: t.arg({ type: ReplayWebhookDeliveryInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: ReplayWebhookDeliveryInput, required: true }),
     },
     resolve: async (query, _root, { input: { id } }, context) => {
       const deliveryId = decodeUuid('WebhookDelivery', id);

@@ -86,7 +86,7 @@ builder.mutationField('setOperator', (t) =>
       'Makes a person who has signed up an operator, changes their role, or takes that away. Only a person does, who signed in with two factors in the last 10 minutes; no token. There is always an owner.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError, NotAllowedError] },
-    args: { input: t.arg({ type: SetOperatorInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SetOperatorInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const { domains, prisma, principal } = context;
       await requirePresence(context);

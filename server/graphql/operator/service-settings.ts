@@ -243,7 +243,7 @@ builder.mutationFields((t) => ({
       'Stores settings, sealed, and puts them in force on all processes. What the environment has cannot be stored.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: SaveSettingsInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SaveSettingsInput, required: true }) },
     resolve: async (_root, { input }, context) => {
       await refuseUnproved(input, context);
       const outcome = await context.domains.operatorSettings.save(input, actorOf(context.principal));
@@ -256,7 +256,7 @@ builder.mutationFields((t) => ({
     description: 'Tries settings without storing them: sends a mail to the operator who asks, or asks the provider.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: TestSettingsInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: TestSettingsInput, required: true }) },
     resolve: async (_root, { input }, { domains, prisma, principal }) => {
       const preview = await domains.operatorSettings.preview(input);
       if (preview.kind === 'invalid') return refuseSettings(preview.problems);

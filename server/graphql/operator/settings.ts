@@ -20,7 +20,7 @@ builder.mutationField('updateProfile', (t) =>
     description: 'Changes name or language of the signed-in person.',
     authScopes: { user: true },
     errors: { types: guarded },
-    args: { input: t.arg({ type: UpdateProfileInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: UpdateProfileInput, required: true }) },
     resolve: async (query, _root, { input: { name, language } }, context) => {
       const input = { name: name ?? null, locale: language ?? null };
       const outcome = await context.domains.people.settings.updateProfile(me(context), input);
@@ -44,7 +44,7 @@ builder.mutationField('changePassword', (t) =>
     description: 'Changes the password. Every other session ends, and this one gets a new id.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError] },
-    args: { input: t.arg({ type: ChangePasswordInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: ChangePasswordInput, required: true }) },
     resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.changePassword(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
@@ -68,7 +68,7 @@ builder.mutationField('changeEmail', (t) =>
       'Begins a change of address: a link goes to the old address, and after that one to the new. Answers the same whether or not the new address is taken.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError] },
-    args: { input: t.arg({ type: ChangeEmailInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: ChangeEmailInput, required: true }) },
     resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.changeEmail(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
@@ -105,7 +105,7 @@ builder.mutationField('beginSecondFactor', (t) =>
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
     args: {
-      input: t.arg({ type: BeginSecondFactorInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: BeginSecondFactorInput, required: true }),
     },
     resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.beginSecondFactor(me(context), args, context);
@@ -131,7 +131,7 @@ builder.mutationField('confirmSecondFactor', (t) =>
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError] },
     args: {
-      input: t.arg({ type: ConfirmSecondFactorInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: ConfirmSecondFactorInput, required: true }),
     },
     resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.confirmSecondFactor(me(context), args, context);
@@ -156,7 +156,7 @@ builder.mutationField('disableSecondFactor', (t) =>
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
     args: {
-      input: t.arg({ type: DisableSecondFactorInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: DisableSecondFactorInput, required: true }),
     },
     resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.disableSecondFactor(me(context), args, context);
@@ -192,7 +192,7 @@ builder.mutationField('renewBackupCodes', (t) =>
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
     args: {
-      input: t.arg({ type: RenewBackupCodesInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: RenewBackupCodesInput, required: true }),
     },
     resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.settings.renewBackupCodes(me(context), args, context);

@@ -4,7 +4,7 @@ import { decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { ApiKeyType } from '../keys/keys.ts';
-import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { keysetPage, pageFields, type Report, reportEdge } from '../reports.ts';
 import { badInput, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { loadActorNames } from './actors.ts';
 import { OperatorType } from './operator.ts';
@@ -111,7 +111,7 @@ const timelineEdge = reportEdge('TimelineEventEdge', TimelineEventType);
 const TimelinePageType = builder.objectRef<Report<TimelineEvent>>('TimelineEventConnection').implement({
   description: 'What happened to an account.',
   authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: TimelineEventType, edge: timelineEdge, order: 'Newest first.' }),
+  fields: (t) => pageFields(t, { row: TimelineEventType, edge: timelineEdge }),
 });
 
 builder.objectField(OperatorType, 'timeline', (t) =>
@@ -121,8 +121,8 @@ builder.objectField(OperatorType, 'timeline', (t) =>
     complexity: { field: 100, multiplier: 1 },
     args: {
       accountId: t.arg.id({ required: true, description: 'Which account.' }),
-      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
-      after: t.arg.string({ description: pageTexts.after }),
+      first: t.arg.int({ defaultValue: 50 }),
+      after: t.arg.string(),
     },
     resolve: (_operator, { accountId: globalId, ...page }, { db }) => {
       const accountId = decodeUuid('Account', globalId);
@@ -161,7 +161,7 @@ builder.mutationFields((t) => ({
     description: 'Writes a note about a customer, which only operators see. It cannot be changed or removed.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: AddAccountNoteInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: AddAccountNoteInput, required: true }) },
     resolve: async (_root, { input: { accountId: globalId, text } }, { domains, principal }) => {
       const accountId = decodeUuid('Account', globalId);
       if (accountId === null) throw new NotFoundError('account');
@@ -176,7 +176,7 @@ builder.mutationFields((t) => ({
     description: 'Deletes a customer’s key, e.g. one that leaked: from the very next request on it opens nothing.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: RevokeKeyInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RevokeKeyInput, required: true }) },
     resolve: async (query, _root, { input: { id: globalId, reason } }, { domains, prisma, principal }) => {
       const id = decodeUuid('ApiKey', globalId);
       const key = id === null ? null : await prisma.apiKey.findFirst({ where: { id, deletedAt: null } });

@@ -5,7 +5,7 @@ import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { me, ViewerType } from '../people/people.ts';
-import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { keysetPage, pageFields, type Report, reportEdge } from '../reports.ts';
 import { NotFoundError } from '../types/errors.ts';
 
 /** An operator's look at the pages of a customer: read-only, limited in time, and on record. */
@@ -44,7 +44,7 @@ builder.mutationField('beginAccountView', (t) =>
     authScopes: { $all: { user: true, trustedOperator: true } },
     errors: { types: [NotFoundError] },
     args: {
-      input: t.arg({ type: BeginAccountViewInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: BeginAccountViewInput, required: true }),
     },
     resolve: async (_root, { input: { accountId: globalId } }, context) => {
       const accountId = decodeUuid('Account', globalId);
@@ -68,7 +68,7 @@ const lookEdge = reportEdge('AccountViewEdge', LookType);
 const LookPageType = builder.objectRef<Report<AccountView>>('AccountViewConnection').implement({
   description: 'Looks that operators took at an account.',
   authScopes: { public: true },
-  fields: (t) => pageFields(t, { row: LookType, edge: lookEdge, order: 'Newest first.' }),
+  fields: (t) => pageFields(t, { row: LookType, edge: lookEdge }),
 });
 
 /** The looks at an account are for those who manage its members, and for operators. */
@@ -84,8 +84,8 @@ builder.prismaObjectFields(AccountType, (t) => ({
     complexity: { field: 20, multiplier: 1 },
     select: { id: true },
     args: {
-      first: t.arg.int({ defaultValue: 20, description: pageTexts.first }),
-      after: t.arg.string({ description: pageTexts.after }),
+      first: t.arg.int({ defaultValue: 20 }),
+      after: t.arg.string(),
     },
     resolve: ({ id: accountId }, args, context) => {
       requireLooks(context, accountId);

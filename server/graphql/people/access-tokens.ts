@@ -103,7 +103,7 @@ builder.mutationField('createAccessToken', (t) =>
       'Makes an access token. Only people can, with scopes for what they may do themselves; the scope `operator` takes a sign-in in the last 10 minutes.',
     authScopes: { user: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError] },
-    args: { input: t.arg({ type: CreateAccessTokenInput, required: true, description: 'What it is to be.' }) },
+    args: { input: t.arg({ type: CreateAccessTokenInput, required: true }) },
     resolve: async (_root, { input }, context): Promise<MadeToken> => {
       const accountId = accountFor(context, input.accountId, 'read');
       for (const scope of input.scopes) {
@@ -161,7 +161,7 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: [NotFoundError, NotAllowedError] },
     args: {
-      input: t.arg({ type: RevokeAccessTokenInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: RevokeAccessTokenInput, required: true }),
     },
     resolve: async (query, _root, { input: { id } }, context) =>
       context.prisma.accessToken.findUniqueOrThrow({ ...query, where: { id: await deleteToken(context, id) } }),

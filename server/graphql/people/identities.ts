@@ -61,7 +61,7 @@ builder.mutationField('linkIdentity', (t) =>
       'Links the account elsewhere that waits in this browser, and signs in with it. A sign-in in the same browser with password or passkey links it, too.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidTokenError] },
-    args: { input: t.arg({ type: LinkIdentityInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: LinkIdentityInput, required: true }) },
     resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.linkIdentity(args, context);
       if (outcome.kind === 'bad_token') {
@@ -88,7 +88,7 @@ builder.mutationField('removeIdentity', (t) =>
     description: 'An account elsewhere no longer signs the person in. Their other sessions end.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError, NotFoundError] },
-    args: { input: t.arg({ type: RemoveIdentityInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RemoveIdentityInput, required: true }) },
     resolve: async (_root, { input: { id, password } }, context) => {
       if (!isUuid(id)) throw new NotFoundError('linked account');
       const outcome = await context.domains.people.removeIdentity(me(context), { id, password }, context);

@@ -84,7 +84,7 @@ builder.mutationField('signInWithPasskey', (t) =>
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidCredentialsError, NotAllowedError] },
     args: {
-      input: t.arg({ type: SignInWithPasskeyInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: SignInWithPasskeyInput, required: true }),
     },
     resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.signInWithPasskey(args, context);
@@ -116,7 +116,7 @@ builder.mutationField('beginPasskey', (t) =>
     description: 'Begins to add a passkey of the signed-in person; `addPasskey` ends it. At most 20.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError, NotAllowedError] },
-    args: { input: t.arg({ type: BeginPasskeyInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: BeginPasskeyInput, required: true }) },
     resolve: async (_root, { input: { password, code } }, context) => {
       const outcome = await context.domains.people.beginPasskey(me(context), { password, code: code ?? '' }, context);
       if (outcome.kind === 'passkeys_off') throw passkeysOff();
@@ -147,7 +147,7 @@ builder.mutationField('addPasskey', (t) =>
     description: 'Adds the passkey that the browser made for `beginPasskey`.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidTokenError, NotAllowedError] },
-    args: { input: t.arg({ type: AddPasskeyInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: AddPasskeyInput, required: true }) },
     resolve: async (_root, { input: args }, context) => {
       const outcome = await context.domains.people.addPasskey(me(context), args, context);
       if (outcome.kind === 'passkeys_off') throw passkeysOff();
@@ -171,7 +171,7 @@ builder.mutationField('renamePasskey', (t) =>
     description: 'Gives a passkey of the signed-in person another name.',
     authScopes: { user: true },
     errors: { types: [...guarded, NotFoundError] },
-    args: { input: t.arg({ type: RenamePasskeyInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RenamePasskeyInput, required: true }) },
     resolve: async (_root, { input: { id, name } }, context) => {
       const outcome = isUuid(id) ? await context.domains.people.renamePasskey(me(context), { id, name }) : null;
       if (outcome === null) throw new NotFoundError('passkey');
@@ -194,7 +194,7 @@ builder.mutationField('removePasskey', (t) =>
     description: 'Removes a passkey of the signed-in person. The other sessions that it opened end.',
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError, NotFoundError] },
-    args: { input: t.arg({ type: RemovePasskeyInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RemovePasskeyInput, required: true }) },
     resolve: async (_root, { input: { id, password } }, context) => {
       if (!isUuid(id)) throw new NotFoundError('passkey');
       const outcome = await context.domains.people.removePasskey(me(context), { id, password }, context);

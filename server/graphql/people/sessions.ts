@@ -51,7 +51,7 @@ builder.mutationField('revokeSession', (t) =>
     description: 'Ends one session of the signed-in person.',
     authScopes: { user: true },
     errors: { types: [NotFoundError] },
-    args: { input: t.arg({ type: RevokeSessionInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RevokeSessionInput, required: true }) },
     resolve: async (_root, { input: { id } }, context) => {
       const ended = isUuid(id) && (await context.domains.people.settings.revokeSession(me(context), id));
       if (!ended) throw new NotFoundError('session');

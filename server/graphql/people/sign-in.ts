@@ -39,7 +39,7 @@ builder.mutationField('signIn', (t) =>
     description: 'Signs in with e-mail address and password. At most 5 attempts a minute for one address and network.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidCredentialsError, EmailNotVerifiedError, NotAllowedError] },
-    args: { input: t.arg({ type: SignInInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SignInInput, required: true }) },
     resolve: async (_root, { input: args }, context) => {
       requirePasswordSignIn(context);
       const outcome = await context.domains.people.signIn(args, context);
@@ -66,7 +66,7 @@ builder.mutationField('signInWithCode', (t) =>
     description: 'The second step of signing in: a one-time code, or one of the backup codes.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidCredentialsError, InvalidTokenError] },
-    args: { input: t.arg({ type: SignInWithCodeInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SignInWithCodeInput, required: true }) },
     resolve: async (_root, { input: { code, backup } }, context) => {
       const outcome = await context.domains.people.signInWithCode({ code, backup: backup === true }, context);
       if (outcome.kind === 'wrong_code') throw wrongCode();
@@ -104,7 +104,7 @@ builder.mutationField('requestPasswordReset', (t) =>
     authScopes: { public: true },
     errors: { types: [...guarded, NotAllowedError] },
     args: {
-      input: t.arg({ type: RequestPasswordResetInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: RequestPasswordResetInput, required: true }),
     },
     resolve: async (_root, { input: { email } }, context) => {
       requirePasswordSignIn(context);
@@ -129,7 +129,7 @@ builder.mutationField('resetPassword', (t) =>
       'Chooses a new password with the link of a mail. Every session ends, and every passkey and linked account is removed.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidTokenError, NotAllowedError] },
-    args: { input: t.arg({ type: ResetPasswordInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: ResetPasswordInput, required: true }) },
     resolve: async (_root, { input: args }, context) => {
       requirePasswordSignIn(context);
       const outcome = await context.domains.people.resetPassword(args, context);

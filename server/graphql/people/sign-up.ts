@@ -22,7 +22,7 @@ builder.mutationField('signUp', (t) =>
       'Begins a sign-up and sends a link to the address. Answers the same whether or not the address has an account. The account, and with it the trial budget, is opened when the link is used.',
     authScopes: { public: true },
     errors: { types: [...guarded, NotAllowedError] },
-    args: { input: t.arg({ type: SignUpInput, required: true, description: 'Who signs up.' }) },
+    args: { input: t.arg({ type: SignUpInput, required: true }) },
     resolve: async (_root, { input }, context) => {
       requirePasswordSignIn(context);
       const { language: locale, ...person } = input;
@@ -44,7 +44,7 @@ builder.mutationField('resendVerification', (t) =>
     authScopes: { public: true },
     errors: { types: guarded },
     args: {
-      input: t.arg({ type: ResendVerificationInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: ResendVerificationInput, required: true }),
     },
     resolve: async (_root, { input: { email } }, context) => {
       const outcome = await context.domains.people.resendVerification({ email }, context);
@@ -65,7 +65,7 @@ builder.mutationField('verifyEmail', (t) =>
       'Uses the link of a mail: confirms the address of a sign-up (and opens the account with its trial budget), or one step of a change of address.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidTokenError] },
-    args: { input: t.arg({ type: VerifyEmailInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: VerifyEmailInput, required: true }) },
     resolve: async (_root, { input: { token } }, context) => {
       const outcome = await context.domains.people.verifyEmail({ token }, context);
       if (outcome.kind === 'bad_token') throw new InvalidTokenError();

@@ -5,7 +5,7 @@ import { accountFor, decodeId, decodeUuid, encodeId } from '../access.ts';
 import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { keysetPage, pageFields, type Report, reportEdge } from '../reports.ts';
 import {
   ConflictError,
   InputError,
@@ -96,19 +96,19 @@ const batchEdge = reportEdge('CodeBatchEdge', CodeBatchType);
 const CodeBatchPageType = builder.objectRef<Report<CodeBatch>>('CodeBatchConnection').implement({
   description: 'Batches of redemption codes.',
   authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: CodeBatchType, edge: batchEdge, order: 'Newest first.' }),
+  fields: (t) => pageFields(t, { row: CodeBatchType, edge: batchEdge }),
 });
 
 const redemptionEdge = reportEdge('CodeRedemptionEdge', CodeRedemptionType);
 const CodeRedemptionPageType = builder.objectRef<Report<CodeRedemption>>('CodeRedemptionConnection').implement({
   description: 'Who redeemed codes of a batch.',
   authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: CodeRedemptionType, edge: redemptionEdge, order: 'Newest first.' }),
+  fields: (t) => pageFields(t, { row: CodeRedemptionType, edge: redemptionEdge }),
 });
 
 const pageArguments = builder.args((t) => ({
-  first: t.int({ defaultValue: 50, description: pageTexts.first }),
-  after: t.string({ description: pageTexts.after }),
+  first: t.int({ defaultValue: 50 }),
+  after: t.string(),
 }));
 
 builder.objectFields(OperatorType, (t) => ({
@@ -158,7 +158,7 @@ builder.mutationFields((t) => ({
     description: 'Redeems a code for an account, once. Attempts are limited by person and by network.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
-    args: { input: t.arg({ type: RedeemCodeInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RedeemCodeInput, required: true }) },
     resolve: async (_root, { input: { code, accountId } }, context) => {
       const outcome = await context.domains.codes.redeem({
         code,
@@ -177,7 +177,7 @@ builder.mutationFields((t) => ({
     description: 'Makes redemption codes. They are shown once.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: CreateCodesInput, required: true, description: 'Which codes.' }) },
+    args: { input: t.arg({ type: CreateCodesInput, required: true }) },
     resolve: async (_root, { input }, { domains, principal }) => {
       const outcome = await domains.codes.create({
         name: input.name,
@@ -199,7 +199,7 @@ builder.mutationFields((t) => ({
     description: 'Ends a batch of redemption codes; what was redeemed stays.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
-    args: { input: t.arg({ type: RevokeCodesInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RevokeCodesInput, required: true }) },
     resolve: async (_root, { input: { batchId } }, { domains, principal }) => {
       const id = decodeUuid('CodeBatch', batchId);
       const batch = id === null ? null : await domains.codes.revoke({ batchId: id, actor: actorOf(principal) });

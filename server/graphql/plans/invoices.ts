@@ -4,7 +4,7 @@ import { decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { keysetPage, pageFields, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { keysetPage, pageFields, type Report, reportEdge } from '../reports.ts';
 import { orOther } from '../types/enums.ts';
 import { ConflictError, NotFoundError } from '../types/errors.ts';
 import { OrderType } from './orders.ts';
@@ -76,7 +76,7 @@ const problemEdge = reportEdge<OrderInvoice>('OrderInvoiceEdge', InvoiceType);
 const InvoiceProblemPageType = builder.objectRef<Report<OrderInvoice>>('OrderInvoiceConnection').implement({
   description: 'E-invoices that fail or have to be cancelled.',
   authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: InvoiceType, edge: problemEdge, order: 'The oldest first.' }),
+  fields: (t) => pageFields(t, { row: InvoiceType, edge: problemEdge }),
 });
 
 builder.objectFields(OperatorType, (t) => ({
@@ -84,8 +84,8 @@ builder.objectFields(OperatorType, (t) => ({
     type: InvoiceProblemPageType,
     description: 'E-invoices that fail or have to be cancelled, the oldest first.',
     args: {
-      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
-      after: t.arg.string({ description: pageTexts.after }),
+      first: t.arg.int({ defaultValue: 50 }),
+      after: t.arg.string(),
     },
     resolve: (_operator, args, { domains }) =>
       keysetPage(
@@ -108,7 +108,7 @@ builder.mutationField('retryInvoice', (t) =>
       'Tries an e-invoice again that could not be issued, or its XML. It is looked up first: there is never a second one.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: RetryInvoiceInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RetryInvoiceInput, required: true }) },
     resolve: async (_root, { input: { orderId } }, { domains, principal }) => {
       const id = decodeUuid('Order', orderId);
       const invoice = id === null ? undefined : (await domains.invoices.ofOrders([id])).get(id);

@@ -442,7 +442,7 @@ builder.mutationFields((t) => ({
     description: 'Orders a plan, or the upgrade of one. The budget is there once the money is.',
     authScopes: { billing: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
-    args: { input: t.arg({ type: CreateOrderInput, required: true, description: 'What to buy.' }) },
+    args: { input: t.arg({ type: CreateOrderInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const accountId = accountFor(context, input.accountId, 'billing');
       const idempotencyKey = checkIdempotencyKey(input.idempotencyKey);
@@ -464,7 +464,7 @@ builder.mutationFields((t) => ({
     description: 'Cancels an order that no money has reached.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
-    args: { input: t.arg({ type: CancelOrderInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: CancelOrderInput, required: true }) },
     resolve: async (query, _root, { input: { id } }, context) => {
       const orderId = decodeUuid('Order', id);
       const order = orderId === null ? null : await context.domains.orders.findAny(orderId);

@@ -82,7 +82,7 @@ builder.mutationField('savePlan', (t) =>
     description: 'Creates or changes a plan.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: SavePlanInput, required: true, description: 'The plan.' }) },
+    args: { input: t.arg({ type: SavePlanInput, required: true }) },
     resolve: async (query, _root, { input }, { domains, prisma, principal }) => {
       const { planId, name, priceVnd, budget, validDays, onSale } = input;
       const plan = { id: planId, name, priceVnd, budget, validDays: validDays ?? null, enabled: onSale ?? true };

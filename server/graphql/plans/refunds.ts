@@ -5,7 +5,7 @@ import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { pageFields, pageFromStart, pageTexts, type Report, reportEdge } from '../reports.ts';
+import { pageFields, pageFromStart, type Report, reportEdge } from '../reports.ts';
 import { orOther } from '../types/enums.ts';
 import { badInput, ConflictError, InputError, NotFoundError } from '../types/errors.ts';
 import { OrderType } from './orders.ts';
@@ -117,7 +117,7 @@ const refundEdge = reportEdge('RefundEdge', RefundType);
 const RefundPageType = builder.objectRef<Report<Refund>>('RefundConnection').implement({
   description: 'Refunds.',
   authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: RefundType, edge: refundEdge, order: 'The newest first.' }),
+  fields: (t) => pageFields(t, { row: RefundType, edge: refundEdge }),
 });
 
 builder.objectField(OperatorType, 'refunds', (t) =>
@@ -126,8 +126,8 @@ builder.objectField(OperatorType, 'refunds', (t) =>
     description: 'Refunds, the newest first.',
     args: {
       open: t.arg.boolean({ description: 'Only those that count and that the bank has not sent in full.' }),
-      first: t.arg.int({ defaultValue: 50, description: pageTexts.first }),
-      after: t.arg.string({ description: pageTexts.after }),
+      first: t.arg.int({ defaultValue: 50 }),
+      after: t.arg.string(),
     },
     resolve: (_operator, { open, ...page }, { domains }) =>
       pageFromStart(page, (limit) => domains.refunds.list({ open: open ?? false, limit })),
@@ -235,7 +235,7 @@ builder.mutationFields((t) => ({
       'Undoes a refund that was a mistake, from now on: its budget returns to where it was taken, its credit note is cancelled and keeps the number, and transfers that paid it wait to be matched again.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: UndoRefundInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: UndoRefundInput, required: true }) },
     resolve: async (_root, { input: { refundId, note } }, { domains, principal }) => {
       const outcome = await domains.refunds.undo({ refundId, reason: checkNote(note), by: actorOf(principal) });
       if (outcome.kind === 'undone') return outcome.refund;
@@ -249,7 +249,7 @@ builder.mutationFields((t) => ({
       'Takes unused budget of a purchase back, at its own rate. Used budget stays used; `usedVnd` is paid back for it as well.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: RefundOrderInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RefundOrderInput, required: true }) },
     resolve: async (_root, { input: { orderId, budget, usedVnd, note } }, { domains, principal }) => {
       const id = decodeUuid('Order', orderId);
       if (id === null) throw new NotFoundError('order');
@@ -268,7 +268,7 @@ builder.mutationFields((t) => ({
     description: 'Sends back what a transfer brought beyond an order’s price, or for no order. It pays none any more.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: RefundTransferInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: RefundTransferInput, required: true }) },
     resolve: async (_root, { input: { transferId, amountVnd, note } }, { domains, principal }) => {
       const id = decodeUuid('BankTransfer', transferId);
       if (id === null) throw new NotFoundError('transfer');
@@ -286,7 +286,7 @@ builder.mutationFields((t) => ({
     description: 'Matches an outgoing transfer to a refund, where its text does not name the memo.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: PayRefundInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: PayRefundInput, required: true }) },
     resolve: async (_root, { input: { refundId, transferId } }, { domains, principal }) => {
       const id = decodeUuid('BankTransfer', transferId);
       if (id === null) throw new NotFoundError('transfer');

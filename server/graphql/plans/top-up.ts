@@ -91,7 +91,7 @@ builder.mutationFields((t) => ({
     description: 'Offers free amounts, or none any more.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: SaveTopUpInput, required: true, description: 'The offer.' }) },
+    args: { input: t.arg({ type: SaveTopUpInput, required: true }) },
     resolve: async (_root, { input }, { domains, principal }) => {
       const given = input.topUp ?? null;
       const topUp = given === null ? null : { ...given, planId: decodeId('Plan', given.planId) ?? given.planId };
@@ -106,7 +106,7 @@ builder.mutationFields((t) => ({
     description: 'Replaces the steps of bonuses. Orders keep the bonus that they were made with.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: SaveBonusStepsInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: SaveBonusStepsInput, required: true }) },
     resolve: async (_root, { input: { steps } }, { domains, principal }) => {
       const outcome = await domains.topUp.saveBonus({ steps, actor: actorOf(principal) });
       if (outcome.kind === 'invalid') return refuseInput(outcome);

@@ -115,7 +115,7 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
     args: {
-      input: t.arg({ type: UndoTransferMatchInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: UndoTransferMatchInput, required: true }),
     },
     resolve: async (query, _root, { input: { transferId } }, { domains, principal, prisma }) => {
       const id = decodeUuid('BankTransfer', transferId);
@@ -131,7 +131,7 @@ builder.mutationFields((t) => ({
       'Credits an account with a transfer that belongs to no order: a paid order of exactly this amount, at a plan’s price of a USD.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: CreditTransferInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: CreditTransferInput, required: true }) },
     resolve: async (query, _root, { input: { transferId, accountId, planId } }, { domains, principal, prisma }) => {
       const id = decodeUuid('BankTransfer', transferId);
       const account = decodeUuid('Account', accountId);

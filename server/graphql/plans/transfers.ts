@@ -265,7 +265,7 @@ builder.mutationField('matchTransfer', (t) =>
     description: 'Lays a transfer beside an order: the order is paid when its transfers reach its price.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: MatchTransferInput, required: true, description: 'Everything that it is given.' }) },
+    args: { input: t.arg({ type: MatchTransferInput, required: true }) },
     resolve: async (query, _root, { input: { transferId, orderId } }, { domains, principal, prisma }) => {
       const id = await match(domains.transfers, {
         transferId: decodeUuid('BankTransfer', transferId),
@@ -292,7 +292,7 @@ builder.mutationField('closeTransferReview', (t) =>
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError, ConflictError] },
     args: {
-      input: t.arg({ type: CloseTransferReviewInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: CloseTransferReviewInput, required: true }),
     },
     resolve: async (query, _root, { input: { transferId, note } }, { domains, principal, prisma }) => {
       const problem = checkInput(z.object({ note: shownText(500) }), { note });
@@ -341,7 +341,7 @@ builder.mutationField('recordTransfer', (t) =>
     description: 'Records an incoming transfer by hand; it is matched by its memo like any other.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: RecordTransferInput, required: true, description: 'The transfer.' }) },
+    args: { input: t.arg({ type: RecordTransferInput, required: true }) },
     resolve: async (query, _root, { input }, { domains, principal, prisma }) => {
       const { bankReference, memo, bookedAt } = input;
       const problem = checkInput(statementShape, { bankReference, memo, bookedAt });

@@ -183,7 +183,7 @@ builder.mutationFields((t) => ({
     description: 'Lets a machine elsewhere measure the service: makes its token.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: CreateAgentInput, required: true, description: 'Which machine.' }) },
+    args: { input: t.arg({ type: CreateAgentInput, required: true }) },
     resolve: async (_root, { input }, { domains, principal }) => {
       const outcome = await domains.probeAgents.create({ name: input.name, region: input.region }, actorOf(principal));
       if (outcome.kind === 'invalid') return refuseInput(outcome);
@@ -197,7 +197,7 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
     args: {
-      input: t.arg({ type: RevokeProbeAgentInput, required: true, description: 'Everything that it is given.' }),
+      input: t.arg({ type: RevokeProbeAgentInput, required: true }),
     },
     resolve: async (_root, { input: { id, keepResults } }, { domains, principal }) => {
       const agentId = decodeUuid('ProbeAgent', id);
@@ -212,7 +212,7 @@ builder.mutationFields((t) => ({
     description: 'Sets pace and budget of probes, of one model or of all.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: SaveProbingInput, required: true, description: 'The settings.' }) },
+    args: { input: t.arg({ type: SaveProbingInput, required: true }) },
     resolve: (_root, { input }, context) => saveProbing(input, context),
   }),
 }));

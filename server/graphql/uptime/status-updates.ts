@@ -50,7 +50,7 @@ builder.mutationField('addStatusUpdate', (t) =>
       'Says something in the course of an incident or of maintenance. A measured incident ends when probes say so; an announcement ends with RESOLVED or COMPLETED.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: AddStatusUpdateInput, required: true, description: 'What to say.' }) },
+    args: { input: t.arg({ type: AddStatusUpdateInput, required: true }) },
     resolve: async (_root, { input }, { domains, principal }) => {
       const { incidentId, announcementId, state, body } = input;
       if ((incidentId == null) === (announcementId == null))
