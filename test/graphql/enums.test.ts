@@ -116,21 +116,21 @@ describe('a row of another version', () => {
     const found = await data(
       operator,
       `{ operator {
-           all: auditLog(subject: "thing:1") { nodes { actionName action } }
-           some: auditLog(subject: "thing:1", actionNames: ["price.add", "key.rotate"]) { nodes { action } }
-           none: auditLog(subject: "thing:1", actionNames: []) { nodes { action } }
+           all: auditLog(subject: "thing:1") { nodes { action } }
+           some: auditLog(subject: "thing:1", actions: ["price.add", "key.rotate"]) { nodes { action } }
+           none: auditLog(subject: "thing:1", actions: []) { nodes { action } }
          } }`,
     );
     expect(found).toEqual({
       operator: {
         all: {
           nodes: [
-            { actionName: 'probe-agent.create', action: 'PROBE_AGENT_CREATE' },
-            { actionName: 'moon.land', action: 'OTHER' },
-            { actionName: 'price.add', action: 'PRICE_ADD' },
+            { action: 'probe-agent.create' },
+            { action: 'moon.land' },
+            { action: 'price.add' },
           ],
         },
-        some: { nodes: [{ action: 'PRICE_ADD' }] },
+        some: { nodes: [{ action: 'price.add' }] },
         none: { nodes: [] },
       },
     });

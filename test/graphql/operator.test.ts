@@ -264,11 +264,11 @@ describe('the catalog', () => {
 
   it('writes down who changed what, without secrets', async () => {
     const answer = await operator.send(
-      `{ operator { auditLog(first: 100) { edges { node { actor actionName subject before after } } } } }`,
+      `{ operator { auditLog(first: 100) { edges { node { actor action subject before after } } } } }`,
     );
     const entries = (answer.data as { operator: { auditLog: { edges: { node: Record<string, unknown> }[] } } }).operator
       .auditLog.edges;
-    expect(entries.map(({ node }) => node['actionName'])).toEqual(
+    expect(entries.map(({ node }) => node['action'])).toEqual(
       expect.arrayContaining(['model.create', 'price.add', 'upstream.create', 'upstream.set_key', 'route.change']),
     );
     expect(entries.every(({ node }) => /^(user:|test)/.test(String(node['actor'])))).toBe(true);

@@ -178,179 +178,6 @@ export type AttributionModeInput =
   /** Tags of the header `x-steyg-tags` as they are sent; sessions, users and metadata of request bodies as keyed digests. What new accounts have. */
   | 'TAGS';
 
-/** What was done. */
-export type AuditAction =
-  /** An access token was made. */
-  | 'ACCESS_TOKEN_CREATE'
-  /** An access token was deleted. */
-  | 'ACCESS_TOKEN_DELETE'
-  /** Somebody became the owner of an account. */
-  | 'ACCOUNT_ADD_OWNER'
-  /** What an account has stored of whom its requests are for. */
-  | 'ACCOUNT_ATTRIBUTION'
-  /** The e-mail address of an account was changed. */
-  | 'ACCOUNT_CHANGE_ADDRESS'
-  /** The company that an account buys for was changed. */
-  | 'ACCOUNT_COMPANY'
-  /** An account was opened. */
-  | 'ACCOUNT_CREATE'
-  /** An account was erased. */
-  | 'ACCOUNT_ERASE'
-  /** The limits that an account sets itself were changed. */
-  | 'ACCOUNT_LIMITS'
-  /** An operator wrote a note about an account. */
-  | 'ACCOUNT_NOTE'
-  /** A suspended account was let go on. */
-  | 'ACCOUNT_RESUME'
-  /** An account was suspended. */
-  | 'ACCOUNT_SUSPEND'
-  /** An operator looked at an account as its readers do. */
-  | 'ACCOUNT_VIEW'
-  /** Something was announced. */
-  | 'ANNOUNCEMENT_CREATE'
-  /** An announcement was ended. */
-  | 'ANNOUNCEMENT_END'
-  /** The end of an announcement was moved. */
-  | 'ANNOUNCEMENT_MOVE_END'
-  /** The vendor of a batch was asked to stop it. */
-  | 'BATCH_CANCEL'
-  /** The steps of bonuses were changed. */
-  | 'BONUS_SAVE'
-  /** A month was closed. */
-  | 'BOOKS_CLOSE'
-  /** A vendor’s bill was imported. */
-  | 'BOOKS_IMPORT'
-  /** The numbers of accounts of the journal were changed. */
-  | 'BOOKS_JOURNAL_ACCOUNTS'
-  /** An exchange rate was set. */
-  | 'BOOKS_RATE'
-  /** Tax rates were set. */
-  | 'BOOKS_TAXES'
-  /** A vendor’s file was taken back. */
-  | 'BOOKS_UNDO_IMPORT'
-  /** Redemption codes were made. */
-  | 'CODES_CREATE'
-  /** Redemption codes were revoked. */
-  | 'CODES_REVOKE'
-  /** A redemption code was used. */
-  | 'CODE_REDEEM'
-  /** Budget was given by hand. */
-  | 'GRANT_ADD'
-  /** A grant was ended. */
-  | 'GRANT_END'
-  /** Somebody was invited to an account. */
-  | 'INVITATION_CREATE'
-  /** An invitation was revoked. */
-  | 'INVITATION_REVOKE'
-  /** An e-invoice was tried again. */
-  | 'INVOICE_RETRY'
-  /** An API key was changed. */
-  | 'KEY_CHANGE'
-  /** An API key was made. */
-  | 'KEY_CREATE'
-  /** An API key was deleted. */
-  | 'KEY_DELETE'
-  /** An operator deleted a customer’s API key. */
-  | 'KEY_REVOKE'
-  /** An API key was replaced by a new one. */
-  | 'KEY_ROTATE'
-  /** A month of the ledger was archived. */
-  | 'LEDGER_ARCHIVE'
-  /** An archived month was put back. */
-  | 'LEDGER_RESTORE'
-  /** The role of a member was changed. */
-  | 'MEMBER_CHANGE'
-  /** Somebody joined an account. */
-  | 'MEMBER_JOIN'
-  /** The monthly budget of a member was changed. */
-  | 'MEMBER_LIMIT'
-  /** A member was removed from an account. */
-  | 'MEMBER_REMOVE'
-  /** A model of the catalog was changed. */
-  | 'MODEL_CHANGE'
-  /** A model was added to the catalog. */
-  | 'MODEL_CREATE'
-  /** An answer by another model was dealt with. */
-  | 'MODEL_MISMATCH_CLOSE'
-  /** A channel of notices was changed. */
-  | 'NOTICE_CHANNEL_CHANGE'
-  /** A channel of notices was added. */
-  | 'NOTICE_CHANNEL_CREATE'
-  /** A channel of notices was removed. */
-  | 'NOTICE_CHANNEL_DELETE'
-  /** The settings of notices were changed. */
-  | 'NOTICE_SETTINGS_CHANGE'
-  /** An operator got another role. */
-  | 'OPERATOR_CHANGE'
-  /** Somebody was made an operator. */
-  | 'OPERATOR_CREATE'
-  /** Somebody is no operator any more. */
-  | 'OPERATOR_REMOVE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** A plan was changed. */
-  | 'PLAN_CHANGE'
-  /** A plan was added. */
-  | 'PLAN_CREATE'
-  /** A model got new prices. */
-  | 'PRICE_ADD'
-  /** A machine that measures was added. */
-  | 'PROBE_AGENT_CREATE'
-  /** A machine that measures was revoked. */
-  | 'PROBE_AGENT_REVOKE'
-  /** The pace or the budget of probes was changed. */
-  | 'PROBING_SAVE'
-  /** A project was changed. */
-  | 'PROJECT_CHANGE'
-  /** A project was made. */
-  | 'PROJECT_CREATE'
-  /** Money goes back to a customer. */
-  | 'REFUND_CREATE'
-  /** A transfer was matched to a refund. */
-  | 'REFUND_PAY'
-  /** A refund that was a mistake was undone. */
-  | 'REFUND_UNDO'
-  /** The match of a transfer to a refund was taken back. */
-  | 'REFUND_UNDO_PAYMENT'
-  /** Where a model runs was changed. */
-  | 'ROUTE_CHANGE'
-  /** The seller that receipts name was changed. */
-  | 'SELLER_SAVE'
-  /** Settings of the service were changed. */
-  | 'SETTINGS_SAVE'
-  /** Something was said about an incident or an announcement. */
-  | 'STATUS_UPDATE_CREATE'
-  /** The terms of free amounts were changed. */
-  | 'TOP_UP_SAVE'
-  /** The review of a transfer was closed. */
-  | 'TRANSFER_CLOSE'
-  /** A transfer was credited to an account without an order. */
-  | 'TRANSFER_CREDIT'
-  /** A transfer was matched with an order by hand. */
-  | 'TRANSFER_MATCH'
-  /** A transfer was recorded by hand. */
-  | 'TRANSFER_RECORD'
-  /** The match of a transfer was undone. */
-  | 'TRANSFER_UNDO'
-  /** An upstream got another key. */
-  | 'UPSTREAM_ADD_KEY'
-  /** An upstream was changed. */
-  | 'UPSTREAM_CHANGE'
-  /** An upstream was added. */
-  | 'UPSTREAM_CREATE'
-  /** A key of an upstream was deleted. */
-  | 'UPSTREAM_DELETE_KEY'
-  /** An upstream got a key in place of those it had. */
-  | 'UPSTREAM_SET_KEY'
-  /** A webhook endpoint was changed. */
-  | 'WEBHOOK_CHANGE'
-  /** A webhook endpoint was added. */
-  | 'WEBHOOK_CREATE'
-  /** A webhook endpoint was removed. */
-  | 'WEBHOOK_DELETE'
-  /** A webhook endpoint got a new secret. */
-  | 'WEBHOOK_ROTATE';
-
 /** Whose words a batch was asked for in. */
 export type BatchForm =
   /** As Anthropic has it: `/v1/messages/batches`. */
@@ -3044,7 +2871,7 @@ export type AccountSpendFragment = { held: UsdAmount, lifetime: UsdAmount, thisM
 
 export type BurnLimitFragment = { amount: UsdAmount, minutes: number };
 
-export type AuditEntryFragment = { action: AuditAction, actionName: string, actor: string, actorName: string | null, after: unknown, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null };
+export type AuditEntryFragment = { action: string, actor: string, actorName: string | null, after: unknown, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null };
 
 export type BackupCodesFragment = { backupCodes: Array<string> };
 
@@ -3718,7 +3545,7 @@ export type CloseModelMismatchMutation = { closeModelMismatch:
    };
 
 export type AuditLogQueryVariables = Exact<{
-  actionNames?: Array<string> | string | null | undefined;
+  actions?: Array<string> | string | null | undefined;
   actor?: string | null | undefined;
   after?: string | null | undefined;
   first?: number | null | undefined;
@@ -3728,7 +3555,7 @@ export type AuditLogQueryVariables = Exact<{
 }>;
 
 
-export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: AuditAction, actionName: string, actor: string, actorName: string | null, after: unknown, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type AuditLogQuery = { operator: { auditLog: { edges: Array<{ cursor: string, node: { action: string, actor: string, actorName: string | null, after: unknown, before: unknown, createdAt: string, id: string, subject: string, account: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type HoldsQueryVariables = Exact<{
   after?: string | null | undefined;

@@ -7,7 +7,7 @@ const accountSpend = 'fragment AccountSpend on AccountSpend{held lifetime thisMo
 const announcement = 'fragment Announcement on Announcement{body bodyVi endsAt id kind modelIds startsAt title titleVi updates{...StatusUpdate}}';
 const anomaly = 'fragment Anomaly on Anomaly{account{email id name}cost createdAt model outcome requestId upstream usageSource}';
 const apiKey = 'fragment ApiKey on ApiKey{addresses maxConcurrent tokensPerMinute burnLimit{...BurnLimit}createdAt deletedAt expiresAt id last4 limits{...SpendLimits}maker{isMember name}models name owner prefix project{...Project}replaces requestsPerMinute spend{...KeySpend}status}';
-const auditEntry = 'fragment AuditEntry on AuditEntry{account{id name}action actionName actor actorName after before createdAt id subject}';
+const auditEntry = 'fragment AuditEntry on AuditEntry{account{id name}action actor actorName after before createdAt id subject}';
 const bankAccount = 'fragment BankAccount on BankAccount{account bank bin name demonstration}';
 const bankTransfer = 'fragment BankTransfer on BankTransfer{amountVnd bankReference bookedAt createdAt direction id matchedBy matchedByName memo order{id memo}source providerId review{...TransferReview}}';
 const bonusStep = 'fragment BonusStep on BonusStep{basisPoints fromVnd}';
@@ -85,7 +85,7 @@ export const operatorDocuments = {
   listAnomalies: { kind: 'query', path: 'operator.anomalies', text: 'query listAnomalies($after:String$days:Int$first:Int){operator{anomalies(after:$after days:$days first:$first){nodes{...Anomaly}pageInfo{...PageInfo}}}}' + anomaly + pageInfo },
   listModelMismatches: { kind: 'query', path: 'operator.modelMismatches', text: 'query listModelMismatches($after:String$first:Int$open:Boolean){operator{modelMismatches(after:$after first:$first open:$open){nodes{...ModelMismatch}pageInfo{...PageInfo}}}}' + modelMismatch + pageInfo },
   closeModelMismatch: { kind: 'mutation', path: 'closeModelMismatch', text: 'mutation closeModelMismatch($id:ID!){closeModelMismatch(input:{id:$id}){__typename ...ModelMismatch ...Problem}}' + modelMismatch + problem },
-  auditLog: { kind: 'query', path: 'operator.auditLog', text: 'query auditLog($actionNames:[String!]$actor:String$after:String$first:Int$from:DateTime$subject:String$to:DateTime){operator{auditLog(actionNames:$actionNames actor:$actor after:$after first:$first from:$from subject:$subject to:$to){edges{cursor node{...AuditEntry}}pageInfo{...PageInfo}}}}' + auditEntry + pageInfo },
+  auditLog: { kind: 'query', path: 'operator.auditLog', text: 'query auditLog($actions:[String!]$actor:String$after:String$first:Int$from:DateTime$subject:String$to:DateTime){operator{auditLog(actions:$actions actor:$actor after:$after first:$first from:$from subject:$subject to:$to){edges{cursor node{...AuditEntry}}pageInfo{...PageInfo}}}}' + auditEntry + pageInfo },
   holds: { kind: 'query', path: 'operator.holds', text: 'query holds($after:String$first:Int){operator{holds(after:$after first:$first){nodes{...Hold}pageInfo{...PageInfo}}}}' + hold + pageInfo },
   invariants: { kind: 'query', path: 'operator.invariants', text: 'query invariants($accountId:ID!){operator{invariants(accountId:$accountId){...BrokenInvariant}}}' + brokenInvariant },
   catalog: { kind: 'query', path: 'operator.models', text: 'query catalog{operator{models{...CatalogEntry}}}' + catalogEntry + imagePrices + priceClock + priceTier + priceVariant + priceVersion + priceWindow + route + routeCosts + unitPrices },

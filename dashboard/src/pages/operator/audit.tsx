@@ -90,7 +90,7 @@ export default function Audit() {
                 { head: t.activity.time, names: true, cell: ({ createdAt }) => <Moment at={createdAt} /> },
                 {
                   head: t.operator.action,
-                  cell: ({ actionName: action }) => <span title={action}>{actionText(action, locale)}</span>,
+                  cell: ({ action }) => <span title={action}>{actionText(action, locale)}</span>,
                 },
                 { head: t.operator.subject, cell: (entry) => <Subject entry={entry} /> },
                 { head: t.operator.actor, cell: (entry) => <Actor entry={entry} /> },
@@ -99,7 +99,7 @@ export default function Audit() {
                   cell: (entry) => (
                     <Button
                       small
-                      aria-label={`${t.operator.show}: ${actionText(entry.actionName, locale)} ${entry.subject}`}
+                      aria-label={`${t.operator.show}: ${actionText(entry.action, locale)} ${entry.subject}`}
                       onClick={() => setShown(entry)}
                     >
                       {t.operator.show}
@@ -113,9 +113,9 @@ export default function Audit() {
       </Loaded>
       <More query={log} />
       {shown === null ? null : (
-        <Dialog title={actionText(shown.actionName, locale)} onClose={() => setShown(null)} wide>
+        <Dialog title={actionText(shown.action, locale)} onClose={() => setShown(null)} wide>
           <p className="hint">
-            {format.dateTime(shown.createdAt)} · <code>{shown.actionName}</code> · <code>{shown.subject}</code> ·{' '}
+            {format.dateTime(shown.createdAt)} · <code>{shown.action}</code> · <code>{shown.subject}</code> ·{' '}
             {shown.actorName === null ? '' : `${shown.actorName} · `}
             <code>{shown.actor}</code>
           </p>
