@@ -4,7 +4,7 @@ import { parseUsd, printUsd } from './money.ts';
 
 export interface PaidOrder {
   id: string;
-  status: string;
+  status: string | null;
   planName: string;
   priceVnd: string;
   budget: string;
@@ -31,7 +31,7 @@ export function upgradeOffer(
   const byId = new Map(orders.map((order) => [order.id, order]));
   const superseded = new Set(
     orders
-      .filter(({ status }) => ['PENDING', 'PARTIAL', 'PAID'].includes(status))
+      .filter(({ status }) => ['PENDING', 'PARTIAL', 'PAID'].includes(status ?? ''))
       .map(({ upgradedOrder }) => upgradedOrder?.id),
   );
   for (const order of orders) {

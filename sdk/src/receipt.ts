@@ -37,7 +37,8 @@ export interface ReceiptWithLines {
   receipt: readonly PoolLine[];
   /** What other models did for the request, at their own prices. */
   lines?: readonly { model: string; receipt: readonly PoolLine[]; amount: UsdAmount }[];
-  units?: readonly { chargedUnit: string; count: Count; price: UsdAmount; amount: UsdAmount }[];
+  /** `chargedUnit` is null where the service does not know the word. */
+  units?: readonly { chargedUnit: string | null; count: Count; price: UsdAmount; amount: UsdAmount }[];
   tier?: { abovePromptTokens: number | null; upToPromptTokens: number | null } | null;
   clock?: { pricedAt: string; window: PriceHours | null } | null;
   variant?: { asked: string; served: string | null; counted: string | null } | null;
@@ -161,7 +162,7 @@ export function verifyReceipt(entry: Receipt | Camel<Receipt> | ReceiptWithLines
     costPico += total;
   }
   for (const { unit: older, chargedUnit = older, count: pieces, price, amount } of readAll(units, 'unit', problems)) {
-    const name = textOf(chargedUnit).toLowerCase();
+    const name = chargedUnit === null ? 'other' : textOf(chargedUnit).toLowerCase();
     if (older !== undefined && textOf(older).toLowerCase() !== name) differ('unit', chargedUnit, older, problems);
     once(name, seen, problems);
     const pico = count(pieces) * amountOf(price, 12);

@@ -70,7 +70,7 @@ import { findUnguarded } from './guard/guard.ts';
 import { isCleanText } from './guard/limits.ts';
 import { holdOperatorRoles } from './guard/operator-roles.ts';
 import { sliceLists } from './guard/slices.ts';
-import { readOtherValues } from './types/enums.ts';
+import { omitUnknownValues } from './types/enums.ts';
 import { readForward } from './types/paging.ts';
 
 /** Loads the file of each domain and builds the schema, once. */
@@ -87,7 +87,7 @@ export function buildSchema(): GraphQLSchema {
   answerNullForMalformedIds(schema);
   sliceLists(schema);
   readForward(schema);
-  readOtherValues(schema);
+  omitUnknownValues(schema);
   built = schema;
   return built;
 }

@@ -25,7 +25,7 @@ async function alertedAt(lowBalance: string): Promise<Person> {
         burnAmount,
         burnMinutes,
         keyPercent,
-        muted: settings.muted.filter((kind) => kind !== 'OTHER'),
+        muted: settings.muted,
       },
     }),
   );

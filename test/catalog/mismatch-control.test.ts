@@ -90,7 +90,7 @@ it('rings once, is seen, is closed by a person, and rings again when it comes ba
   });
   const audit = [];
   for await (const entry of steyg.console.operator.auditLog({})) audit.push(entry);
-  expect(audit.filter(({ action }) => action === 'model-mismatch.close')).toMatchObject([
+  expect(audit.filter(({ action }) => action === 'model_mismatch.close')).toMatchObject([
     { actor: closed.closedBy, before: { reported: 'cheaper-model' } },
   ]);
 

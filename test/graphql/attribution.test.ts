@@ -208,7 +208,7 @@ describe('usage', () => {
 describe('what is stored', () => {
   const set = (who: Browser, mode: string) =>
     who.send(
-      'mutation ($mode: AttributionModeInput!, $id: ID) { setAttributionMode(input: { mode: $mode, accountId: $id }) { __typename ... on Account { attributionMode } ... on Error { code } } }',
+      'mutation ($mode: AttributionMode!, $id: ID) { setAttributionMode(input: { mode: $mode, accountId: $id }) { __typename ... on Account { attributionMode } ... on Error { code } } }',
       { variables: { mode, id: Buffer.from(`Account:${accountId}`).toString('base64') } },
     );
 

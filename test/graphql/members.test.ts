@@ -19,12 +19,12 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-const invite = `mutation ($accountId: ID, $email: String!, $role: InvitedRoleInput!) {
+const invite = `mutation ($accountId: ID, $email: String!, $role: InvitedRole!) {
   inviteMember(input: { accountId: $accountId, email: $email, role: $role }) { __typename ... on Invitation { id } ... on Error { code } }
 }`;
 const accept = `mutation ($token: String!) { acceptInvitation(input: { token: $token }) { __typename ... on Account { name } ... on Error { code } } }`;
 const createKey = `mutation ($accountId: ID) { createKey(input: { accountId: $accountId }) { __typename ... on Error { code } } }`;
-const setRole = `mutation ($id: ID!, $role: RoleInput!) { setMemberRole(input: { id: $id, role: $role }) {
+const setRole = `mutation ($id: ID!, $role: Role!) { setMemberRole(input: { id: $id, role: $role }) {
   __typename ... on Done { id member { id email role } } ... on Error { code } } }`;
 const remove = `mutation ($id: ID!) { removeMember(input: { id: $id, keys: KEEP }) { __typename ... on Done { id member { id } } ... on Error { code } } }`;
 
@@ -143,7 +143,7 @@ describe('a role', () => {
 });
 
 describe('an access token', () => {
-  const create = `mutation ($scopes: [TokenScopeInput!]!, $expiresAt: DateTime) {
+  const create = `mutation ($scopes: [TokenScope!]!, $expiresAt: DateTime) {
     createAccessToken(input: { name: "ci", scopes: $scopes, expiresAt: $expiresAt }) {
       __typename ... on CreatedAccessToken { secret accessToken { id name scopes } } ... on Error { code }
     }
@@ -213,7 +213,7 @@ describe('an access token', () => {
 
   it('ends when its maker may no longer do what it does', async () => {
     const guestId = await memberId('guest@example.com');
-    const mine = `mutation ($accountId: ID, $scopes: [TokenScopeInput!]!) {
+    const mine = `mutation ($accountId: ID, $scopes: [TokenScope!]!) {
       createAccessToken(input: { accountId: $accountId, name: "mine", scopes: $scopes }) { ... on CreatedAccessToken { secret } }
     }`;
     const makeMine = async (scopes: string[]) => {
@@ -284,7 +284,7 @@ describe('an access token', () => {
 describe('the removal of somebody who made keys of the account', () => {
   const removeWith = `mutation ($id: ID!, $keys: LeftKeys) { removeMember(input: { id: $id, keys: $keys }) {
     __typename ... on Done { id } ... on Error { code } ... on KeysUndecidedError { keys { id name last4 } } } }`;
-  const make = `mutation ($accountId: ID, $name: String!, $owner: KeyOwnerInput) {
+  const make = `mutation ($accountId: ID, $name: String!, $owner: KeyOwner) {
     createKey(input: { accountId: $accountId, name: $name, owner: $owner }) {
       __typename ... on NewApiKey { secret key { id } } ... on Error { code message } } }`;
   const rotate = `mutation ($id: ID!) { rotateKey(input: { id: $id, graceSeconds: 0 }) { ... on NewApiKey { key { id } } ... on Error { code } } }`;

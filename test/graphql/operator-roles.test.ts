@@ -229,7 +229,7 @@ describe('an account of somebody else', () => {
 });
 
 describe('a role', () => {
-  const set = `mutation ($email: String!, $operator: Boolean!, $role: OperatorRoleInput) {
+  const set = `mutation ($email: String!, $operator: Boolean!, $role: OperatorRole) {
     setOperator(input: { email: $email, operator: $operator, role: $role }) {
       __typename ... on User { operator operatorRole } ... on Error { code } } }`;
   const change = async (email: string, operator: boolean, role?: string) =>

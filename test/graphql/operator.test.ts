@@ -421,7 +421,7 @@ describe('accounts', () => {
     expect((await operator.send(end, { variables: { input: { ...ending, grantId: accountId } } })).data).toMatchObject({
       endGrant: { code: 'NOT_FOUND' },
     });
-    const status = `mutation ($id: ID!, $status: AccountStatusInput!) { setAccountStatus(input: { accountId: $id, status: $status }) { ... on Account { status } ... on Error { code } } }`;
+    const status = `mutation ($id: ID!, $status: AccountStatus!) { setAccountStatus(input: { accountId: $id, status: $status }) { ... on Account { status } ... on Error { code } } }`;
     expect((await operator.send(status, { variables: { id: accountId, status: 'SUSPENDED' } })).data).toEqual({
       setAccountStatus: { status: 'SUSPENDED' },
     });
@@ -440,7 +440,7 @@ describe('accounts', () => {
     const authorization = `Bearer ${secret}`;
     const setStatus = (status: string) =>
       operator.send(
-        'mutation ($id: ID!, $status: AccountStatusInput!) { setAccountStatus(input: { accountId: $id, status: $status }) { __typename } }',
+        'mutation ($id: ID!, $status: AccountStatus!) { setAccountStatus(input: { accountId: $id, status: $status }) { __typename } }',
         { variables: { id: accountId, status } },
       );
     await setStatus('SUSPENDED');

@@ -88,7 +88,7 @@ const rotateKey = (id: string, by = owner) =>
 /** Somebody who belongs to the owner's account. */
 async function join(email: string, role: string, ip: string): Promise<Browser> {
   await owner.send(
-    'mutation ($email: String!, $role: InvitedRoleInput!) { inviteMember(input: { email: $email, role: $role }) { __typename } }',
+    'mutation ($email: String!, $role: InvitedRole!) { inviteMember(input: { email: $email, role: $role }) { __typename } }',
     { variables: { email, role } },
   );
   const person = await createPerson(plane, email, ip);
@@ -178,7 +178,7 @@ describe('a project with a limit', () => {
     (
       await answer<{ secret: string }>(
         owner,
-        `mutation ($scopes: [TokenScopeInput!]!) { createAccessToken(input: { name: "t", scopes: $scopes }) {
+        `mutation ($scopes: [TokenScope!]!) { createAccessToken(input: { name: "t", scopes: $scopes }) {
            ... on CreatedAccessToken { secret } } }`,
         { scopes },
         'createAccessToken',

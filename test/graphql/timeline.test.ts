@@ -52,7 +52,7 @@ const revoke = `mutation ($id: ID!, $reason: String!) {
 const note = `mutation ($accountId: ID!, $text: String!) {
   addAccountNote(input: { accountId: $accountId, text: $text }) { __typename ... on AccountNote { text } ... on InputError { problems { path } } }
 }`;
-const setStatus = `mutation ($accountId: ID!, $status: AccountStatusInput!, $reason: String) {
+const setStatus = `mutation ($accountId: ID!, $status: AccountStatus!, $reason: String) {
   setAccountStatus(input: { accountId: $accountId, status: $status, reason: $reason }) { __typename }
 }`;
 

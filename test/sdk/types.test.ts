@@ -129,7 +129,7 @@ describe('the control plane', () => {
     expectTypeOf<Awaited<ReturnType<Steyg['console']['ledger']['budget']>>>().extract<null>().toBeNull();
     type Orders = Steyg['console']['orders'];
     expectTypeOf<Orders['orderStatus']>().parameter(0).toEqualTypeOf<{ id: string }>();
-    expectTypeOf<ReturnType<Orders['orderStatus']>>().toExtend<AsyncIterable<{ status: string }>>();
+    expectTypeOf<ReturnType<Orders['orderStatus']>>().toExtend<AsyncIterable<{ status: string | null }>>();
     expectTypeOf<Steyg['console']['keys']['listKeys']>().parameter(0).extract<undefined>().toBeUndefined();
   });
 

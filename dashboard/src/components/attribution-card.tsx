@@ -11,7 +11,7 @@ import { FailureNotice, Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
 
 type Mode = NonNullable<AttributionModeAnswer>;
-type SentMode = Exclude<Mode, 'OTHER'>;
+type SentMode = NonNullable<Mode>;
 const modes = ['TAGS', 'DIGESTS', 'PLAIN', 'OFF'] as const satisfies readonly SentMode[];
 
 export function AttributionCard() {

@@ -12,7 +12,7 @@ import { type Column, type Sorting, Table } from './table.tsx';
 
 export type LedgerRow = ElementOf<ListEntriesAnswer>;
 
-const tones: Partial<Record<LedgerRow['outcome'], 'good' | 'warn' | 'bad'>> = {
+const tones: Partial<Record<NonNullable<LedgerRow['outcome']>, 'good' | 'warn' | 'bad'>> = {
   COMPLETED: 'good',
   BUDGET_STOPPED: 'warn',
   CLIENT_CLOSED: 'warn',
@@ -21,7 +21,9 @@ const tones: Partial<Record<LedgerRow['outcome'], 'good' | 'warn' | 'bad'>> = {
 
 export function OutcomeBadge({ outcome }: { outcome: LedgerRow['outcome'] }) {
   const { t } = useLanguage();
-  return <Badge tone={tones[outcome] ?? 'bad'}>{t.outcomes[outcome]}</Badge>;
+  return (
+    <Badge tone={(outcome === null ? undefined : tones[outcome]) ?? 'bad'}>{t.outcomes[outcome ?? 'OTHER']}</Badge>
+  );
 }
 
 /** Finished requests. */
@@ -67,7 +69,7 @@ export function EntryTable({
           <code>{model}</code>
           {brief ? null : (
             <span className="note one-line" title={key?.name}>
-              {t.protocols[protocol]} · {key?.name ?? '–'}
+              {t.protocols[protocol ?? 'OTHER']} · {key?.name ?? '–'}
             </span>
           )}
         </>

@@ -38,7 +38,7 @@ function Lot({ grant, action }: { grant: Grant; action: ReactNode }) {
   return (
     <li>
       <p className="lot-head">
-        <strong>{t.grants[kind]}</strong>
+        <strong>{t.grants[kind ?? 'OTHER']}</strong>
         <span>{fill(t.overview.leftOf, { free: format.usdTile(free), amount: format.usd(amount) })}</span>
       </p>
       <div className="meter" aria-hidden="true">

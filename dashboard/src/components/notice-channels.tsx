@@ -1,6 +1,6 @@
 /** Channels of notices, of an account or of the business: chat programs beside mail and webhooks. */
 
-import type { CreateNoticeChannelInput, ListNoticeChannelsAnswer, NoticeKindInput, Steyg } from '@steyg/sdk';
+import type { CreateNoticeChannelInput, ListNoticeChannelsAnswer, NoticeKind, Steyg } from '@steyg/sdk';
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
 import { useExplain, useProblems } from '../explain.ts';
@@ -16,7 +16,7 @@ import { Table } from './table.tsx';
 import { useSay } from './toasts.tsx';
 
 type Channel = NonNullable<ListNoticeChannelsAnswer>[number];
-type Kind = Exclude<Channel['kind'], 'OTHER'>;
+type Kind = NonNullable<Channel['kind']>;
 /** Null: the business. */
 type Owner = string | null;
 
@@ -115,7 +115,7 @@ export function NoticeChannels({ owner, mayChange }: { owner: Owner; mayChange: 
                     <>
                       {name}
                       <span className="note">
-                        {t.channels.kinds[kind]} {target}
+                        {t.channels.kinds[kind ?? 'OTHER']} {target}
                       </span>
                     </>
                   ),
@@ -214,7 +214,7 @@ function ChannelDialog({
     appId: '',
     appSecret: '',
   });
-  const [chosen, setChosen] = useState<NoticeKindInput[]>([]);
+  const [chosen, setChosen] = useState<NoticeKind[]>([]);
   const set = (part: Partial<Draft>) => setDraft({ ...draft, ...part });
   const create = useChange({
     change: (steyg, input: CreateNoticeChannelInput) => callsOf(steyg, owner).create({ input }),
@@ -225,7 +225,7 @@ function ChannelDialog({
     },
   });
   const { fields, rest } = useProblems(create.error, ['name', 'secret', 'target', 'zaloAppId', 'zaloAppSecret']);
-  const known: readonly NoticeKindInput[] = owner === null ? businessKinds : accountKinds;
+  const known: readonly NoticeKind[] = owner === null ? businessKinds : accountKinds;
   return (
     <Dialog title={t.channels.add} onClose={onClose}>
       <Form
@@ -328,9 +328,9 @@ export function KindChoice({
   onChange,
 }: {
   legend: string;
-  kinds: readonly NoticeKindInput[];
-  chosen: readonly NoticeKindInput[];
-  onChange: (chosen: NoticeKindInput[]) => void;
+  kinds: readonly NoticeKind[];
+  chosen: readonly NoticeKind[];
+  onChange: (chosen: NoticeKind[]) => void;
 }) {
   const { t } = useLanguage();
   return (

@@ -28,7 +28,7 @@ export function NoticeItem({ notice }: { notice: Notice }) {
         ) : (
           <Badge>{t.notices.over}</Badge>
         )}{' '}
-        {fill(t.notices.kinds[notice.kind], {
+        {fill(t.notices.kinds[notice.kind ?? 'OTHER'], {
           balance: usd('balance_usd'),
           threshold: usd('threshold_usd'),
           amount: usd('amount_usd'),
@@ -55,7 +55,7 @@ export function NoticeItem({ notice }: { notice: Notice }) {
       <p className="hint">
         {format.dateTime(notice.createdAt)}
         {notice.mailed ? ` · ${t.notices.mailed}` : ''}
-        {channels.map(({ channel, state }) => ` · ${channel ?? ''}: ${t.notices.states[state]}`)}
+        {channels.map(({ channel, state }) => ` · ${channel ?? ''}: ${t.notices.states[state ?? 'OTHER']}`)}
       </p>
     </li>
   );

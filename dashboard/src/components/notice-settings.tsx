@@ -1,10 +1,9 @@
 /** When and of what an account is told. */
 
-import type { NoticeKindInput, NoticeSettingsAnswer, NoticeSettingsInput } from '@steyg/sdk';
+import type { NoticeKind, NoticeSettingsAnswer, NoticeSettingsInput } from '@steyg/sdk';
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
 import { useProblems } from '../explain.ts';
-import { isKnown } from '../known.ts';
 import { useLanguage } from '../language/language.tsx';
 import { isUsd } from '../money.ts';
 import { useAbilities, useAccount } from '../session.tsx';
@@ -42,7 +41,7 @@ function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer
   const [burnAmount, setBurnAmount] = useState(settings.burnAmount);
   const [burnMinutes, setBurnMinutes] = useState(String(settings.burnMinutes));
   const [keyPercent, setKeyPercent] = useState(String(settings.keyPercent));
-  const [muted, setMuted] = useState<NoticeKindInput[]>(settings.muted.filter(isKnown));
+  const [muted, setMuted] = useState<NoticeKind[]>([...settings.muted]);
   const [quiet, setQuiet] = useState(draftOf(settings));
   const save = useChange({
     change: (steyg, input: NoticeSettingsInput) => steyg.console.accounts.updateNoticeSettings({ input }),

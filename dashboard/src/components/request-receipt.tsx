@@ -56,7 +56,7 @@ export function RequestReceipt({ entry, elsewhere = false }: { entry: NonNullabl
             <code>{entry.model}</code>
           </Fact>
           <Fact name={t.activity.protocol}>
-            {t.protocols[entry.protocol]}, {entry.stream ? t.entry.streamed : t.entry.whole}
+            {t.protocols[entry.protocol ?? 'OTHER']}, {entry.stream ? t.entry.streamed : t.entry.whole}
           </Fact>
           <Fact name={t.activity.key}>
             {entry.key === null ? (
@@ -92,7 +92,7 @@ export function RequestReceipt({ entry, elsewhere = false }: { entry: NonNullabl
               ))}
             </Fact>
           )}
-          <Fact name={t.entry.source}>{t.entry.sources[entry.usageSource]}</Fact>
+          <Fact name={t.entry.source}>{t.entry.sources[entry.usageSource ?? 'OTHER']}</Fact>
         </dl>
         <CopyValue label={t.common.requestId} text={entry.requestId} />
       </Card>
@@ -113,7 +113,7 @@ export function RequestReceipt({ entry, elsewhere = false }: { entry: NonNullabl
         />
         <dl className="sums">
           {entry.units.map(({ chargedUnit, count, price, amount }) => (
-            <Fact key={chargedUnit} name={t.entry.units[chargedUnit]}>
+            <Fact key={chargedUnit} name={t.entry.units[chargedUnit ?? 'OTHER']}>
               {`${format.number(count)} × ${format.usdExact(price)} = ${format.usdExact(amount)}`}
             </Fact>
           ))}

@@ -97,7 +97,7 @@ function BatchTable({ batches, cancel }: { batches: readonly Batch[]; cancel: ((
   );
 }
 
-const tones: Partial<Record<Batch['state'], 'good' | 'warn' | 'bad'>> = {
+const tones: Partial<Record<NonNullable<Batch['state']>, 'good' | 'warn' | 'bad'>> = {
   FAILED: 'bad',
   CANCELING: 'warn',
   ENDED: 'good',
@@ -110,8 +110,8 @@ function Progress({ batch, texts }: { batch: Batch; texts: BatchTexts }) {
   const notRun = canceled + expired;
   return (
     <>
-      <Badge tone={isSettling ? 'warn' : (tones[state] ?? 'plain')}>
-        {isSettling ? texts.settling : texts.states[state]}
+      <Badge tone={isSettling ? 'warn' : ((state === null ? undefined : tones[state]) ?? 'plain')}>
+        {isSettling ? texts.settling : texts.states[state ?? 'OTHER']}
       </Badge>
       <span className="note line">
         {fill(texts.done, { n: format.number(succeeded), of: format.number(lines) })}

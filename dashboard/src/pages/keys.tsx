@@ -288,7 +288,7 @@ function draftOf(key: Key): Draft {
     limits: limitDraft({ ...key, spend: key.limits }),
     expiry: key.expiresAt === null ? '' : toLocalInput(key.expiresAt),
     projectId: key.project?.id ?? '',
-    owner: key.owner === 'OTHER' ? null : key.owner,
+    owner: key.owner,
   };
 }
 

@@ -1,12 +1,12 @@
 /** The page of an account's members. */
 
 import {
-  type InvitedRoleInput,
+  type InvitedRole,
   type LeftKeys,
   type ListMembersAnswer,
   type RemoveMemberAnswer,
   ResultError,
-  type RoleInput,
+  type Role,
 } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
@@ -71,11 +71,11 @@ function MemberTable({ members }: { members: readonly Member[] }) {
   const [leaving, setLeaving] = useState<Member | null>(null);
   const key = ['members', accountId];
   const setRole = useChange({
-    change: (steyg, input: { id: string; role: RoleInput }) => steyg.console.accounts.setMemberRole(input),
+    change: (steyg, input: { id: string; role: Role }) => steyg.console.accounts.setMemberRole(input),
     refresh: [key],
     expect: {
       key,
-      update: (current: readonly Member[], { id, role }: { id: string; role: RoleInput }) =>
+      update: (current: readonly Member[], { id, role }: { id: string; role: Role }) =>
         current.map((member) => (member.id === id ? { ...member, role } : member)),
     },
     done: () => say(t.common.saved),
@@ -106,10 +106,10 @@ function MemberTable({ members }: { members: readonly Member[] }) {
               mayChange(member) ? (
                 <select
                   aria-label={fill(t.members.roleOf, { name: member.name })}
-                  value={member.role}
+                  value={member.role ?? undefined}
                   onChange={(event) =>
                     setRole.mutate(
-                      { id: member.id, role: event.target.value as RoleInput },
+                      { id: member.id, role: event.target.value as Role },
                       { onError: (error) => say(explain(error).sentence, 'bad') },
                     )
                   }
@@ -123,7 +123,7 @@ function MemberTable({ members }: { members: readonly Member[] }) {
                     ))}
                 </select>
               ) : (
-                t.members.roles[member.role]
+                t.members.roles[member.role ?? 'OTHER']
               ),
           },
           { head: t.members.since, cell: ({ createdAt }) => format.date(createdAt) },
@@ -247,14 +247,14 @@ function Invitations() {
   const say = useSay();
   const { id: accountId } = useAccount();
   const [email, setEmail] = useState('');
-  const [role, setRole] = useState<InvitedRoleInput>('MEMBER');
+  const [role, setRole] = useState<InvitedRole>('MEMBER');
   const key = ['invitations', accountId];
   const list = useAsk({
     key,
     ask: (steyg, signal) => steyg.console.accounts.listInvitations({ accountId }, { signal }),
   });
   const invite = useChange({
-    change: (steyg, input: { email: string; role: InvitedRoleInput }) =>
+    change: (steyg, input: { email: string; role: InvitedRole }) =>
       steyg.console.accounts.inviteMember({ ...input, accountId }),
     refresh: [key],
     done: (_invitation, input) => {
@@ -283,7 +283,7 @@ function Invitations() {
           <SelectField
             label={t.members.role}
             value={role}
-            onChange={(value) => setRole(value as InvitedRoleInput)}
+            onChange={(value) => setRole(value as InvitedRole)}
             options={(['ADMIN', 'MEMBER', 'VIEWER'] as const).map((value) => ({
               value,
               label: t.members.roles[value],
@@ -302,7 +302,7 @@ function Invitations() {
               rowKey={({ id }) => id}
               columns={[
                 { head: t.signIn.email, names: true, cell: (invitation) => invitation.email },
-                { head: t.members.role, cell: (invitation) => t.members.roles[invitation.role] },
+                { head: t.members.role, cell: (invitation) => t.members.roles[invitation.role ?? 'OTHER'] },
                 { head: t.members.until, cell: ({ expiresAt }) => <Moment at={expiresAt} /> },
                 {
                   head: t.common.actions,

@@ -1,6 +1,6 @@
 /** The page of an account's notices and webhooks. */
 
-import type { ListEndpointsAnswer, WebhookEvent, WebhookEventInput } from '@steyg/sdk';
+import type { ListEndpointsAnswer, WebhookEvent } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Code } from '../components/copy.tsx';
@@ -17,16 +17,27 @@ import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../data.tsx';
 import { useExplain, useProblems } from '../explain.ts';
-import { asSent, isKnown } from '../known.ts';
 import { fill, useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount } from '../session.tsx';
 
-/** The events that webhooks can carry, with the names that bodies have. */
-const useEvents = () =>
-  useAsk({
-    key: ['webhook-events'],
-    ask: (steyg, signal) => steyg.console.webhooks.webhookEvents({}, { signal }),
-  });
+/** The events that webhooks can carry, by what bodies have as `type`. */
+const events: Readonly<Record<string, WebhookEvent>> = {
+  'balance.low': 'BALANCE_LOW',
+  'balance.exhausted': 'BALANCE_EXHAUSTED',
+  'grant.expiring': 'GRANT_EXPIRING',
+  'trial.ending': 'TRIAL_ENDING',
+  'spend.burn_rate': 'SPEND_BURN_RATE',
+  'key.limit_near': 'KEY_LIMIT_NEAR',
+  'price.changed': 'PRICE_CHANGED',
+  'model.incident': 'MODEL_INCIDENT',
+  'sign_in.new': 'SIGN_IN_NEW',
+  'order.partial': 'ORDER_PARTIAL',
+  'order.paid': 'ORDER_PAID',
+  'webhook.test': 'WEBHOOK_TEST',
+};
+
+const nameOf = (event: WebhookEvent | null) =>
+  Object.keys(events).find((name) => events[name] === event) ?? event ?? '?';
 
 type Endpoint = NonNullable<ListEndpointsAnswer>[number];
 
@@ -94,8 +105,6 @@ function Webhooks() {
     change: (steyg, id: string) => steyg.console.webhooks.deleteWebhookEndpoint({ id }),
     refresh: [key],
   });
-  const events = useEvents();
-  const nameOf = (event: WebhookEvent) => events.data?.find((each) => each.event === event)?.name ?? event;
   const close = () => setOpen(null);
   const fail = { onError: (error: unknown) => say(explain(error).sentence, 'bad') };
   return (
@@ -214,12 +223,11 @@ function EndpointDialog({
   const { id: accountId } = useAccount();
   const [url, setUrl] = useState(endpoint?.url ?? '');
   const [description, setDescription] = useState(endpoint?.description ?? '');
-  const [events, setEvents] = useState<WebhookEventInput[]>((endpoint?.events ?? []).filter(isKnown));
+  const [heard, setHeard] = useState<readonly WebhookEvent[]>(endpoint?.events ?? []);
   const [enabled, setEnabled] = useState(endpoint?.enabled ?? true);
-  const names = useEvents();
   const refresh = [['endpoints', accountId]];
   const add = useChange({
-    change: (steyg, input: { url: string; description: string; events: WebhookEventInput[] }) =>
+    change: (steyg, input: { url: string; description: string; events: WebhookEvent[] }) =>
       steyg.console.webhooks.createWebhookEndpoint({ input: { ...input, accountId } }),
     refresh,
     done: (made) => {
@@ -230,7 +238,7 @@ function EndpointDialog({
   const update = useChange({
     change: (
       steyg,
-      input: { id: string; url: string; description: string; events: WebhookEventInput[]; enabled: boolean },
+      input: { id: string; url: string; description: string; events: WebhookEvent[]; enabled: boolean },
     ) => steyg.console.webhooks.updateWebhookEndpoint({ input }),
     refresh,
     done: onClose,
@@ -241,7 +249,7 @@ function EndpointDialog({
     <Dialog title={endpoint === null ? t.webhooks.add : t.webhooks.edit} onClose={onClose}>
       <Form
         onSubmit={() => {
-          const input = { url: url.trim(), description: description.trim(), events };
+          const input = { url: url.trim(), description: description.trim(), events: [...heard] };
           if (endpoint === null) add.mutate(input);
           else update.mutate({ ...input, id: endpoint.id, enabled });
         }}
@@ -275,13 +283,13 @@ function EndpointDialog({
           <legend>{t.webhooks.events}</legend>
           <p className="hint">{t.webhooks.eventsHint}</p>
           <div className="checks">
-            {(names.data ?? []).map(({ name, event }) => (
+            {Object.entries(events).map(([name, event]) => (
               <Checkbox
                 key={name}
                 label={<code>{name}</code>}
-                checked={events.some((each) => each === event)}
+                checked={heard.includes(event)}
                 onChange={(checked) =>
-                  setEvents([...events.filter((each) => each !== event), ...(checked ? [asSent(event)] : [])])
+                  setHeard([...heard.filter((each) => each !== event), ...(checked ? [event] : [])])
                 }
               />
             ))}
@@ -325,8 +333,10 @@ function Deliveries({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => 
                 <li key={delivery.id}>
                   <div className="row-line">
                     <p>
-                      <Badge tone={tones[delivery.status]}>{t.webhooks.statuses[delivery.status]}</Badge>{' '}
-                      <code>{delivery.eventName}</code>{' '}
+                      <Badge tone={tones[delivery.status ?? 'OTHER']}>
+                        {t.webhooks.statuses[delivery.status ?? 'OTHER']}
+                      </Badge>{' '}
+                      <code>{nameOf(delivery.event)}</code>{' '}
                       <span className="hint">{format.dateTime(delivery.createdAt)}</span>
                     </p>
                     <Button

@@ -1,6 +1,6 @@
 /** The security page: password, second factor, passkeys, linked accounts, sessions, access tokens. */
 
-import type { ElementOf, ListAccessTokensAnswer, TokenScopeInput } from '@steyg/sdk';
+import type { ElementOf, ListAccessTokensAnswer, TokenScope } from '@steyg/sdk';
 import { useState } from 'react';
 import { viewerKey } from '../answers.ts';
 import { Button } from '../components/button.tsx';
@@ -402,10 +402,10 @@ function TokenDialog({
   const { t } = useLanguage();
   const { person } = useSession();
   const [name, setName] = useState('');
-  const [chosen, setChosen] = useState<TokenScopeInput[]>(['READ']);
+  const [chosen, setChosen] = useState<TokenScope[]>(['READ']);
   const [lifetime, setLifetime] = useState<string>('90');
   const create = useChange({
-    change: (steyg, input: { name: string; scopes: TokenScopeInput[]; expiresAt: string | null }) =>
+    change: (steyg, input: { name: string; scopes: TokenScope[]; expiresAt: string | null }) =>
       steyg.console.accounts.createAccessToken({ input: { ...input, accountId } }),
     refresh: [['access-tokens', accountId]],
     done: (made) => onMade(made.secret),

@@ -1,6 +1,6 @@
 /** The sign-up page. */
 
-import type { LanguageInput } from '@steyg/sdk';
+import type { Language } from '@steyg/sdk';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Button } from '../components/button.tsx';
@@ -28,7 +28,7 @@ export default function SignUp() {
   const [password, setPassword] = useState('');
   const [sent, setSent] = useState<Credentials | null>(null);
   const signUp = useChange({
-    change: (steyg, input: Credentials & { name: string; language: LanguageInput }) =>
+    change: (steyg, input: Credentials & { name: string; language: Language }) =>
       steyg.console.people.signUp({ input }),
     done: (_result, input) => setSent({ email: input.email, password: input.password }),
   });

@@ -204,7 +204,7 @@ const tones = {
 
 export function OrderBadge({ status }: { status: Order['status'] }) {
   const { t } = useLanguage();
-  return <Badge tone={tones[status]}>{t.order.statuses[status]}</Badge>;
+  return <Badge tone={tones[status ?? 'OTHER']}>{t.order.statuses[status ?? 'OTHER']}</Badge>;
 }
 
 function Orders({ orders }: { orders: readonly Order[] }) {

@@ -238,7 +238,6 @@ export const consoleOperations = {
     'listIncidents*',
   ],
   webhooks: [
-    'webhookEvents',
     'listEndpoints',
     'createWebhookEndpoint',
     'updateWebhookEndpoint',

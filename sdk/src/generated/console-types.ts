@@ -24,17 +24,8 @@ export type AccountLimitsInput = {
   tokensPerMinute?: number | null | undefined;
 };
 
-/** Whether an account may send requests. */
+/** Whether an account may send requests. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type AccountStatus =
-  /** Requests are taken. */
-  | 'ACTIVE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** An operator has stopped the account. */
-  | 'SUSPENDED';
-
-/** `AccountStatus` as it is sent. */
-export type AccountStatusInput =
   /** Requests are taken. */
   | 'ACTIVE'
   /** An operator has stopped the account. */
@@ -51,7 +42,7 @@ export type AddStatusUpdateInput = {
   /** The measured incident that it is about. */
   incidentId?: string | null | undefined;
   /** How far it has come. */
-  state: StatusUpdateStateInput;
+  state: StatusUpdateState;
 };
 
 /** What `addUpstreamModels` takes. */
@@ -65,7 +56,7 @@ export type AddUpstreamModelsInput = {
   /** Its vendor, as in `vendorProfiles`; left out: none that is known. */
   profile?: string | null | undefined;
   /** What it speaks. */
-  protocol: ProtocolInput;
+  protocol: Protocol;
   /** The key: write-only. Left out: the vendor takes none. */
   secret?: string | null | undefined;
   /** The name of the upstream; one that is there is kept. */
@@ -93,7 +84,7 @@ export type AnnounceInput = {
   /** When it ends; left out: not known yet. */
   endsAt?: string | null | undefined;
   /** What it is about. */
-  kind: AnnouncementKindInput;
+  kind: AnnouncementKind;
   /** Catalog ids that it is about; left out: the whole service. */
   modelIds?: Array<string> | null | undefined;
   /** When it begins; left out: now. */
@@ -104,19 +95,8 @@ export type AnnounceInput = {
   titleVi?: string | null | undefined;
 };
 
-/** What an announcement is about. */
+/** What an announcement is about. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type AnnouncementKind =
-  /** Something that is wrong. */
-  | 'INCIDENT'
-  /** Something to know. */
-  | 'INFO'
-  /** Planned work. */
-  | 'MAINTENANCE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER';
-
-/** `AnnouncementKind` as it is sent. */
-export type AnnouncementKindInput =
   /** Something that is wrong. */
   | 'INCIDENT'
   /** Something to know. */
@@ -154,40 +134,25 @@ export type AttributionKind =
   /** End users that clients name. */
   | 'USER';
 
-/** What an account has stored of whom its requests are for. */
+/** What an account has stored of whom its requests are for. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type AttributionMode =
   /** Keyed digests: equal ids can be told from others, and cannot be read. Names of tags are readable. */
   | 'DIGESTS'
   /** Nothing. */
   | 'OFF'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account. */
   | 'PLAIN'
   /** Tags of the header `x-steyg-tags` as they are sent; sessions, users and metadata of request bodies as keyed digests. What new accounts have. */
   | 'TAGS';
 
-/** `AttributionMode` as it is sent. */
-export type AttributionModeInput =
-  /** Keyed digests: equal ids can be told from others, and cannot be read. Names of tags are readable. */
-  | 'DIGESTS'
-  /** Nothing. */
-  | 'OFF'
-  /** Sessions, users and values of tags as clients send them. An API key reads those of its project by `GET /v1/usage`, and one that lies in no project those of the whole account. */
-  | 'PLAIN'
-  /** Tags of the header `x-steyg-tags` as they are sent; sessions, users and metadata of request bodies as keyed digests. What new accounts have. */
-  | 'TAGS';
-
-/** Whose words a batch was asked for in. */
+/** Whose words a batch was asked for in. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type BatchForm =
   /** As Anthropic has it: `/v1/messages/batches`. */
   | 'MESSAGES'
   /** As OpenAI has it: `/v1/batches` with a file of lines. */
-  | 'OPENAI'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER';
+  | 'OPENAI';
 
-/** How far a batch is. */
+/** How far a batch is. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type BatchState =
   /** The vendor was asked to stop it. */
   | 'CANCELING'
@@ -197,8 +162,6 @@ export type BatchState =
   | 'FAILED'
   /** The vendor runs it. */
   | 'IN_PROGRESS'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Its money is held, and the vendor has not confirmed it yet. */
   | 'PREPARING';
 
@@ -255,7 +218,7 @@ export type BusinessNoticeSettingsInput = {
   /** Sends a notice when the margin of 24 hours is lower; null: never. */
   marginPercent?: number | null | undefined;
   /** Kinds that are not wanted. */
-  muted?: Array<NoticeKindInput> | null | undefined;
+  muted?: Array<NoticeKind> | null | undefined;
   /** Minute of the day from which nothing is sent, e.g. 1320 for 22:00; null: at no time. */
   quietFrom?: number | null | undefined;
   /** Minute of the day from which it is sent again, as one summary. */
@@ -266,34 +229,21 @@ export type BusinessNoticeSettingsInput = {
   timeZone?: string | null | undefined;
 };
 
-/** Where cached tokens are counted. */
+/** Where cached tokens are counted. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type CachedTokensPlace =
   /** Beside it. */
   | 'BESIDE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Read and written within, even where the same tokens are in both. */
   | 'OVERLAPPING'
   /** Within the prompt’s count. */
   | 'WITHIN';
 
-/** `CachedTokensPlace` as it is sent. */
-export type CachedTokensPlaceInput =
-  /** Beside it. */
-  | 'BESIDE'
-  /** Read and written within, even where the same tokens are in both. */
-  | 'OVERLAPPING'
-  /** Within the prompt’s count. */
-  | 'WITHIN';
-
-/** Something that is charged by the piece. */
+/** Something that is charged by the piece. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type ChargedUnit =
   /** An image. */
   | 'IMAGE'
   /** A minute; begun ones count whole. */
   | 'MINUTE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** A search that the vendor makes. */
   | 'SEARCH';
 
@@ -326,7 +276,7 @@ export type CreateAccessTokenInput = {
   /** What people call it. */
   name: string;
   /** What it may do. */
-  scopes: Array<TokenScopeInput>;
+  scopes: Array<TokenScope>;
 };
 
 /** What `createBookPaperDownload` takes. */
@@ -376,7 +326,7 @@ export type CreateKeyInput = {
   /** What people call it. */
   name?: string | null | undefined;
   /** Whom it belongs to; left out: the account. Keys of people with the role `MEMBER` always belong to themselves. */
-  owner?: KeyOwnerInput | null | undefined;
+  owner?: KeyOwner | null | undefined;
   /** The project that it lies in; left out: none. */
   projectId?: string | null | undefined;
   /** Requests that it may make in a minute, 1 to 1000000; left out or null: the limit of the service. */
@@ -390,11 +340,11 @@ export type CreateNoticeChannelInput = {
   /** Whose; left out: your only or oldest account. Not for the business. */
   accountId?: string | null | undefined;
   /** What it leads to. */
-  kind: NoticeChannelKindInput;
+  kind: NoticeChannelKind;
   /** What is sent there; empty: everything. */
-  kinds?: Array<NoticeKindInput> | null | undefined;
+  kinds?: Array<NoticeKind> | null | undefined;
   /** Language of the messages; left out: `EN`. */
-  language?: LanguageInput | null | undefined;
+  language?: Language | null | undefined;
   /** What people call it. */
   name: string;
   /** Telegram: the token of the bot. Slack, Discord, webhook: the address. Zalo: a refresh token. Write-only. */
@@ -450,7 +400,7 @@ export type CreateWebhookEndpointInput = {
   /** What people call it. */
   description?: string | null | undefined;
   /** What it is to hear of; left out or empty: everything. */
-  events?: Array<WebhookEventInput> | null | undefined;
+  events?: Array<WebhookEvent> | null | undefined;
   /** A public https address. */
   url: string;
 };
@@ -496,8 +446,6 @@ export type EstimateBoundKind =
   | 'IMAGE'
   /** Images by address. */
   | 'IMAGE_BY_ADDRESS'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Pages of PDFs in the request: their text and a picture of each. */
   | 'PDF_PAGES'
   /** A conversation, a prompt or a container at the vendor. */
@@ -540,7 +488,7 @@ export type GiveGrantInput = {
   reason: string;
 };
 
-/** Where a grant comes from. */
+/** Where a grant comes from. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type GrantKind =
   /** Given by an operator. */
   | 'ADJUSTMENT'
@@ -548,8 +496,6 @@ export type GrantKind =
   | 'BONUS'
   /** Given for a redemption code. */
   | 'CODE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Bought with a plan. */
   | 'PURCHASE'
   /** Given back. */
@@ -599,43 +545,28 @@ export type ImportVendorUsageInput = {
   upstream: string;
 };
 
-/** Why probes of a model failed, where it was not the model. */
+/** Why probes of a model failed, where it was not the model. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type IncidentCause =
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** The service itself was away or could not be reached. */
   | 'SERVICE';
 
-/** How much of a model an incident touches. */
+/** How much of a model an incident touches. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type IncidentImpact =
   /** All ways to reach it. */
   | 'MAJOR'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Some ways to reach it. */
   | 'PARTIAL';
 
-/** A part that one can be invited to. */
+/** A part that one can be invited to. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type InvitedRole =
   /** Everything but what concerns owners. */
   | 'ADMIN'
   /** Looks at everything and handles keys. */
   | 'MEMBER'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Looks at everything. */
   | 'VIEWER';
 
-/** `InvitedRole` as it is sent. */
-export type InvitedRoleInput =
-  /** Everything but what concerns owners. */
-  | 'ADMIN'
-  /** Looks at everything and handles keys. */
-  | 'MEMBER'
-  /** Looks at everything. */
-  | 'VIEWER';
-
-/** How far an e-invoice is. */
+/** How far an e-invoice is. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type InvoiceState =
   /** It is being issued. */
   | 'DUE'
@@ -643,8 +574,6 @@ export type InvoiceState =
   | 'FAILED'
   /** It was issued. */
   | 'ISSUED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** The payment was undone afterwards: the operator cancels it. */
   | 'TO_CANCEL'
   /** The payment was undone before it was requested. */
@@ -685,17 +614,8 @@ export type JournalAccountRole =
   /** What vendors are owed. */
   | 'VENDORS';
 
-/** Whom a key belongs to. */
+/** Whom a key belongs to. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type KeyOwner =
-  /** The account: it goes on when the person who made it leaves. */
-  | 'ACCOUNT'
-  /** The person who made it: it ends when that person leaves the account. */
-  | 'MEMBER'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER';
-
-/** `KeyOwner` as it is sent. */
-export type KeyOwnerInput =
   /** The account: it goes on when the person who made it leaves. */
   | 'ACCOUNT'
   /** The person who made it: it ends when that person leaves the account. */
@@ -710,17 +630,8 @@ export type KeyStatus =
   /** Its time is over. */
   | 'EXPIRED';
 
-/** A language of mails, messages and pages. */
+/** A language of mails, messages and pages. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type Language =
-  /** English. */
-  | 'EN'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** Vietnamese. */
-  | 'VI';
-
-/** `Language` as it is sent. */
-export type LanguageInput =
   /** English. */
   | 'EN'
   /** Vietnamese. */
@@ -742,7 +653,7 @@ export type LedgerFilter = {
   /** Requests for this catalog id. */
   model?: string | null | undefined;
   /** Requests that ended so. */
-  outcome?: RequestOutcomeInput | null | undefined;
+  outcome?: RequestOutcome | null | undefined;
   /** Requests of this session: as the client names it, or as `attribution` has it. */
   session?: string | null | undefined;
   /** Requests before this moment. */
@@ -784,17 +695,8 @@ export type MarginGroup =
   /** By upstream. */
   | 'UPSTREAM';
 
-/** The name of the cap on the output that an upstream takes. */
+/** The name of the cap on the output that an upstream takes. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type MaxTokensField =
-  /** `max_completion_tokens`. */
-  | 'MAX_COMPLETION_TOKENS'
-  /** `max_tokens`. */
-  | 'MAX_TOKENS'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER';
-
-/** `MaxTokensField` as it is sent. */
-export type MaxTokensFieldInput =
   /** `max_completion_tokens`. */
   | 'MAX_COMPLETION_TOKENS'
   /** `max_tokens`. */
@@ -811,19 +713,8 @@ export type ModelCapability =
   /** Sees images. */
   | 'VISION';
 
-/** What a model makes of its input. Further kinds may follow. */
+/** What a model makes of its input. Further kinds may follow. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type ModelKind =
-  /** Vectors: POST /api/v1/embeddings */
-  | 'EMBEDDING'
-  /** Images: POST /api/v1/images/generations and /api/v1/images/edits */
-  | 'IMAGE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** Text and calls of tools: messages, chat completions and responses. */
-  | 'TEXT';
-
-/** `ModelKind` as it is sent. */
-export type ModelKindInput =
   /** Vectors: POST /api/v1/embeddings */
   | 'EMBEDDING'
   /** Images: POST /api/v1/images/generations and /api/v1/images/edits */
@@ -868,11 +759,11 @@ export type NewModelInput = {
   /** What people read. */
   displayName: string;
   /** Efforts that it takes; left out: not stated. */
-  efforts?: Array<ReasoningEffortInput> | null | undefined;
+  efforts?: Array<ReasoningEffort> | null | undefined;
   /** What pages group it by. */
   family: string;
   /** What it makes; left out: text. */
-  kind?: ModelKindInput | null | undefined;
+  kind?: ModelKind | null | undefined;
   /** Tokens of the longest answer. */
   maxOutputTokens: number;
   /** What clients send as `model`. */
@@ -881,12 +772,10 @@ export type NewModelInput = {
   upstreamModel: string;
 };
 
-/** What a channel leads to. */
+/** What a channel leads to. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type NoticeChannelKind =
   /** A channel, by a webhook. */
   | 'DISCORD'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** A channel, by an incoming webhook. */
   | 'SLACK'
   /** A chat, by a bot of your own. */
@@ -896,27 +785,12 @@ export type NoticeChannelKind =
   /** A user, by your Official Account. */
   | 'ZALO';
 
-/** `NoticeChannelKind` as it is sent. */
-export type NoticeChannelKindInput =
-  /** A channel, by a webhook. */
-  | 'DISCORD'
-  /** A channel, by an incoming webhook. */
-  | 'SLACK'
-  /** A chat, by a bot of your own. */
-  | 'TELEGRAM'
-  /** A program of the operator’s: signed POST requests (Standard Webhooks). */
-  | 'WEBHOOK'
-  /** A user, by your Official Account. */
-  | 'ZALO';
-
-/** How far a message is. */
+/** How far a message is. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type NoticeDeliveryState =
   /** It was accepted. */
   | 'DELIVERED'
   /** Given up. */
   | 'FAILED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** It will be sent (again). */
   | 'PENDING'
   /** It is being sent. */
@@ -924,45 +798,8 @@ export type NoticeDeliveryState =
   /** The connection or the process ended while it was sent; it is not repeated. */
   | 'UNKNOWN';
 
-/** What an account, a person or the operators are told. */
+/** What an account, a person or the operators are told. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type NoticeKind =
-  /** Nothing is left. */
-  | 'BALANCE_EXHAUSTED'
-  /** The balance is below the chosen figure. */
-  | 'BALANCE_LOW'
-  /** Operators: a vendor’s bill differs from the ledger. */
-  | 'BILL_DIFFERS'
-  /** Operators: a vendor’s bill was not imported. */
-  | 'BILL_MISSING'
-  /** More was spent in a time than chosen. */
-  | 'BURN_RATE'
-  /** Part of the budget expires soon. */
-  | 'GRANT_EXPIRING'
-  /** A key, a member, a project or the account is near one of its limits. */
-  | 'KEY_LIMIT_NEAR'
-  /** Operators: the margin of 24 hours is below the chosen one. */
-  | 'MARGIN_LOW'
-  /** A model that the account uses has an incident. */
-  | 'MODEL_INCIDENT'
-  /** Somebody signed in from a browser that was not used before. */
-  | 'NEW_SIGN_IN'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** The price of a model that the account uses changes. */
-  | 'PRICE_CHANGED'
-  /** A state that a notice told of is over. */
-  | 'RECOVERED'
-  /** Operators: answers cost more than could be charged. */
-  | 'SHORTFALL'
-  /** Operators: a transfer waits for a person. */
-  | 'TRANSFER_WAITING'
-  /** The trial ends soon. */
-  | 'TRIAL_ENDING'
-  /** Operators: an upstream fails. */
-  | 'UPSTREAM_FAILING';
-
-/** `NoticeKind` as it is sent. */
-export type NoticeKindInput =
   /** Nothing is left. */
   | 'BALANCE_EXHAUSTED'
   /** The balance is below the chosen figure. */
@@ -1011,7 +848,7 @@ export type NoticeSettingsInput = {
   /** Whether notices go out by mail. */
   mail: boolean;
   /** Kinds that are not wanted. */
-  muted?: Array<NoticeKindInput> | null | undefined;
+  muted?: Array<NoticeKind> | null | undefined;
   /** Minute of the day from which nothing is sent, e.g. 1320 for 22:00; null: at no time. */
   quietFrom?: number | null | undefined;
   /** Minute of the day from which it is sent again, as one summary. */
@@ -1037,19 +874,8 @@ export type OpenAccountInput = {
   name?: string | null | undefined;
 };
 
-/** What an operator is trusted with. */
+/** What an operator is trusted with. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type OperatorRole =
-  /** Money and papers: grants, orders, transfers, refunds, books. */
-  | 'FINANCE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** Everything: models, prices, settings, other operators. */
-  | 'OWNER'
-  /** Sees what customers see and explains it; moves no money. */
-  | 'SUPPORT';
-
-/** `OperatorRole` as it is sent. */
-export type OperatorRoleInput =
   /** Money and papers: grants, orders, transfers, refunds, books. */
   | 'FINANCE'
   /** Everything: models, prices, settings, other operators. */
@@ -1064,23 +890,8 @@ export type OrderDirection =
   /** The largest, or the newest. */
   | 'DESC';
 
-/** How far an order is. */
+/** How far an order is. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type OrderStatus =
-  /** It was cancelled. */
-  | 'CANCELLED'
-  /** The money did not arrive in time. */
-  | 'EXPIRED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** Paid: its budget can be used. */
-  | 'PAID'
-  /** Some money has arrived; the rest is missing. */
-  | 'PARTIAL'
-  /** No money has arrived. */
-  | 'PENDING';
-
-/** `OrderStatus` as it is sent. */
-export type OrderStatusInput =
   /** It was cancelled. */
   | 'CANCELLED'
   /** The money did not arrive in time. */
@@ -1110,30 +921,19 @@ export type PiecePricesInput = {
   search?: UsdAmount | null | undefined;
 };
 
-/** How a probe asks for its answer. */
+/** How a probe asks for its answer. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type ProbeMode =
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** In one piece. */
   | 'PLAIN'
   /** As a stream. */
   | 'STREAM';
 
-/** `ProbeMode` as it is sent. */
-export type ProbeModeInput =
-  /** In one piece. */
-  | 'PLAIN'
-  /** As a stream. */
-  | 'STREAM';
-
-/** What a probe found. */
+/** What a probe found. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type ProbeOutcome =
   /** No such answer. */
   | 'DOWN'
   /** The probe’s own key, budget or limits stood in the way. */
   | 'NO_DATA'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** A whole, well-formed answer. */
   | 'UP';
 
@@ -1145,47 +945,17 @@ export type ProjectLimitsInput = {
   month?: UsdAmount | null | undefined;
 };
 
-/** A wire protocol. */
+/** A wire protocol. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type Protocol =
   /** POST /api/v1/chat/completions */
   | 'CHAT_COMPLETIONS'
   /** POST /api/v1/messages */
   | 'MESSAGES'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** POST /api/v1/responses */
   | 'RESPONSES';
 
-/** `Protocol` as it is sent. */
-export type ProtocolInput =
-  /** POST /api/v1/chat/completions */
-  | 'CHAT_COMPLETIONS'
-  /** POST /api/v1/messages */
-  | 'MESSAGES'
-  /** POST /api/v1/responses */
-  | 'RESPONSES';
-
-/** How much a request asks a model to reason. */
+/** How much a request asks a model to reason. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type ReasoningEffort =
-  /** Much. */
-  | 'HIGH'
-  /** Little. */
-  | 'LOW'
-  /** As much as it can. */
-  | 'MAX'
-  /** As much as is usual. */
-  | 'MEDIUM'
-  /** As little as it can. */
-  | 'MINIMAL'
-  /** Not at all. */
-  | 'NONE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** Very much. */
-  | 'XHIGH';
-
-/** `ReasoningEffort` as it is sent. */
-export type ReasoningEffortInput =
   /** Much. */
   | 'HIGH'
   /** Little. */
@@ -1213,10 +983,8 @@ export type RecordTransferInput = {
   memo: string;
 };
 
-/** What goes back. */
+/** What goes back. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type RefundKind =
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** What was paid for no order, or for less than its price. */
   | 'PAYMENT'
   /** Of a purchase. */
@@ -1246,7 +1014,7 @@ export type RefundTransferInput = {
   transferId: string;
 };
 
-/** How a request ended. */
+/** How a request ended. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type RequestOutcome =
   /** Ended because the budget ran out. */
   | 'BUDGET_STOPPED'
@@ -1254,8 +1022,6 @@ export type RequestOutcome =
   | 'CLIENT_CLOSED'
   /** Answered to the end. */
   | 'COMPLETED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** The service ended it: the server was stopped, or could not check the budget. */
   | 'SHUTDOWN'
   /** The model took too long. */
@@ -1265,38 +1031,8 @@ export type RequestOutcome =
   /** The model could not be reached or failed. */
   | 'UPSTREAM_ERROR';
 
-/** `RequestOutcome` as it is sent. */
-export type RequestOutcomeInput =
-  /** Ended because the budget ran out. */
-  | 'BUDGET_STOPPED'
-  /** The client left before the end. */
-  | 'CLIENT_CLOSED'
-  /** Answered to the end. */
-  | 'COMPLETED'
-  /** The service ended it: the server was stopped, or could not check the budget. */
-  | 'SHUTDOWN'
-  /** The model took too long. */
-  | 'TIMEOUT'
-  /** The answer broke off. */
-  | 'UPSTREAM_CUT'
-  /** The model could not be reached or failed. */
-  | 'UPSTREAM_ERROR';
-
-/** A person’s part in an account. */
+/** A person’s part in an account. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type Role =
-  /** Everything but what concerns owners. */
-  | 'ADMIN'
-  /** Looks at everything and handles keys. */
-  | 'MEMBER'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** Everything, owners included. */
-  | 'OWNER'
-  /** Looks at everything. */
-  | 'VIEWER';
-
-/** `Role` as it is sent. */
-export type RoleInput =
   /** Everything but what concerns owners. */
   | 'ADMIN'
   /** Looks at everything and handles keys. */
@@ -1343,15 +1079,15 @@ export type SaveModelInput = {
   /** Which models it belongs with. */
   family: string;
   /** What it makes of its input. Left out: what it is known for, `TEXT` of a new one. */
-  kind?: ModelKindInput | null | undefined;
+  kind?: ModelKind | null | undefined;
   /** Most tokens of an answer. */
   maxOutputTokens: number;
   /** Catalog id: lower case; what clients write in `model`. */
   modelId: string;
   /** What becomes of a request with a top-level member that the gateway does not know. Translation refuses it in any case. Left out: `PASS`. */
-  onUnknownMembers?: UnknownMembersInput | null | undefined;
+  onUnknownMembers?: UnknownMembers | null | undefined;
   /** Reasoning efforts that it knows; `NONE` alone: it takes no effort; empty: not said. */
-  reasoningEfforts?: Array<ReasoningEffortInput> | null | undefined;
+  reasoningEfforts?: Array<ReasoningEffort> | null | undefined;
   /** Tokens a second that its hidden reasoning never falls below: silence of a stream counts so, and a stream that was left is charged so. Zero: it shows all its reasoning. Null: not said; silence of a model that reasons then counts as 80 tokens a second while it streams, and nobody is charged for it. */
   reasoningTokensPerSecond?: number | null | undefined;
 };
@@ -1410,8 +1146,6 @@ export type SaveTopUpInput = {
 export type SaveUpstreamInput = {
   /** https; without `/v1` for messages, with it for the others. A private address is refused. */
   baseUrl: string;
-  /** In which country (ISO 3166); null: as the profile says; left out: as it was. */
-  country?: string | null | undefined;
   /** Whether it is used. */
   enabled?: boolean | null | undefined;
   /** What differs from the vendor. */
@@ -1421,9 +1155,7 @@ export type SaveUpstreamInput = {
   /** The vendor, one of `vendorProfiles`; null: none of them; left out: as it was. */
   profile?: string | null | undefined;
   /** What it speaks. */
-  protocol: ProtocolInput;
-  /** Who receives the requests; null: as the profile says; left out: as it was. */
-  recipient?: string | null | undefined;
+  protocol: Protocol;
   /** Its key, in place of those it has: write-only. Needed again when the address moves elsewhere. */
   secret?: string | null | undefined;
   /** What operators call it. */
@@ -1481,7 +1213,7 @@ export type SetAttributionModeInput = {
   /** Which account; left out: your only or oldest one. */
   accountId?: string | null | undefined;
   /** What is to be stored. */
-  mode: AttributionModeInput;
+  mode: AttributionMode;
 };
 
 /** What `setBookTaxes` takes. Rates are hundredths of a percent. */
@@ -1642,7 +1374,7 @@ export type SignUpInput = {
   /** E-mail address; a link is sent to it. */
   email: string;
   /** Language of mails; left out: `EN`. */
-  language?: LanguageInput | null | undefined;
+  language?: Language | null | undefined;
   /** What the person is called. */
   name: string;
   /** At least 10 characters, at most 1,024 bytes. */
@@ -1661,7 +1393,7 @@ export type SpendLimitsInput = {
   week?: UsdAmount | null | undefined;
 };
 
-/** How far an incident, or maintenance, has come. */
+/** How far an incident, or maintenance, has come. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type StatusUpdateState =
   /** Of maintenance: it is over, and its window with it. */
   | 'COMPLETED'
@@ -1673,43 +1405,13 @@ export type StatusUpdateState =
   | 'IN_PROGRESS'
   /** Of an incident: it is mended, and watched. */
   | 'MONITORING'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Of an incident: it is over. Ends an announced one. */
   | 'RESOLVED'
   /** Of maintenance: its result is checked. */
   | 'VERIFYING';
 
-/** `StatusUpdateState` as it is sent. */
-export type StatusUpdateStateInput =
-  /** Of maintenance: it is over, and its window with it. */
-  | 'COMPLETED'
-  /** Of an incident: its cause is known. */
-  | 'IDENTIFIED'
-  /** Of an incident: its cause is looked for. */
-  | 'INVESTIGATING'
-  /** Of maintenance: it is under way. */
-  | 'IN_PROGRESS'
-  /** Of an incident: it is mended, and watched. */
-  | 'MONITORING'
-  /** Of an incident: it is over. Ends an announced one. */
-  | 'RESOLVED'
-  /** Of maintenance: its result is checked. */
-  | 'VERIFYING';
-
-/** How a system message in mid-conversation is sent. */
+/** How a system message in mid-conversation is sent. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type SystemRole =
-  /** Ahead of the conversation. */
-  | 'HOIST'
-  /** Where it stands. */
-  | 'KEEP'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** As a message of the user. */
-  | 'USER';
-
-/** `SystemRole` as it is sent. */
-export type SystemRoleInput =
   /** Ahead of the conversation. */
   | 'HOIST'
   /** Where it stands. */
@@ -1779,7 +1481,7 @@ export type TokenPool =
   /** What the model wrote, reasoning included. */
   | 'OUTPUT';
 
-/** What an access token may do. */
+/** What an access token may do. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type TokenScope =
   /** Make orders. */
   | 'BILLING'
@@ -1787,35 +1489,11 @@ export type TokenScope =
   | 'KEYS'
   /** Operate the service; only operators can give it. */
   | 'OPERATOR'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Look at the account. */
   | 'READ';
 
-/** `TokenScope` as it is sent. */
-export type TokenScopeInput =
-  /** Make orders. */
-  | 'BILLING'
-  /** Handle its API keys. */
-  | 'KEYS'
-  /** Operate the service; only operators can give it. */
-  | 'OPERATOR'
-  /** Look at the account. */
-  | 'READ';
-
-/** The strongest tool choice that binds. */
+/** The strongest tool choice that binds. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type ToolChoiceSupport =
-  /** None that binds. */
-  | 'AUTO'
-  /** A named tool. */
-  | 'NAMED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** Any tool. */
-  | 'REQUIRED';
-
-/** `ToolChoiceSupport` as it is sent. */
-export type ToolChoiceSupportInput =
   /** None that binds. */
   | 'AUTO'
   /** A named tool. */
@@ -1833,12 +1511,10 @@ export type TopUpInput = {
   planId: string;
 };
 
-/** Which way money went. */
+/** Which way money went. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type TransferDirection =
   /** To us. */
   | 'IN'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Away from us. */
   | 'OUT';
 
@@ -1849,7 +1525,7 @@ export type TransferProposalReason =
   /** It waits for exactly this amount. */
   | 'SAME_AMOUNT';
 
-/** Why a transfer waits for a person. */
+/** Why a transfer waits for a person. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type TransferReviewReason =
   /** The order had expired when the money was sent. */
   | 'LATE'
@@ -1861,8 +1537,6 @@ export type TransferReviewReason =
   | 'ORDER_CANCELLED'
   /** The order was paid already. */
   | 'ORDER_PAID'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** It went to an account that is not ours. */
   | 'OTHER_ACCOUNT'
   /** Money went away from us. */
@@ -1878,14 +1552,12 @@ export type TransferReviewReason =
   /** Its memo code is of no order. */
   | 'UNKNOWN_MEMO';
 
-/** Who told of a transfer. */
+/** Who told of a transfer. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type TransferSource =
   /** Casso. */
   | 'CASSO'
   /** An operator, by hand. */
   | 'OPERATOR'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** payOS. */
   | 'PAYOS'
   /** SePay. */
@@ -1905,17 +1577,8 @@ export type UndoVendorImportInput = {
   fileId: string;
 };
 
-/** What becomes of members that the gateway does not know. */
+/** What becomes of members that the gateway does not know. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type UnknownMembers =
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** They are passed on. */
-  | 'PASS'
-  /** The request is refused. */
-  | 'REFUSE';
-
-/** `UnknownMembers` as it is sent. */
-export type UnknownMembersInput =
   /** They are passed on. */
   | 'PASS'
   /** The request is refused. */
@@ -1940,7 +1603,7 @@ export type UpdateKeyInput = {
   /** What people call it. */
   name?: string | null | undefined;
   /** Whom it belongs to: the account, or who made it. */
-  owner?: KeyOwnerInput | null | undefined;
+  owner?: KeyOwner | null | undefined;
   /** The project that it lies in; null: none. */
   projectId?: string | null | undefined;
   /** Requests that it may make in a minute, 1 to 1000000; null: the limit of the service. */
@@ -1956,9 +1619,9 @@ export type UpdateNoticeChannelInput = {
   /** Which channel. */
   id: string;
   /** What is sent there; empty: everything. */
-  kinds?: Array<NoticeKindInput> | null | undefined;
+  kinds?: Array<NoticeKind> | null | undefined;
   /** Language of the messages. */
-  language?: LanguageInput | null | undefined;
+  language?: Language | null | undefined;
   /** What people call it. */
   name?: string | null | undefined;
   /** Telegram: the token of the bot. Slack, Discord, webhook: the address. Zalo: a refresh token. Write-only. */
@@ -1990,7 +1653,7 @@ export type UpdateWebhookEndpointInput = {
   /** Whether anything is sent there. */
   enabled?: boolean | null | undefined;
   /** What it is to hear of; empty: everything. */
-  events?: Array<WebhookEventInput> | null | undefined;
+  events?: Array<WebhookEvent> | null | undefined;
   /** Which endpoint. */
   id: string;
   /** A public https address. */
@@ -2000,7 +1663,7 @@ export type UpdateWebhookEndpointInput = {
 /** What translation may use at an upstream; what is left out has the vendor’s or the protocol’s default. */
 export type UpstreamFeaturesInput = {
   /** Where cached tokens are counted. */
-  cachedTokens?: CachedTokensPlaceInput | null | undefined;
+  cachedTokens?: CachedTokensPlace | null | undefined;
   /** Wants the signatures of tool calls back. */
   callSignatures?: boolean | null | undefined;
   /** Takes an effort. */
@@ -2018,7 +1681,7 @@ export type UpstreamFeaturesInput = {
   /** Takes a schema of the answer. */
   jsonSchema?: boolean | null | undefined;
   /** The one name of the output cap that it takes. */
-  maxTokensField?: MaxTokensFieldInput | null | undefined;
+  maxTokensField?: MaxTokensField | null | undefined;
   /** The smallest cap on the output that it takes. */
   minOutputTokens?: number | null | undefined;
   /** Takes `parallel_tool_calls`. */
@@ -2034,11 +1697,11 @@ export type UpstreamFeaturesInput = {
   /** The vendor stores questions and answers unless a request says `store: false`; requests then say so. */
   store?: boolean | null | undefined;
   /** How a system message in mid-conversation is sent. */
-  systemRole?: SystemRoleInput | null | undefined;
+  systemRole?: SystemRole | null | undefined;
   /** Thinks unless told not to, and then takes no forced tool choice. */
   thinkingSwitch?: boolean | null | undefined;
   /** The strongest tool choice that binds. */
-  toolChoice?: ToolChoiceSupportInput | null | undefined;
+  toolChoice?: ToolChoiceSupport | null | undefined;
   /** Is handed the trace of each request. */
   traceContext?: boolean | null | undefined;
   /** Takes `stream_options`. */
@@ -2081,7 +1744,7 @@ export type UsagePeriod =
   /** Months. */
   | 'MONTH';
 
-/** Where the token counts of an entry come from. */
+/** Where the token counts of an entry come from. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type UsageSource =
   /** Reported, but cut to what is possible. */
   | 'CLAMPED'
@@ -2089,8 +1752,6 @@ export type UsageSource =
   | 'ESTIMATED'
   /** There are none: the request failed before any. */
   | 'NONE'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** Reported up to where the answer ended, the rest estimated. */
   | 'PARTIAL'
   /** The model reported them. */
@@ -2140,71 +1801,40 @@ export type VendorPricesInput = {
   variants?: Array<VariantPricesInput> | null | undefined;
 };
 
-/** How far a delivery is. */
+/** How far a delivery is. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type WebhookDeliveryStatus =
   /** The endpoint answered with 2xx. */
   | 'DELIVERED'
   /** Given up. */
   | 'FAILED'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
   /** It will be tried (again). */
   | 'PENDING';
 
-/** What webhooks tell of. */
+/** What webhooks tell of, with what bodies have as `type`. Null in an answer: a value that this version of the service does not know; lists leave it out. */
 export type WebhookEvent =
-  /** Nothing is left of the budget. */
+  /** `balance.exhausted`: nothing is left of the budget. */
   | 'BALANCE_EXHAUSTED'
-  /** The budget went below the threshold. */
+  /** `balance.low`: the budget went below the threshold. */
   | 'BALANCE_LOW'
-  /** Budget ends soon. */
+  /** `grant.expiring`: budget ends soon. */
   | 'GRANT_EXPIRING'
-  /** A limit of a key, a member, a project or the account is nearly reached. */
+  /** `key.limit_near`: a limit of a key, a member, a project or the account is nearly reached. */
   | 'KEY_LIMIT_NEAR'
-  /** A model that the account uses fails, or is back. */
+  /** `model.incident`: a model that the account uses fails, or is back. */
   | 'MODEL_INCIDENT'
-  /** An order was paid. */
+  /** `order.paid`: an order was paid. */
   | 'ORDER_PAID'
-  /** A part of an order’s price has arrived. */
+  /** `order.partial`: a part of an order’s price has arrived. */
   | 'ORDER_PARTIAL'
-  /** Something that this version of the service does not know; only in answers. */
-  | 'OTHER'
-  /** The price of a model that the account uses changes. */
+  /** `price.changed`: the price of a model that the account uses changes. */
   | 'PRICE_CHANGED'
-  /** Somebody signed in from a new device. */
+  /** `sign_in.new`: somebody signed in from a new device. */
   | 'SIGN_IN_NEW'
-  /** More is spent in a while than is wanted. */
+  /** `spend.burn_rate`: more is spent in a while than is wanted. */
   | 'SPEND_BURN_RATE'
-  /** The budget of the trial is nearly used. */
+  /** `trial.ending`: the budget of the trial is nearly used. */
   | 'TRIAL_ENDING'
-  /** A test. */
-  | 'WEBHOOK_TEST';
-
-/** `WebhookEvent` as it is sent. */
-export type WebhookEventInput =
-  /** Nothing is left of the budget. */
-  | 'BALANCE_EXHAUSTED'
-  /** The budget went below the threshold. */
-  | 'BALANCE_LOW'
-  /** Budget ends soon. */
-  | 'GRANT_EXPIRING'
-  /** A limit of a key, a member, a project or the account is nearly reached. */
-  | 'KEY_LIMIT_NEAR'
-  /** A model that the account uses fails, or is back. */
-  | 'MODEL_INCIDENT'
-  /** An order was paid. */
-  | 'ORDER_PAID'
-  /** A part of an order’s price has arrived. */
-  | 'ORDER_PARTIAL'
-  /** The price of a model that the account uses changes. */
-  | 'PRICE_CHANGED'
-  /** Somebody signed in from a new device. */
-  | 'SIGN_IN_NEW'
-  /** More is spent in a while than is wanted. */
-  | 'SPEND_BURN_RATE'
-  /** The budget of the trial is nearly used. */
-  | 'TRIAL_ENDING'
-  /** A test. */
+  /** `webhook.test`: a test. */
   | 'WEBHOOK_TEST';
 
 /** A day of the week. */
@@ -2249,7 +1879,7 @@ export type AccountQueryVariables = Exact<{
 }>;
 
 
-export type AccountQuery = { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } } | null };
+export type AccountQuery = { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus | null, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } } | null };
 
 export type AccountLimitsQueryVariables = Exact<{
   id?: string | null | undefined;
@@ -2264,7 +1894,7 @@ export type SetAccountLimitsMutationVariables = Exact<{
 
 
 export type SetAccountLimitsMutation = { setAccountLimits:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus | null, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2275,7 +1905,7 @@ export type AttributionModeQueryVariables = Exact<{
 }>;
 
 
-export type AttributionModeQuery = { account: { attributionMode: AttributionMode } | null };
+export type AttributionModeQuery = { account: { attributionMode: AttributionMode | null } | null };
 
 export type SetAttributionModeMutationVariables = Exact<{
   input: SetAttributionModeInput;
@@ -2283,7 +1913,7 @@ export type SetAttributionModeMutationVariables = Exact<{
 
 
 export type SetAttributionModeMutation = { setAttributionMode:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus | null, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2317,26 +1947,26 @@ export type ListMembersQueryVariables = Exact<{
 }>;
 
 
-export type ListMembersQuery = { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }> } | null };
+export type ListMembersQuery = { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role | null }> } | null };
 
 export type ListInvitationsQueryVariables = Exact<{
   accountId?: string | null | undefined;
 }>;
 
 
-export type ListInvitationsQuery = { account: { invitations: Array<{ createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole }> } | null };
+export type ListInvitationsQuery = { account: { invitations: Array<{ createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole | null }> } | null };
 
 export type InviteMemberMutationVariables = Exact<{
   accountId?: string | null | undefined;
   email: string;
-  role: InvitedRoleInput;
+  role: InvitedRole;
 }>;
 
 
 export type InviteMemberMutation = { inviteMember:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'Invitation', createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole }
+    | { __typename: 'Invitation', createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole | null }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -2348,7 +1978,7 @@ export type AcceptInvitationMutationVariables = Exact<{
 
 
 export type AcceptInvitationMutation = { acceptInvitation:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus | null, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'InvalidTokenError', code: string, message: string }
    };
 
@@ -2359,7 +1989,7 @@ export type RevokeInvitationMutationVariables = Exact<{
 
 export type RevokeInvitationMutation = { revokeInvitation:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2367,13 +1997,13 @@ export type RevokeInvitationMutation = { revokeInvitation:
 
 export type SetMemberRoleMutationVariables = Exact<{
   id: string;
-  role: RoleInput;
+  role: Role;
 }>;
 
 
 export type SetMemberRoleMutation = { setMemberRole:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2387,7 +2017,7 @@ export type RemoveMemberMutationVariables = Exact<{
 
 export type RemoveMemberMutation = { removeMember:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'KeysUndecidedError', code: string, message: string, keys: Array<{ createdAt: string, id: string, last4: string, name: string }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -2401,7 +2031,7 @@ export type ListNoticesQueryVariables = Exact<{
 }>;
 
 
-export type ListNoticesQuery = { account: { notices: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListNoticesQuery = { account: { notices: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind | null, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState | null }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type NoticeSettingsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -2427,7 +2057,7 @@ export type ListNoticeChannelsQueryVariables = Exact<{
 }>;
 
 
-export type ListNoticeChannelsQuery = { account: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }> } | null };
+export type ListNoticeChannelsQuery = { account: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string }> } | null };
 
 export type CreateNoticeChannelMutationVariables = Exact<{
   input: CreateNoticeChannelInput;
@@ -2436,7 +2066,7 @@ export type CreateNoticeChannelMutationVariables = Exact<{
 
 export type CreateNoticeChannelMutation = { createNoticeChannel:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string } }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -2452,7 +2082,7 @@ export type UpdateNoticeChannelMutation = { updateNoticeChannel:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string }
    };
 
 export type DeleteNoticeChannelMutationVariables = Exact<{
@@ -2463,7 +2093,7 @@ export type DeleteNoticeChannelMutationVariables = Exact<{
 export type DeleteNoticeChannelMutation = { deleteNoticeChannel:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string }
    };
 
 export type TestNoticeChannelMutationVariables = Exact<{
@@ -2475,7 +2105,7 @@ export type TestNoticeChannelMutation = { testNoticeChannel:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -2533,7 +2163,7 @@ export type EraseAccountMutationVariables = Exact<{
 
 
 export type EraseAccountMutation = { eraseAccount:
-    | { __typename: 'AccountErased', people: number, proofUrl: string }
+    | { __typename: 'AccountErased', people: number }
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
@@ -2631,7 +2261,7 @@ export type ListRefundsQueryVariables = Exact<{
 }>;
 
 
-export type ListRefundsQuery = { operator: { refunds: { nodes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListRefundsQuery = { operator: { refunds: { nodes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind | null, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type RefundOrderMutationVariables = Exact<{
   input: RefundOrderInput;
@@ -2642,7 +2272,7 @@ export type RefundOrderMutation = { refundOrder:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind | null, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
    };
 
 export type RefundTransferMutationVariables = Exact<{
@@ -2654,7 +2284,7 @@ export type RefundTransferMutation = { refundTransfer:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind | null, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
    };
 
 export type PayRefundMutationVariables = Exact<{
@@ -2665,7 +2295,7 @@ export type PayRefundMutationVariables = Exact<{
 export type PayRefundMutation = { payRefund:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind | null, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
    };
 
 export type UndoRefundMutationVariables = Exact<{
@@ -2677,7 +2307,7 @@ export type UndoRefundMutation = { undoRefund:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
+    | { __typename: 'Refund', amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind | null, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null }
    };
 
 export type UndoVendorImportMutationVariables = Exact<{
@@ -2799,14 +2429,14 @@ export type SaveJournalAccountsMutation = { saveJournalAccounts:
 export type ModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ModelsQuery = { models: Array<{ agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, imagePrices: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceVariants: Array<{ name: string, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }>, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> };
+export type ModelsQuery = { models: Array<{ agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind | null, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, imagePrices: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceVariants: Array<{ name: string, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }>, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> };
 
 export type ModelQueryVariables = Exact<{
   modelId: string;
 }>;
 
 
-export type ModelQuery = { model: { agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, imagePrices: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceVariants: Array<{ name: string, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }>, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> } | null };
+export type ModelQuery = { model: { agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind | null, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, imagePrices: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceVariants: Array<{ name: string, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }>, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> } | null };
 
 type Problem_BusyError_Fragment = { retryAfterSeconds: number, code: string, message: string };
 
@@ -2849,13 +2479,13 @@ export type ProblemFragment =
 
 export type AccessTokenFragment = { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> };
 
-export type AccountFragment = { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } };
+export type AccountFragment = { createdAt: string, email: string, id: string, name: string, status: AccountStatus | null, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } };
 
 export type AnnouncementFragment = { body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type AnomalyFragment = { cost: UsdAmount, createdAt: string, model: string, outcome: RequestOutcome, requestId: string, upstream: string, usageSource: UsageSource, account: { email: string, id: string, name: string } | null };
+export type AnomalyFragment = { cost: UsdAmount, createdAt: string, model: string, outcome: RequestOutcome | null, requestId: string, upstream: string, usageSource: UsageSource | null, account: { email: string, id: string, name: string } | null };
 
-export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } };
+export type ApiKeyFragment = { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } };
 
 export type MemberSpendFragment = { held: UsdAmount, isMember: boolean, keys: number, lifetime: UsdAmount, memberId: string, monthlyBudget: UsdAmount | null, name: string | null, personalKeys: number, thisMonth: UsdAmount, months: Array<{ charged: UsdAmount, month: string }> };
 
@@ -2877,45 +2507,45 @@ export type BackupCodesFragment = { backupCodes: Array<string> };
 
 export type BankAccountFragment = { account: string, bank: string, bin: string, name: string, demonstration: boolean };
 
-export type BankTransferFragment = { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null };
+export type BankTransferFragment = { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection | null, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource | null, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason | null, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null };
 
 export type BrokenInvariantFragment = { invariant: string, rows: unknown };
 
-export type BudgetFragment = { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> };
+export type BudgetFragment = { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> };
 
-export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type CatalogEntryFragment = { allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind | null, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> };
 
 export type CreatedAccessTokenFragment = { secret: string, accessToken: { createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, lastUsedAt: string | null, name: string, prefix: string, scopes: Array<TokenScope> } };
 
-export type NewApiKeyFragment = { secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } };
+export type NewApiKeyFragment = { secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } };
 
-export type DoneFragment = { id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null };
+export type DoneFragment = { id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null };
 
 export type DownloadFragment = { expiresAt: string, url: string };
 
-export type GrantFragment = { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount };
+export type GrantFragment = { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount };
 
-export type GrantEndedFragment = { held: UsdAmount, taken: UsdAmount, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount } | null };
+export type GrantEndedFragment = { held: UsdAmount, taken: UsdAmount, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount } | null };
 
-export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount } | null };
+export type GrantGivenFragment = { givenBefore: boolean, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount } | null };
 
 export type HoldFragment = { amount: UsdAmount, heldAt: string, requestId: string, account: { email: string, id: string, name: string } | null, key: { id: string, name: string } | null };
 
-export type IncidentFragment = { cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
+export type IncidentFragment = { cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact | null, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode | null, protocol: Protocol | null }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> };
 
-export type InvitationFragment = { createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole };
+export type InvitationFragment = { createdAt: string, email: string, expiresAt: string, id: string, role: InvitedRole | null };
 
 export type KeySpendFragment = { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount };
 
-export type LedgerEntryFragment = { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type LedgerEntryFragment = { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome | null, protocol: Protocol | null, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource | null, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit | null }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
-export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role };
+export type MemberFragment = { createdAt: string, email: string, id: string, name: string, role: Role | null };
 
-export type ModelFragment = { agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, imagePrices: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceVariants: Array<{ name: string, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }>, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> };
+export type ModelFragment = { agentStepsFor5Usd: number | null, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, contextWindow: number, displayName: string, family: string, id: string, kind: ModelKind | null, markedAgentStepsFor5Usd: number | null, maxOutputTokens: number, maxPromptTokens: number | null, modelId: string, nativeProtocols: Array<Protocol>, pricedSince: string, protocols: Array<Protocol>, simulated: boolean, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, imagePrices: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceClock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ weekdays: Array<Weekday>, hours: Array<string>, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }> } | null, priceVariants: Array<{ name: string, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> }>, priceTiers: Array<{ abovePromptTokens: number, cacheHit: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite1h: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, cacheWrite5m: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, input: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null }, output: { usdPerMillion: UsdAmount, vndPerMillionAtBest: VndAmount | null, vndPerMillionAtStarter: VndAmount | null } }> };
 
 export type ModelMismatchFragment = { asked: string, closedAt: string | null, closedBy: string | null, count: string, firstSeenAt: string, id: string, lastRequestId: string, lastSeenAt: string, model: string, reported: string, upstream: string };
 
-export type ModelStatusFragment = { displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> };
+export type ModelStatusFragment = { displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode | null, outcome: ProbeOutcome, protocol: Protocol | null, reason: string | null, timeToFirstByteMs: number | null }> };
 
 export type ModelProbingFragment = { askedMinutes: number, askedMonthlyCost: UsdAmount, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: UsdAmount | null, monthlyCost: UsdAmount, monthlyUpstreamCost: UsdAmount | null };
 
@@ -2931,21 +2561,21 @@ export type StatusUpdateFragment = { body: string, bodyVi: string | null, create
 
 export type UptimeObserverFragment = { agent: boolean, measuredAt: string, name: string, region: string };
 
-export type NoticeFragment = { clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> };
+export type NoticeFragment = { clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind | null, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState | null }> };
 
 export type NoticeSettingsFragment = { burnAmount: UsdAmount, burnMinutes: number, keyPercent: number, lowBalance: UsdAmount, mail: boolean, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, timeZone: string };
 
 export type BusinessNoticeSettingsFragment = { billDays: number, billPercent: number, mail: boolean, marginPercent: number | null, muted: Array<NoticeKind>, quietFrom: number | null, quietTo: number | null, shortfall: UsdAmount, timeZone: string };
 
-export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string };
+export type NoticeChannelFragment = { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string };
 
-export type MatchableOrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } };
+export type MatchableOrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus | null, account: { email: string, id: string, name: string } };
 
-export type CreditNoteFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string };
+export type CreditNoteFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind | null, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string };
 
-export type OrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
+export type OrderFragment = { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus | null, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind | null, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null };
 
-export type OrderInvoiceFragment = { fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null };
+export type OrderInvoiceFragment = { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null };
 
 export type OrderPaymentFragment = { amountVnd: VndAmount, bankReference: string | null, bookedAt: string };
 
@@ -2981,7 +2611,7 @@ export type ModelPriceWindowFragment = { weekdays: Array<Weekday>, hours: Array<
 
 export type PromptTierFragment = { abovePromptTokens: number | null, upToPromptTokens: number | null };
 
-export type ProbedWayFragment = { checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null };
+export type ProbedWayFragment = { checkedAt: string, latencyMs: number | null, mode: ProbeMode | null, outcome: ProbeOutcome, protocol: Protocol | null, reason: string | null, timeToFirstByteMs: number | null };
 
 export type ReceiptFragment = { accountEmail: string, accountName: string, budget: UsdAmount, issuedAt: string, number: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }> };
 
@@ -2991,7 +2621,7 @@ export type MarginRowFragment = { bought: UsdAmount | null, charged: UsdAmount, 
 
 export type RevenueRowFragment = { bought: UsdAmount | null, charged: UsdAmount, cost: UsdAmount, failures: string, margin: UsdAmount | null, model: string | null, requests: string, shortfall: UsdAmount, start: string | null, unknownBought: UsdAmount | null, unknownCharged: UsdAmount, unknownRequests: string, upstreamCost: UsdAmount, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
-export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } };
+export type RouteFragment = { enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } };
 
 export type RouteCostsFragment = { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> };
 
@@ -3007,7 +2637,7 @@ export type PasskeyOptionsFragment = { json: string };
 
 export type SecondFactorSetupFragment = { backupCodes: Array<string>, uri: string };
 
-export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
+export type ServiceStatusFragment = { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact | null, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode | null, protocol: Protocol | null }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode | null, outcome: ProbeOutcome, protocol: Protocol | null, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> };
 
 export type SessionFragment = { createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null };
 
@@ -3021,7 +2651,7 @@ export type TokenPriceFragment = { usdPerMillion: UsdAmount, vndPerMillionAtBest
 
 export type RunLineFragment = { amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> };
 
-export type UnitLineFragment = { amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit };
+export type UnitLineFragment = { amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit | null };
 
 export type ImagePricesFragment = { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> };
 
@@ -3029,9 +2659,9 @@ export type UnitPricesFragment = { image: UsdAmount | null, minute: UsdAmount | 
 
 export type TokensFragment = { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string };
 
-export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null };
+export type TransferReviewFragment = { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason | null, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null };
 
-export type UpstreamFragment = { baseUrl: string, country: string | null, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, recipient: string | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> };
+export type UpstreamFragment = { baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> };
 
 export type UpstreamHealthFragment = { consecutiveFailures: number, ejected: boolean, restingKeys: number };
 
@@ -3045,21 +2675,21 @@ export type UptimePointFragment = { at: string, uptime: { down: number, latencyM
 
 export type UsageRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
-export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean };
+export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language | null, name: string, operator: boolean, secondFactor: boolean };
 
-export type ViewerFragment = { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, operator: { allowedMutations: Array<string>, role: OperatorRole } | null, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null };
+export type ViewerFragment = { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus | null }>, operator: { allowedMutations: Array<string>, role: OperatorRole | null } | null, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language | null, name: string, operator: boolean, secondFactor: boolean } | null };
 
 export type VendorProfileFragment = { displayName: string, keyVariable: string | null, profile: string, endpoints: Array<{ baseUrl: string | null, protocol: Protocol, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null } }>, quirks: Array<{ source: string, what: string }> };
 
 export type WebhookAttemptFragment = { createdAt: string, durationMs: number, problem: string | null, status: number | null };
 
-export type WebhookDeliveryFragment = { body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent, eventId: string, eventName: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> };
+export type WebhookDeliveryFragment = { body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent | null, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus | null, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> };
 
 export type WebhookEndpointFragment = { createdAt: string, description: string, enabled: boolean, events: Array<WebhookEvent>, id: string, url: string };
 
 export type WebhookEndpointWithSecretFragment = { secret: string, endpoint: { createdAt: string, description: string, enabled: boolean, events: Array<WebhookEvent>, id: string, url: string } };
 
-export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } };
+export type TransferProposalFragment = { differences: number, reason: TransferProposalReason, order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus | null, account: { email: string, id: string, name: string } } };
 
 export type VendorFragment = { keys: Array<string>, name: string, source: string, sourceDate: string, vendorId: string, models: Array<{ contextWindow: number, displayName: string, maxOutputTokens: number, modelId: string, routeId: string | null, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } }> };
 
@@ -3107,7 +2737,7 @@ export type UpstreamFeaturesFragment = { cachedTokens: CachedTokensPlace | null,
 
 export type VendorFileFragment = { fileId: string, from: string, importedAt: string, importedBy: string, rows: number, to: string, undoneAt: string | null, upstream: string, version: number };
 
-export type RefundFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null };
+export type RefundFragment = { amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, createdAt: string, createdBy: string, creditNote: string, kind: RefundKind | null, memo: string, note: string, refundId: string, sentVnd: VndAmount, undoneAt: string | null, undoneBy: string | null, undoneNote: string | null, unusedVnd: VndAmount, url: string, usedVnd: VndAmount, account: { id: string, name: string } | null, order: { id: string, memo: string } | null };
 
 export type ExchangeRateFragment = { period: string, rate: string, setAt: string, setBy: string, source: string };
 
@@ -3115,7 +2745,7 @@ export type BookTaxesFragment = { foreignIncome: number, foreignNet: boolean, fo
 
 export type JournalAccountFragment = { number: string, role: JournalAccountRole };
 
-export type BatchFragment = { bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState, succeeded: number, key: { id: string, name: string } | null };
+export type BatchFragment = { bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm | null, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState | null, succeeded: number, key: { id: string, name: string } | null };
 
 export type ListKeysQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3127,7 +2757,7 @@ export type ListKeysQueryVariables = Exact<{
 }>;
 
 
-export type ListKeysQuery = { account: { keys: { totalCount: number, edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListKeysQuery = { account: { keys: { totalCount: number, edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type FindKeyQueryVariables = Exact<{
   id: string;
@@ -3137,7 +2767,7 @@ export type FindKeyQueryVariables = Exact<{
 export type FindKeyQuery = { node:
     | { __typename: 'AccessToken' }
     | { __typename: 'Account' }
-    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
     | { __typename: 'BankTransfer' }
     | { __typename: 'Batch' }
     | { __typename: 'CatalogEntry' }
@@ -3160,8 +2790,8 @@ export type CreateKeyMutationVariables = Exact<{
 export type CreateKeyMutation = { createKey:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'KeyCreatedBeforeError', code: string, message: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
-    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
+    | { __typename: 'KeyCreatedBeforeError', code: string, message: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
+    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3172,7 +2802,7 @@ export type UpdateKeyMutationVariables = Exact<{
 
 
 export type UpdateKeyMutation = { updateKey:
-    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -3188,7 +2818,7 @@ export type RotateKeyMutationVariables = Exact<{
 export type RotateKeyMutation = { rotateKey:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
+    | { __typename: 'NewApiKey', secret: string, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3199,7 +2829,7 @@ export type DeleteKeyMutationVariables = Exact<{
 
 
 export type DeleteKeyMutation = { deleteKey:
-    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -3308,7 +2938,7 @@ export type ListEntriesQueryVariables = Exact<{
 }>;
 
 
-export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListEntriesQuery = { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome | null, protocol: Protocol | null, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource | null, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit | null }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type EntryQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3316,7 +2946,7 @@ export type EntryQueryVariables = Exact<{
 }>;
 
 
-export type EntryQuery = { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
+export type EntryQuery = { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome | null, protocol: Protocol | null, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource | null, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit | null }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null };
 
 export type UsageQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3328,7 +2958,7 @@ export type UsageQueryVariables = Exact<{
   model?: string | null | undefined;
   most?: number | null | undefined;
   order?: UsageOrder | null | undefined;
-  outcomes?: Array<RequestOutcomeInput> | RequestOutcomeInput | null | undefined;
+  outcomes?: Array<RequestOutcome> | RequestOutcome | null | undefined;
   period?: UsagePeriod | null | undefined;
   timeZone?: string | null | undefined;
   to?: string | null | undefined;
@@ -3371,7 +3001,7 @@ export type BudgetQueryVariables = Exact<{
 }>;
 
 
-export type BudgetQuery = { account: { budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } } | null };
+export type BudgetQuery = { account: { budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } } | null };
 
 export type CacheSavingsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3399,14 +3029,14 @@ export type BudgetChangedSubscriptionVariables = Exact<{
 }>;
 
 
-export type BudgetChangedSubscription = { budgetChanged: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } };
+export type BudgetChangedSubscription = { budgetChanged: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } };
 
 export type LedgerAppendedSubscriptionVariables = Exact<{
   accountId?: string | null | undefined;
 }>;
 
 
-export type LedgerAppendedSubscription = { ledgerAppended: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
+export type LedgerAppendedSubscription = { ledgerAppended: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome | null, protocol: Protocol | null, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource | null, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit | null }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } };
 
 export type ArchivedMonthsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3424,7 +3054,7 @@ export type ListBatchesQueryVariables = Exact<{
 }>;
 
 
-export type ListBatchesQuery = { account: { batches: { edges: Array<{ cursor: string, node: { bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState, succeeded: number, key: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListBatchesQuery = { account: { batches: { edges: Array<{ cursor: string, node: { bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm | null, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState | null, succeeded: number, key: { id: string, name: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type FindBatchQueryVariables = Exact<{
   id: string;
@@ -3436,7 +3066,7 @@ export type FindBatchQuery = { node:
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
     | { __typename: 'BankTransfer' }
-    | { __typename: 'Batch', bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState, succeeded: number, key: { id: string, name: string } | null }
+    | { __typename: 'Batch', bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm | null, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState | null, succeeded: number, key: { id: string, name: string } | null }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
     | { __typename: 'Model' }
@@ -3455,7 +3085,7 @@ export type CancelBatchMutationVariables = Exact<{
 
 
 export type CancelBatchMutation = { cancelBatch:
-    | { __typename: 'Batch', bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState, succeeded: number, key: { id: string, name: string } | null }
+    | { __typename: 'Batch', bound: UsdAmount, cancelAt: string | null, canceled: number, charged: UsdAmount | null, createdAt: string, endedAt: string | null, endpoint: string, errored: number, expired: number, expiresAt: string | null, form: BatchForm | null, held: UsdAmount, id: string, lines: number, models: Array<string>, name: string, settledAt: string | null, state: BatchState | null, succeeded: number, key: { id: string, name: string } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -3480,7 +3110,7 @@ export type ApproveMachineLoginMutationVariables = Exact<{
 
 export type ApproveMachineLoginMutation = { approveMachineLogin:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -3493,7 +3123,7 @@ export type DenyMachineLoginMutationVariables = Exact<{
 
 
 export type DenyMachineLoginMutation = { denyMachineLogin:
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
@@ -3503,17 +3133,17 @@ export type AccountForOperatorQueryVariables = Exact<{
 }>;
 
 
-export type AccountForOperatorQuery = { operator: { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } } | null } };
+export type AccountForOperatorQuery = { operator: { account: { createdAt: string, email: string, id: string, name: string, status: AccountStatus | null, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } } | null } };
 
 export type ListAccountsQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   search?: string | null | undefined;
-  status?: AccountStatusInput | null | undefined;
+  status?: AccountStatus | null | undefined;
 }>;
 
 
-export type ListAccountsQuery = { operator: { accounts: { edges: Array<{ cursor: string, node: { createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListAccountsQuery = { operator: { accounts: { edges: Array<{ cursor: string, node: { createdAt: string, email: string, id: string, name: string, status: AccountStatus | null, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAnomaliesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -3522,7 +3152,7 @@ export type ListAnomaliesQueryVariables = Exact<{
 }>;
 
 
-export type ListAnomaliesQuery = { operator: { anomalies: { nodes: Array<{ cost: UsdAmount, createdAt: string, model: string, outcome: RequestOutcome, requestId: string, upstream: string, usageSource: UsageSource, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListAnomaliesQuery = { operator: { anomalies: { nodes: Array<{ cost: UsdAmount, createdAt: string, model: string, outcome: RequestOutcome | null, requestId: string, upstream: string, usageSource: UsageSource | null, account: { email: string, id: string, name: string } | null }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListModelMismatchesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -3575,7 +3205,7 @@ export type InvariantsQuery = { operator: { invariants: Array<{ invariant: strin
 export type CatalogQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type CatalogQuery = { operator: { models: Array<{ allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind | null, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }> } };
 
 export type VendorProfilesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3585,7 +3215,7 @@ export type VendorProfilesQuery = { operator: { vendorProfiles: Array<{ displayN
 export type UpstreamsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, country: string | null, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, recipient: string | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }> } };
+export type UpstreamsQuery = { operator: { upstreams: Array<{ baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }> } };
 
 export type GiveGrantMutationVariables = Exact<{
   input: GiveGrantInput;
@@ -3594,7 +3224,7 @@ export type GiveGrantMutationVariables = Exact<{
 
 export type GiveGrantMutation = { giveGrant:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'GrantGiven', givenBefore: boolean, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount } | null }
+    | { __typename: 'GrantGiven', givenBefore: boolean, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3606,7 +3236,7 @@ export type EndGrantMutationVariables = Exact<{
 
 export type EndGrantMutation = { endGrant:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'GrantEnded', held: UsdAmount, taken: UsdAmount, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount } | null }
+    | { __typename: 'GrantEnded', held: UsdAmount, taken: UsdAmount, grant: { amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3617,7 +3247,7 @@ export type OpenAccountMutationVariables = Exact<{
 
 
 export type OpenAccountMutation = { openAccount:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus | null, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
@@ -3672,7 +3302,7 @@ export type AddUpstreamModelsMutationVariables = Exact<{
 export type AddUpstreamModelsMutation = { addUpstreamModels:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, country: string | null, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, recipient: string | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SettingsOfGroupFragment = { group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string } | null, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> };
@@ -3710,7 +3340,7 @@ export type ListOperatorsQuery = { operator: { operators: Array<{ email: string,
 export type SetOperatorMutationVariables = Exact<{
   email: string;
   operator: boolean;
-  role?: OperatorRoleInput | null | undefined;
+  role?: OperatorRole | null | undefined;
 }>;
 
 
@@ -3749,7 +3379,7 @@ export type RevokeKeyMutationVariables = Exact<{
 
 
 export type RevokeKeyMutation = { revokeKey:
-    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
+    | { __typename: 'ApiKey', addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3757,12 +3387,12 @@ export type RevokeKeyMutation = { revokeKey:
 export type SetAccountStatusMutationVariables = Exact<{
   accountId: string;
   reason?: string | null | undefined;
-  status: AccountStatusInput;
+  status: AccountStatus;
 }>;
 
 
 export type SetAccountStatusMutation = { setAccountStatus:
-    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind, reason: string | null, spent: UsdAmount }> } }
+    | { __typename: 'Account', createdAt: string, email: string, id: string, name: string, status: AccountStatus | null, budget: { charged: UsdAmount, expired: UsdAmount, free: UsdAmount, granted: UsdAmount, held: UsdAmount, grants: Array<{ amount: UsdAmount, createdAt: string, expired: UsdAmount, expiresAt: string | null, free: UsdAmount, held: UsdAmount, id: string, kind: GrantKind | null, reason: string | null, spent: UsdAmount }> } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3773,7 +3403,7 @@ export type SaveModelMutationVariables = Exact<{
 
 
 export type SaveModelMutation = { saveModel:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind | null, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3785,7 +3415,7 @@ export type SetModelEnabledMutationVariables = Exact<{
 
 
 export type SetModelEnabledMutation = { setModelEnabled:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind | null, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3796,7 +3426,7 @@ export type SavePricesMutationVariables = Exact<{
 
 
 export type SavePricesMutation = { savePrices:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind | null, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3808,7 +3438,7 @@ export type SetRoutesMutationVariables = Exact<{
 
 
 export type SetRoutesMutation = { setRoutes:
-    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'CatalogEntry', allow: Array<string>, capabilities: Array<string>, modelCapabilities: Array<ModelCapability>, reasoningEfforts: Array<ReasoningEffort>, reasoningTokensPerSecond: number | null, onUnknownMembers: UnknownMembers | null, contextWindow: number, createdAt: string, displayName: string, enabled: boolean, family: string, id: string, kind: ModelKind | null, maxOutputTokens: number, modelId: string, prices: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, createdAt: string, id: string, input: UsdAmount, maxPromptTokens: number | null, output: UsdAmount, validFrom: string, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3831,7 +3461,7 @@ export type SaveUpstreamMutationVariables = Exact<{
 export type SaveUpstreamMutation = { saveUpstream:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, country: string | null, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, recipient: string | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SetUpstreamEnabledMutationVariables = Exact<{
@@ -3843,7 +3473,7 @@ export type SetUpstreamEnabledMutationVariables = Exact<{
 export type SetUpstreamEnabledMutation = { setUpstreamEnabled:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, country: string | null, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, recipient: string | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
    };
 
 export type AddUpstreamKeyMutationVariables = Exact<{
@@ -3855,7 +3485,7 @@ export type AddUpstreamKeyMutationVariables = Exact<{
 export type AddUpstreamKeyMutation = { addUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, country: string | null, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, recipient: string | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
    };
 
 export type DeleteUpstreamKeyMutationVariables = Exact<{
@@ -3867,7 +3497,7 @@ export type DeleteUpstreamKeyMutationVariables = Exact<{
 export type DeleteUpstreamKeyMutation = { deleteUpstreamKey:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Upstream', baseUrl: string, country: string | null, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol, recipient: string | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol, simulated: boolean, upstreamId: string } }> }
+    | { __typename: 'Upstream', baseUrl: string, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
    };
 
 export type SearchOrdersQueryVariables = Exact<{
@@ -3875,11 +3505,11 @@ export type SearchOrdersQueryVariables = Exact<{
   first?: number | null | undefined;
   memo?: string | null | undefined;
   search?: string | null | undefined;
-  status?: OrderStatusInput | null | undefined;
+  status?: OrderStatus | null | undefined;
 }>;
 
 
-export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, account: { email: string, id: string, name: string }, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type SearchOrdersQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus | null, validDays: number | null, account: { email: string, id: string, name: string }, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind | null, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type ListAllPlansQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3894,17 +3524,17 @@ export type ListBankTransfersQueryVariables = Exact<{
 }>;
 
 
-export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListBankTransfersQuery = { operator: { bankTransfers: { totalCount: number, edges: Array<{ cursor: string, node: { amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection | null, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource | null, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason | null, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type FindOrdersToMatchQueryVariables = Exact<{
   after?: string | null | undefined;
   first?: number | null | undefined;
   search?: string | null | undefined;
-  status?: OrderStatusInput | null | undefined;
+  status?: OrderStatus | null | undefined;
 }>;
 
 
-export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type FindOrdersToMatchQuery = { operator: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus | null, account: { email: string, id: string, name: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type TransferProposalsQueryVariables = Exact<{
   transferId: string;
@@ -3915,7 +3545,7 @@ export type TransferProposalsQuery = { node:
     | { __typename: 'AccessToken' }
     | { __typename: 'Account' }
     | { __typename: 'ApiKey' }
-    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus, account: { email: string, id: string, name: string } } }> }
+    | { __typename: 'BankTransfer', id: string, proposals: Array<{ differences: number, reason: TransferProposalReason, order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, receivedVnd: VndAmount, status: OrderStatus | null, account: { email: string, id: string, name: string } } }> }
     | { __typename: 'Batch' }
     | { __typename: 'CatalogEntry' }
     | { __typename: 'LedgerEntry' }
@@ -3935,7 +3565,7 @@ export type UndoTransferMatchMutationVariables = Exact<{
 
 
 export type UndoTransferMatchMutation = { undoTransferMatch:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection | null, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource | null, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason | null, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3948,7 +3578,7 @@ export type CreditTransferMutationVariables = Exact<{
 
 
 export type CreditTransferMutation = { creditTransfer:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection | null, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource | null, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason | null, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3960,7 +3590,7 @@ export type MatchTransferMutationVariables = Exact<{
 
 
 export type MatchTransferMutation = { matchTransfer:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection | null, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource | null, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason | null, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
@@ -3971,7 +3601,7 @@ export type RecordTransferMutationVariables = Exact<{
 
 
 export type RecordTransferMutation = { recordTransfer:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection | null, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource | null, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason | null, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
    };
 
@@ -3982,7 +3612,7 @@ export type CloseTransferReviewMutationVariables = Exact<{
 
 
 export type CloseTransferReviewMutation = { closeTransferReview:
-    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
+    | { __typename: 'BankTransfer', amountVnd: VndAmount, bankReference: string | null, bookedAt: string, createdAt: string, direction: TransferDirection | null, id: string, matchedBy: string | null, matchedByName: string | null, memo: string, source: TransferSource | null, providerId: string, order: { id: string, memo: string } | null, review: { closedAt: string | null, closedBy: string | null, note: string | null, reason: TransferReviewReason | null, surplusVnd: VndAmount | null, order: { id: string, memo: string } | null, repeats: { id: string } | null } | null }
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -4073,7 +3703,7 @@ export type AccountMembersQueryVariables = Exact<{
 }>;
 
 
-export type AccountMembersQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role }> } | null } };
+export type AccountMembersQuery = { operator: { account: { members: Array<{ createdAt: string, email: string, id: string, name: string, role: Role | null }> } | null } };
 
 export type AccountLimitsForOperatorQueryVariables = Exact<{
   id: string;
@@ -4101,7 +3731,7 @@ export type AccountKeysQueryVariables = Exact<{
 }>;
 
 
-export type AccountKeysQuery = { operator: { account: { keys: { edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountKeysQuery = { operator: { account: { keys: { edges: Array<{ cursor: string, node: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type AccountOrdersQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -4110,7 +3740,7 @@ export type AccountOrdersQueryVariables = Exact<{
 }>;
 
 
-export type AccountOrdersQuery = { operator: { account: { orders: { edges: Array<{ cursor: string, node: { budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, status: OrderStatus } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountOrdersQuery = { operator: { account: { orders: { edges: Array<{ cursor: string, node: { budget: UsdAmount, createdAt: string, id: string, memo: string, planName: string, priceVnd: VndAmount, status: OrderStatus | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type AccountEntriesQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -4120,7 +3750,7 @@ export type AccountEntriesQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountEntriesQuery = { operator: { account: { ledger: { edges: Array<{ cursor: string, node: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome | null, protocol: Protocol | null, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource | null, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit | null }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type AccountEntryQueryVariables = Exact<{
   id: string;
@@ -4128,7 +3758,7 @@ export type AccountEntryQueryVariables = Exact<{
 }>;
 
 
-export type AccountEntryQuery = { operator: { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome, protocol: Protocol, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null } };
+export type AccountEntryQuery = { operator: { account: { ledgerEntry: { charged: UsdAmount, cost: UsdAmount, createdAt: string, freeAfter: UsdAmount, id: string, latencyMs: number, model: string, outcome: RequestOutcome | null, protocol: Protocol | null, requestId: string, stream: boolean, timeToFirstByteMs: number | null, usageSource: UsageSource | null, attribution: { session: string | null, tags: Array<string>, user: string | null } | null, key: { addresses: Array<string>, maxConcurrent: number | null, tokensPerMinute: number | null, createdAt: string, deletedAt: string | null, expiresAt: string | null, id: string, last4: string, models: Array<string>, name: string, owner: KeyOwner | null, prefix: string, replaces: string | null, requestsPerMinute: number | null, status: KeyStatus, burnLimit: { amount: UsdAmount, minutes: number } | null, limits: { day: UsdAmount | null, lifetime: UsdAmount | null, month: UsdAmount | null, week: UsdAmount | null }, maker: { isMember: boolean, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, spend: { held: UsdAmount, lastUsedAt: string | null, lifetime: UsdAmount, thisMonth: UsdAmount, thisWeek: UsdAmount, today: UsdAmount } } | null, operator: { margin: UsdAmount | null, upstream: string | null, upstreamCost: UsdAmount | null } | null, lines: Array<{ amount: UsdAmount, model: string, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }> }>, receipt: Array<{ amount: UsdAmount, tokenPool: TokenPool, pricePerMillion: UsdAmount, tokens: string }>, clock: { pricedAt: string, window: { weekdays: Array<Weekday>, period: string, timeZone: string } | null } | null, variant: { asked: string, counted: string | null, served: string | null } | null, tier: { abovePromptTokens: number | null, upToPromptTokens: number | null } | null, units: Array<{ amount: UsdAmount, count: number, price: UsdAmount, chargedUnit: ChargedUnit | null }>, usage: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } } | null } | null } };
 
 export type BusinessQueryVariables = Exact<{
   timeZone?: string | null | undefined;
@@ -4160,7 +3790,7 @@ export type ListBusinessNoticesQueryVariables = Exact<{
 }>;
 
 
-export type ListBusinessNoticesQuery = { operator: { notices: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type ListBusinessNoticesQuery = { operator: { notices: { nodes: Array<{ clearedAt: string | null, createdAt: string, facts: unknown, id: string, kind: NoticeKind | null, mailed: boolean, deliveries: Array<{ channel: string | null, deliveredAt: string | null, held: boolean, nextAttemptAt: string | null, problem: string | null, state: NoticeDeliveryState | null }> }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type BusinessNoticeSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -4180,7 +3810,7 @@ export type UpdateBusinessNoticeSettingsMutation = { updateBusinessNoticeSetting
 export type ListBusinessChannelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ListBusinessChannelsQuery = { operator: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }> } };
+export type ListBusinessChannelsQuery = { operator: { noticeChannels: Array<{ createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string }> } };
 
 export type CreateBusinessChannelMutationVariables = Exact<{
   input: CreateNoticeChannelInput;
@@ -4189,7 +3819,7 @@ export type CreateBusinessChannelMutationVariables = Exact<{
 
 export type CreateBusinessChannelMutation = { createBusinessChannel:
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string } }
+    | { __typename: 'CreatedNoticeChannel', signing: string | null, channel: { createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string } }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -4205,7 +3835,7 @@ export type UpdateBusinessChannelMutation = { updateBusinessChannel:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string }
    };
 
 export type DeleteBusinessChannelMutationVariables = Exact<{
@@ -4216,7 +3846,7 @@ export type DeleteBusinessChannelMutationVariables = Exact<{
 export type DeleteBusinessChannelMutation = { deleteBusinessChannel:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string }
    };
 
 export type TestBusinessChannelMutationVariables = Exact<{
@@ -4228,7 +3858,7 @@ export type TestBusinessChannelMutation = { testBusinessChannel:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind, kinds: Array<NoticeKind>, language: Language, name: string, problem: string | null, target: string }
+    | { __typename: 'NoticeChannel', createdAt: string, deliveredAt: string | null, enabled: boolean, id: string, kind: NoticeChannelKind | null, kinds: Array<NoticeKind>, language: Language | null, name: string, problem: string | null, target: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -4238,7 +3868,7 @@ export type InvoiceProblemsQueryVariables = Exact<{
 }>;
 
 
-export type InvoiceProblemsQuery = { operator: { invoiceProblems: { nodes: Array<{ fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null, order: { id: string, memo: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
+export type InvoiceProblemsQuery = { operator: { invoiceProblems: { nodes: Array<{ issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null, order: { id: string, memo: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } };
 
 export type RetryInvoiceMutationVariables = Exact<{
   orderId: string;
@@ -4248,7 +3878,7 @@ export type RetryInvoiceMutationVariables = Exact<{
 export type RetryInvoiceMutation = { retryInvoice:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'OrderInvoice', fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null }
+    | { __typename: 'OrderInvoice', issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null }
    };
 
 export type CodeBatchesQueryVariables = Exact<{
@@ -4335,7 +3965,7 @@ export type OrderQueryVariables = Exact<{
 }>;
 
 
-export type OrderQuery = { order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } | null };
+export type OrderQuery = { order: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus | null, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind | null, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } | null };
 
 export type ReceiptQueryVariables = Exact<{
   orderId: string;
@@ -4351,7 +3981,7 @@ export type ListOrdersQueryVariables = Exact<{
 }>;
 
 
-export type ListOrdersQuery = { account: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type ListOrdersQuery = { account: { orders: { totalCount: number, edges: Array<{ cursor: string, node: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus | null, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind | null, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type CreateOrderMutationVariables = Exact<{
   input: CreateOrderInput;
@@ -4363,7 +3993,7 @@ export type CreateOrderMutation = { createOrder:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
+    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus | null, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind | null, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
@@ -4376,7 +4006,7 @@ export type CancelOrderMutation = { cancelOrder:
     | { __typename: 'ConflictError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
-    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
+    | { __typename: 'Order', bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus | null, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind | null, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null }
    };
 
 export type OrderStatusSubscriptionVariables = Exact<{
@@ -4384,7 +4014,7 @@ export type OrderStatusSubscriptionVariables = Exact<{
 }>;
 
 
-export type OrderStatusSubscription = { orderStatus: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { fileUrl: string | null, issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } };
+export type OrderStatusSubscription = { orderStatus: { bonus: UsdAmount, budget: UsdAmount, createdAt: string, expiresAt: string, freeAmount: boolean, giftTo: string | null, id: string, memo: string, paidAt: string | null, planName: string, priceVnd: VndAmount, receiptUrl: string | null, receivedVnd: VndAmount, status: OrderStatus | null, validDays: number | null, creditNotes: Array<{ amountVnd: VndAmount, bonus: UsdAmount, budget: UsdAmount, issuedAt: string, kind: RefundKind | null, number: string, sentVnd: VndAmount, undoneAt: string | null, url: string }>, invoice: { issuedAt: string | null, nextAt: string | null, number: string | null, problem: string | null, state: InvoiceState, url: string | null } | null, payment: { amountVnd: VndAmount, memo: string, qrPayload: string, qrPng: string, qrSvg: string, bank: { account: string, bank: string, bin: string, name: string, demonstration: boolean } } | null, payments: Array<{ amountVnd: VndAmount, bankReference: string | null, bookedAt: string }>, plan: { planId: string }, upgradedOrder: { id: string } | null } };
 
 export type SellerQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -4454,7 +4084,7 @@ export type RedeemCodeMutation = { redeemCode:
 export type MeQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type MeQuery = { me: { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus }>, operator: { allowedMutations: Array<string>, role: OperatorRole } | null, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean } | null } | null };
+export type MeQuery = { me: { scopes: Array<TokenScope>, viewUntil: string | null, accounts: Array<{ id: string, name: string, status: AccountStatus | null }>, operator: { allowedMutations: Array<string>, role: OperatorRole | null } | null, sessions: Array<{ createdAt: string, current: boolean, device: string | null, expiresAt: string, id: string, ipAddress: string | null, lastUsedAt: string, passkey: boolean, userAgent: string | null }>, user: { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language | null, name: string, operator: boolean, secondFactor: boolean } | null } | null };
 
 export type SignInMethodsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -4468,7 +4098,7 @@ export type SignUpMutationVariables = Exact<{
 
 export type SignUpMutation = { signUp:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -4481,7 +4111,7 @@ export type ResendVerificationMutationVariables = Exact<{
 
 export type ResendVerificationMutation = { resendVerification:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
@@ -4493,7 +4123,7 @@ export type VerifyEmailMutationVariables = Exact<{
 
 export type VerifyEmailMutation = { verifyEmail:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidTokenError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -4560,7 +4190,7 @@ export type SignOutMutationVariables = Exact<{ [key: string]: never; }>;
 
 export type SignOutMutation = { signOut:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
    };
 
 export type RequestPasswordResetMutationVariables = Exact<{
@@ -4570,7 +4200,7 @@ export type RequestPasswordResetMutationVariables = Exact<{
 
 export type RequestPasswordResetMutation = { requestPasswordReset:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -4584,7 +4214,7 @@ export type ResetPasswordMutationVariables = Exact<{
 
 export type ResetPasswordMutation = { resetPassword:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidTokenError', code: string, message: string }
     | { __typename: 'NotAllowedError', code: string, message: string }
@@ -4599,7 +4229,7 @@ export type ChangePasswordMutationVariables = Exact<{
 
 export type ChangePasswordMutation = { changePassword:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -4613,14 +4243,14 @@ export type ChangeEmailMutationVariables = Exact<{
 
 export type ChangeEmailMutation = { changeEmail:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
 
 export type UpdateProfileMutationVariables = Exact<{
-  language?: LanguageInput | null | undefined;
+  language?: Language | null | undefined;
   name?: string | null | undefined;
 }>;
 
@@ -4629,7 +4259,7 @@ export type UpdateProfileMutation = { updateProfile:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'User', createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language, name: string, operator: boolean, secondFactor: boolean }
+    | { __typename: 'User', createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language | null, name: string, operator: boolean, secondFactor: boolean }
    };
 
 export type BeginSecondFactorMutationVariables = Exact<{
@@ -4653,7 +4283,7 @@ export type ConfirmSecondFactorMutationVariables = Exact<{
 
 export type ConfirmSecondFactorMutation = { confirmSecondFactor:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -4668,7 +4298,7 @@ export type DisableSecondFactorMutationVariables = Exact<{
 export type DisableSecondFactorMutation = { disableSecondFactor:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
@@ -4694,7 +4324,7 @@ export type RevokeSessionMutationVariables = Exact<{
 
 
 export type RevokeSessionMutation = { revokeSession:
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'NotFoundError', code: string, message: string }
    };
 
@@ -4765,7 +4395,7 @@ export type RemovePasskeyMutationVariables = Exact<{
 export type RemovePasskeyMutation = { removePasskey:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -4786,7 +4416,7 @@ export type RemoveIdentityMutationVariables = Exact<{
 export type RemoveIdentityMutation = { removeIdentity:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
     | { __typename: 'ConflictError', code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'InvalidCredentialsError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
@@ -4798,7 +4428,7 @@ export type RequestIdentityLinkMutationVariables = Exact<{ [key: string]: never;
 
 export type RequestIdentityLinkMutation = { requestIdentityLink:
     | { __typename: 'BusyError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role } | null }
+    | { __typename: 'Done', id: string | null, ok: boolean, member: { createdAt: string, email: string, id: string, name: string, role: Role | null } | null }
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
    };
@@ -4819,14 +4449,14 @@ export type LinkIdentityMutation = { linkIdentity:
 export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServiceStatusQuery = { status: { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode, outcome: ProbeOutcome, protocol: Protocol, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> } };
+export type ServiceStatusQuery = { status: { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact | null, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode | null, protocol: Protocol | null }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode | null, outcome: ProbeOutcome, protocol: Protocol | null, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> } };
 
 export type UptimeQueryVariables = Exact<{
   by: UptimeUnit;
   from: string;
-  mode?: ProbeModeInput | null | undefined;
+  mode?: ProbeMode | null | undefined;
   modelId: string;
-  protocol?: ProtocolInput | null | undefined;
+  protocol?: Protocol | null | undefined;
   to: string;
 }>;
 
@@ -4840,12 +4470,7 @@ export type ListIncidentsQueryVariables = Exact<{
 }>;
 
 
-export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, node: { cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode, protocol: Protocol }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
-
-export type WebhookEventsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type WebhookEventsQuery = { webhookEvents: Array<{ event: WebhookEvent, name: string }> };
+export type ListIncidentsQuery = { incidents: { edges: Array<{ cursor: string, node: { cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact | null, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode | null, protocol: Protocol | null }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } };
 
 export type ListEndpointsQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -4912,7 +4537,7 @@ export type SendTestWebhookMutation = { sendTestWebhook:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent, eventId: string, eventName: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent | null, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus | null, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
    };
 
 export type ReplayWebhookDeliveryMutationVariables = Exact<{
@@ -4925,7 +4550,7 @@ export type ReplayWebhookDeliveryMutation = { replayWebhookDelivery:
     | { __typename: 'NotAllowedError', code: string, message: string }
     | { __typename: 'NotFoundError', code: string, message: string }
     | { __typename: 'TooManyAttemptsError', retryAfterSeconds: number, code: string, message: string }
-    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent, eventId: string, eventName: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
+    | { __typename: 'WebhookDelivery', body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent | null, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus | null, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> }
    };
 
 export type ListDeliveriesQueryVariables = Exact<{
@@ -4936,6 +4561,6 @@ export type ListDeliveriesQueryVariables = Exact<{
 
 
 export type ListDeliveriesQuery = { node:
-    | { deliveries: { edges: Array<{ cursor: string, node: { body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent, eventId: string, eventName: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } }
+    | { deliveries: { edges: Array<{ cursor: string, node: { body: string, createdAt: string, deliveredAt: string | null, event: WebhookEvent | null, eventId: string, id: string, nextAttemptAt: string | null, status: WebhookDeliveryStatus | null, attempts: Array<{ createdAt: string, durationMs: number, problem: string | null, status: number | null }> } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } }
     | Record<PropertyKey, never>
    | null };

@@ -450,8 +450,6 @@ import type {
   VendorsQueryVariables,
   VerifyEmailMutation,
   VerifyEmailMutationVariables,
-  WebhookEventsQuery,
-  WebhookEventsQueryVariables,
 } from './console-types.ts';
 
 /** What `account` answers. */
@@ -1098,9 +1096,6 @@ export type UptimeAnswer = UptimeQuery['uptime'];
 
 /** What `listIncidents` answers. */
 export type ListIncidentsAnswer = ListIncidentsQuery['incidents'];
-
-/** What `webhookEvents` answers. */
-export type WebhookEventsAnswer = WebhookEventsQuery['webhookEvents'];
 
 /** What `listEndpoints` answers. */
 export type ListEndpointsAnswer = Below<ListEndpointsQuery['account'], 'webhookEndpoints'>;
@@ -3103,15 +3098,6 @@ export interface ConsoleStatus {
 
 /** Operations on webhooks. */
 export interface ConsoleWebhooks {
-  /**
-   * The events that webhooks can carry.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.webhooks.webhookEvents();
-   * ```
-   */
-  webhookEvents(variables?: WebhookEventsQueryVariables, options?: RequestOptions): Pending<WebhookEventsAnswer>;
   /**
    * Where the account’s own programs hear of events.
    *

@@ -4,13 +4,13 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { containing } from '../types/containing.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { besideCursor, cursorRow } from '../types/paging.ts';
 
 /** Accounts: the payers, each with one budget. */
 
-export const [AccountStatus, AccountStatusInput] = answeredAndSent('AccountStatus', 'AccountStatusInput', {
+export const AccountStatus = storedEnum('AccountStatus', {
   description: 'Whether an account may send requests.',
   values: {
     ACTIVE: { value: 'active', description: 'Requests are taken.' },
@@ -30,6 +30,7 @@ export const AccountType = builder.prismaNode('Account', {
     email: t.exposeString('email', { description: 'Where notices go.' }),
     status: t.field({
       type: AccountStatus,
+      nullable: true,
       description: 'Whether the account may send requests.',
       select: { status: true },
       resolve: ({ status }) => (status === 'suspended' ? 'suspended' : 'active'),
@@ -78,7 +79,7 @@ builder.objectFields(OperatorType, (t) => ({
       description: 'Accounts, newest first.',
       args: {
         search: t.arg.string({ description: 'Part of the address or the name, or an id.' }),
-        status: t.arg({ type: AccountStatusInput, description: 'Only accounts in this state.' }),
+        status: t.arg({ type: AccountStatus, description: 'Only accounts in this state.' }),
       },
       resolve: (query, _operator, { search, status, ...page }, { prisma }) =>
         prisma.account.findMany({
@@ -106,7 +107,7 @@ const SetAccountStatusInput = builder.inputType('SetAccountStatusInput', {
   description: 'What `setAccountStatus` takes.',
   fields: (t) => ({
     accountId: t.id({ required: true, description: 'Which account.' }),
-    status: t.field({ type: AccountStatusInput, required: true, description: 'What it is to be.' }),
+    status: t.field({ type: AccountStatus, required: true, description: 'What it is to be.' }),
     reason: t.string({ description: 'Why; the audit log and the timeline show it to operators.' }),
   }),
 });

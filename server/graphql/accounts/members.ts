@@ -13,7 +13,7 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { DoneType } from '../people/outcomes.ts';
 import { me } from '../people/people.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { ErrorInterface } from '../types/error-types.ts';
 import {
   badInput,
@@ -29,7 +29,7 @@ import { AccountType } from './accounts.ts';
 
 /** The members of an account. */
 
-const [RoleType, RoleInput] = answeredAndSent('Role', 'RoleInput', {
+const RoleType = storedEnum('Role', {
   description: 'A person’s part in an account.',
   values: {
     OWNER: { value: 'owner', description: 'Everything, owners included.' },
@@ -39,7 +39,7 @@ const [RoleType, RoleInput] = answeredAndSent('Role', 'RoleInput', {
   } satisfies Record<string, { value: Role; description: string }>,
 });
 
-const [InvitedRoleType, InvitedRoleInput] = answeredAndSent('InvitedRole', 'InvitedRoleInput', {
+const InvitedRoleType = storedEnum('InvitedRole', {
   description: 'A part that one can be invited to.',
   values: {
     ADMIN: { value: 'admin', description: 'Everything but what concerns owners.' },
@@ -61,7 +61,7 @@ const MemberType = builder.objectRef<MemberRecord>('Member').implement({
     }),
     name: t.exposeString('name', { description: 'What the person is called.' }),
     email: t.exposeString('email', { description: 'What the person signs in with.' }),
-    role: t.expose('role', { type: RoleType, description: 'What the person may do.' }),
+    role: t.expose('role', { type: RoleType, nullable: true, description: 'What the person may do.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Since when.' }),
   }),
 });
@@ -104,7 +104,7 @@ const InvitationType = builder.objectRef<InvitationRecord>('Invitation').impleme
   fields: (t) => ({
     id: t.id({ description: 'For `revokeInvitation`.', resolve: ({ id }) => encodeId('Invitation', id) }),
     email: t.exposeString('email', { description: 'Who was asked.' }),
-    role: t.expose('role', { type: InvitedRoleType, description: 'As what.' }),
+    role: t.expose('role', { type: InvitedRoleType, nullable: true, description: 'As what.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),
     expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when the link works.' }),
   }),
@@ -159,7 +159,7 @@ const InviteMemberInput = builder.inputType('InviteMemberInput', {
   fields: (t) => ({
     accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
     email: t.string({ required: true, description: 'Whom.' }),
-    role: t.field({ type: InvitedRoleInput, required: true, description: 'As what.' }),
+    role: t.field({ type: InvitedRoleType, required: true, description: 'As what.' }),
   }),
 });
 
@@ -177,7 +177,7 @@ const SetMemberRoleInput = builder.inputType('SetMemberRoleInput', {
   description: 'What `setMemberRole` takes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Which member.' }),
-    role: t.field({ type: RoleInput, required: true, description: 'What the person is to be.' }),
+    role: t.field({ type: RoleType, required: true, description: 'What the person is to be.' }),
   }),
 });
 

@@ -18,7 +18,7 @@ import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { pageFields, type Report, reportEdge } from '../reports.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from '../types/errors.ts';
 import { listLength } from '../types/paging.ts';
 import { checkRange } from '../types/ranges.ts';
@@ -27,7 +27,7 @@ import { checkedUsage, hoursFrom, hoursTo } from './usage.ts';
 
 /** Whom requests are for: what an account has stored of it, usage by it, and what is noted of one request. */
 
-const [AttributionModeType, AttributionModeInput] = answeredAndSent('AttributionMode', 'AttributionModeInput', {
+const AttributionModeType = storedEnum('AttributionMode', {
   description: 'What an account has stored of whom its requests are for.',
   values: {
     OFF: { value: 'off', description: 'Nothing.' },
@@ -101,6 +101,7 @@ const tooWide = () =>
 builder.prismaObjectFields(AccountType, (t) => ({
   attributionMode: t.field({
     type: AttributionModeType,
+    nullable: true,
     description: 'What is stored of whom its requests are for.',
     select: { attribution: true },
     resolve: ({ attribution }) => attribution as AttributionMode,
@@ -187,7 +188,7 @@ const SetAttributionModeInput = builder.inputType('SetAttributionModeInput', {
   description: 'What is to be stored of whom requests are for.',
   fields: (t) => ({
     accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
-    mode: t.field({ type: AttributionModeInput, required: true, description: 'What is to be stored.' }),
+    mode: t.field({ type: AttributionModeType, required: true, description: 'What is to be stored.' }),
   }),
 });
 

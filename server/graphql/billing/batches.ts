@@ -5,33 +5,29 @@ import { decodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
-import { orOther, wordValues } from '../types/enums.ts';
+import { storedEnum, wordValues } from '../types/enums.ts';
 import { ConflictError, InputError, NotAllowedError, NotFoundError } from '../types/errors.ts';
 import { forwardPage, pageSize } from '../types/paging.ts';
 
 /** Batches: how far each is, what it holds and what it came to. */
 
-const BatchFormType = builder.enumType('BatchForm', {
+const BatchFormType = storedEnum('BatchForm', {
   description: 'Whose words a batch was asked for in.',
-  values: orOther(
-    wordValues<BatchForm>({
-      messages: 'As Anthropic has it: `/v1/messages/batches`.',
-      openai: 'As OpenAI has it: `/v1/batches` with a file of lines.',
-    }),
-  ),
+  values: wordValues<BatchForm>({
+    messages: 'As Anthropic has it: `/v1/messages/batches`.',
+    openai: 'As OpenAI has it: `/v1/batches` with a file of lines.',
+  }),
 });
 
-const BatchStateType = builder.enumType('BatchState', {
+const BatchStateType = storedEnum('BatchState', {
   description: 'How far a batch is.',
-  values: orOther(
-    wordValues<BatchState>({
-      preparing: 'Its money is held, and the vendor has not confirmed it yet.',
-      in_progress: 'The vendor runs it.',
-      canceling: 'The vendor was asked to stop it.',
-      ended: 'The vendor has ended it; its lines are charged as their results are read.',
-      failed: 'The vendor never ran it, and nothing is charged.',
-    }),
-  ),
+  values: wordValues<BatchState>({
+    preparing: 'Its money is held, and the vendor has not confirmed it yet.',
+    in_progress: 'The vendor runs it.',
+    canceling: 'The vendor was asked to stop it.',
+    ended: 'The vendor has ended it; its lines are charged as their results are read.',
+    failed: 'The vendor never ran it, and nothing is charged.',
+  }),
 });
 
 export const BatchType = builder.objectRef<HeldBatch>('Batch');
@@ -53,9 +49,9 @@ builder.node(BatchType, {
       description: 'Its id at the model endpoints, such as `msgbatch_…` or `batch_…`.',
       resolve: (batch, _args, { domains }) => domains.batches.nameOf(batch),
     }),
-    form: t.expose('form', { type: BatchFormType, description: 'Whose words it was asked for in.' }),
+    form: t.expose('form', { type: BatchFormType, nullable: true, description: 'Whose words it was asked for in.' }),
     endpoint: t.exposeString('endpoint', { description: 'What answers its lines, such as `/v1/messages`.' }),
-    state: t.expose('state', { type: BatchStateType, description: 'How far it is.' }),
+    state: t.expose('state', { type: BatchStateType, nullable: true, description: 'How far it is.' }),
     models: t.field({
       type: ['String'],
       description: 'Catalog ids of its models.',

@@ -59,10 +59,16 @@ const AnomalyType = builder.objectRef<DoubtfulEntry>('Anomaly').implement({
     upstream: t.exposeString('upstream', { description: 'Where it ran.' }),
     usageSource: t.field({
       type: UsageSourceType,
+      nullable: true,
       description: 'Where the token counts come from.',
       resolve: ({ usageSource }) => usageSource,
     }),
-    outcome: t.field({ type: OutcomeType, description: 'How it ended.', resolve: ({ outcome }) => outcome }),
+    outcome: t.field({
+      type: OutcomeType,
+      nullable: true,
+      description: 'How it ended.',
+      resolve: ({ outcome }) => outcome,
+    }),
     cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
   }),
 });

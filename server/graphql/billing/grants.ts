@@ -4,21 +4,21 @@ import { type GrantRecord, listGrants } from '../../billing/reads/usage.ts';
 import { actorOf } from '../../people/principal.ts';
 import { checkIdempotencyKey, decodeUuid, encodeId } from '../access.ts';
 import { builder, type ObjectFields } from '../builder.ts';
-import { orOther } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { ConflictError, InputError, idempotencyConflict, NotFoundError, refuseInput } from '../types/errors.ts';
 
 /** Grants: budget of an account, and the operators' changes of it. */
 
-export const GrantKindType = builder.enumType('GrantKind', {
+export const GrantKindType = storedEnum('GrantKind', {
   description: 'Where a grant comes from.',
-  values: orOther({
+  values: {
     TRIAL: { value: 'trial', description: 'The budget that a new account starts with.' },
     PURCHASE: { value: 'purchase', description: 'Bought with a plan.' },
     ADJUSTMENT: { value: 'adjustment', description: 'Given by an operator.' },
     REFUND: { value: 'refund', description: 'Given back.' },
     BONUS: { value: 'bonus', description: 'Given beside a purchase of a certain amount.' },
     CODE: { value: 'code', description: 'Given for a redemption code.' },
-  } satisfies Record<string, { value: GrantKind; description: string }>),
+  } satisfies Record<string, { value: GrantKind; description: string }>,
 });
 
 export const GrantType = builder.objectRef<GrantRecord>('Grant').implement({
@@ -26,7 +26,7 @@ export const GrantType = builder.objectRef<GrantRecord>('Grant').implement({
   authScopes: { public: true },
   fields: (t) => ({
     id: t.id({ description: 'Id of the grant.', resolve: ({ id }) => encodeId('Grant', id) }),
-    kind: t.expose('kind', { type: GrantKindType, description: 'Where it comes from.' }),
+    kind: t.expose('kind', { type: GrantKindType, nullable: true, description: 'Where it comes from.' }),
     amount: t.expose('amount', { type: 'UsdAmount', description: 'How much was given.' }),
     spent: t.expose('spent', { type: 'UsdAmount', description: 'Charged for finished requests.' }),
     held: t.expose('held', {

@@ -40,14 +40,14 @@ import type { GraphqlContext } from '../context.ts';
 import type { Domains } from '../domains.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { pause } from '../notices/watching.ts';
-import { answeredAndSent, orOther, wordValues } from '../types/enums.ts';
+import { storedEnum, wordValues } from '../types/enums.ts';
 import { badInput, InputError, NotAllowedError, NotFoundError } from '../types/errors.ts';
 import { pageSize } from '../types/paging.ts';
 import { checkRange } from '../types/ranges.ts';
 
 /** The ledger: one entry for every finished request, from which its charge can be computed again. */
 
-export const [OutcomeType, RequestOutcomeInput] = answeredAndSent('RequestOutcome', 'RequestOutcomeInput', {
+export const OutcomeType = storedEnum('RequestOutcome', {
   description: 'How a request ended.',
   values: {
     COMPLETED: { value: 'completed', description: 'Answered to the end.' },
@@ -63,15 +63,15 @@ export const [OutcomeType, RequestOutcomeInput] = answeredAndSent('RequestOutcom
   } satisfies Record<string, { value: Outcome; description: string }>,
 });
 
-export const UsageSourceType = builder.enumType('UsageSource', {
+export const UsageSourceType = storedEnum('UsageSource', {
   description: 'Where the token counts of an entry come from.',
-  values: orOther({
+  values: {
     REPORTED: { value: 'reported', description: 'The model reported them.' },
     PARTIAL: { value: 'partial', description: 'Reported up to where the answer ended, the rest estimated.' },
     CLAMPED: { value: 'clamped', description: 'Reported, but cut to what is possible.' },
     ESTIMATED: { value: 'estimated', description: 'Counted by the gateway.' },
     NONE: { value: 'none', description: 'There are none: the request failed before any.' },
-  } satisfies Record<string, { value: UsageSource; description: string }>),
+  } satisfies Record<string, { value: UsageSource; description: string }>,
 });
 
 export const TokensType = builder.objectRef<TokenPools>('Tokens').implement({
@@ -122,15 +122,13 @@ const TokenPoolType = builder.enumType('TokenPool', {
   } satisfies Record<string, { value: ReceiptLine['pool']; description: string }>,
 });
 
-const ChargedUnitType = builder.enumType('ChargedUnit', {
+const ChargedUnitType = storedEnum('ChargedUnit', {
   description: 'Something that is charged by the piece.',
-  values: orOther(
-    wordValues<ChargedUnit>({
-      search: 'A search that the vendor makes.',
-      image: 'An image.',
-      minute: 'A minute; begun ones count whole.',
-    }),
-  ),
+  values: wordValues<ChargedUnit>({
+    search: 'A search that the vendor makes.',
+    image: 'An image.',
+    minute: 'A minute; begun ones count whole.',
+  }),
 });
 
 const ReceiptLineType = builder.objectRef<ReceiptLine>('ReceiptLine').implement({
@@ -156,7 +154,7 @@ const UnitLineType = builder.objectRef<UnitLine>('UnitLine').implement({
   description: 'What was charged by the piece: count x price = amount.',
   authScopes: { public: true },
   fields: (t) => ({
-    chargedUnit: t.field({ type: ChargedUnitType, description: 'What.', resolve: ({ unit }) => unit }),
+    chargedUnit: t.field({ type: ChargedUnitType, nullable: true, description: 'What.', resolve: ({ unit }) => unit }),
     count: t.exposeInt('count', { description: 'How many.' }),
     price: t.expose('price', {
       type: 'UsdAmount',
@@ -313,10 +311,18 @@ builder.node(LedgerEntryType, {
         return found?.id === model ? found : null;
       },
     }),
-    protocol: t.expose('protocol', { type: ProtocolType, description: 'The protocol that the client spoke.' }),
+    protocol: t.expose('protocol', {
+      type: ProtocolType,
+      nullable: true,
+      description: 'The protocol that the client spoke.',
+    }),
     stream: t.exposeBoolean('stream', { description: 'Whether the answer was streamed.' }),
     usage: t.expose('usage', { type: TokensType, description: 'Tokens by pool.' }),
-    usageSource: t.expose('usageSource', { type: UsageSourceType, description: 'Where the token counts come from.' }),
+    usageSource: t.expose('usageSource', {
+      type: UsageSourceType,
+      nullable: true,
+      description: 'Where the token counts come from.',
+    }),
     receipt: t.field({
       type: [ReceiptLineType],
       description:
@@ -367,7 +373,7 @@ builder.node(LedgerEntryType, {
       nullable: true,
       description: 'Milliseconds from the request to the first byte of the answer.',
     }),
-    outcome: t.expose('outcome', { type: OutcomeType, description: 'How the request ended.' }),
+    outcome: t.expose('outcome', { type: OutcomeType, nullable: true, description: 'How the request ended.' }),
     operator: t.field({
       type: OperatorEntryType,
       nullable: true,
@@ -384,7 +390,7 @@ export const LedgerFilter = builder.inputType('LedgerFilter', {
     to: t.field({ type: 'DateTime', description: 'Requests before this moment.' }),
     keyId: t.id({ description: 'Requests of this key.' }),
     model: t.string({ description: 'Requests for this catalog id.' }),
-    outcome: t.field({ type: RequestOutcomeInput, description: 'Requests that ended so.' }),
+    outcome: t.field({ type: OutcomeType, description: 'Requests that ended so.' }),
     session: t.string({
       description: 'Requests of this session: as the client names it, or as `attribution` has it.',
     }),

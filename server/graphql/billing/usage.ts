@@ -8,7 +8,7 @@ import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { pageFields, type Report, reportEdge, reportLength, rowsText } from '../reports.ts';
 import { badInput } from '../types/errors.ts';
 import { checkRange } from '../types/ranges.ts';
-import { OutcomeType, RequestOutcomeInput, TokensType } from './ledger.ts';
+import { OutcomeType, TokensType } from './ledger.ts';
 
 /** Usage totals, from the hourly rows that are exact to the ledger at every commit. One query a chart. */
 
@@ -201,7 +201,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
       model: t.arg.string({ description: 'Only this catalog id.' }),
       keyId: t.arg.id({ description: 'Only this key.' }),
       outcomes: t.arg({
-        type: [RequestOutcomeInput],
+        type: [OutcomeType],
         description: 'Only requests that ended in one of these ways; left out: all.',
       }),
       timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),

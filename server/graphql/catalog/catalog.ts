@@ -215,6 +215,7 @@ builder.node(ModelType, {
     family: t.exposeString('family', { description: 'Which models it belongs with.' }),
     kind: t.field({
       type: ModelKindType,
+      nullable: true,
       description: 'What it makes of its input.',
       resolve: ({ kind }) => kind,
     }),

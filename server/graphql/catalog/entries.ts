@@ -9,7 +9,7 @@ import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { answeredAndSent, wordValues } from '../types/enums.ts';
+import { storedEnum, wordValues } from '../types/enums.ts';
 import {
   changeErrors,
   enteredPrices,
@@ -24,14 +24,7 @@ import {
   variantTexts,
 } from './changes.ts';
 import { decimalPrices, ModelPricesInput } from './price-inputs.ts';
-import {
-  knownCapabilities,
-  ModelCapabilityType,
-  ModelKindInput,
-  ModelKindType,
-  ReasoningEffortInput,
-  ReasoningEffortType,
-} from './protocol.ts';
+import { knownCapabilities, ModelCapabilityType, ModelKindType, ReasoningEffortType } from './protocol.ts';
 
 /** Models as operators see and change them, on or off, with all their prices. */
 
@@ -43,7 +36,7 @@ const effortsTaken = 'Reasoning efforts that it knows; `NONE` alone: it takes no
 const onUnknownMembers =
   'What becomes of a request with a top-level member that the gateway does not know. Translation refuses it in any case.';
 
-const [UnknownMembersType, UnknownMembersInput] = answeredAndSent('UnknownMembers', 'UnknownMembersInput', {
+const UnknownMembersType = storedEnum('UnknownMembers', {
   description: 'What becomes of members that the gateway does not know.',
   values: wordValues<UnknownMembers>({ pass: 'They are passed on.', refuse: 'The request is refused.' }),
 });
@@ -60,6 +53,7 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     family: t.exposeString('family', { description: 'Which models it belongs with.' }),
     kind: t.field({
       type: ModelKindType,
+      nullable: true,
       description: 'What it makes of its input.',
       resolve: ({ kind }) => kind as ModelKind,
     }),
@@ -83,6 +77,7 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     }),
     onUnknownMembers: t.field({
       type: UnknownMembersType,
+      nullable: true,
       description: onUnknownMembers,
       select: { unknownMembers: true },
       resolve: ({ unknownMembers }) => unknownMembers as UnknownMembers,
@@ -172,7 +167,7 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
     displayName: t.string({ required: true, description: 'What people read.' }),
     family: t.string({ required: true, description: 'Which models it belongs with.' }),
     kind: t.field({
-      type: ModelKindInput,
+      type: ModelKindType,
       description: 'What it makes of its input. Left out: what it is known for, `TEXT` of a new one.',
     }),
     contextWindow: t.int({ required: true, description: 'Most tokens of a request and its answer.' }),
@@ -182,9 +177,9 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
       defaultValue: [],
       description: 'What it can do: `tools`, `vision`, `thinking`, `caching`, and whatever people are to read.',
     }),
-    reasoningEfforts: t.field({ type: [ReasoningEffortInput], description: effortsTaken }),
+    reasoningEfforts: t.field({ type: [ReasoningEffortType], description: effortsTaken }),
     reasoningTokensPerSecond: t.int({ description: reasoningSpeed }),
-    onUnknownMembers: t.field({ type: UnknownMembersInput, description: `${onUnknownMembers} Left out: \`PASS\`.` }),
+    onUnknownMembers: t.field({ type: UnknownMembersType, description: `${onUnknownMembers} Left out: \`PASS\`.` }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it can be called.' }),
   }),
 });

@@ -3,11 +3,11 @@ import type { ModelKind } from '../../core/kind.ts';
 import type { Weekday } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { builder } from '../builder.ts';
-import { answeredAndSent, wordValues } from '../types/enums.ts';
+import { storedEnum, wordValues } from '../types/enums.ts';
 
 /** The wire protocols, and the words of the catalog: kinds of models, efforts, capabilities, days. */
 
-export const [ProtocolType, ProtocolInput] = answeredAndSent('Protocol', 'ProtocolInput', {
+export const ProtocolType = storedEnum('Protocol', {
   description: 'A wire protocol.',
   values: {
     MESSAGES: { value: 'messages', description: 'POST /api/v1/messages' },
@@ -16,7 +16,7 @@ export const [ProtocolType, ProtocolInput] = answeredAndSent('Protocol', 'Protoc
   } satisfies Record<string, { value: Protocol; description: string }>,
 });
 
-export const [ModelKindType, ModelKindInput] = answeredAndSent('ModelKind', 'ModelKindInput', {
+export const ModelKindType = storedEnum('ModelKind', {
   description: 'What a model makes of its input. Further kinds may follow.',
   values: {
     TEXT: { value: 'text', description: 'Text and calls of tools: messages, chat completions and responses.' },
@@ -25,7 +25,7 @@ export const [ModelKindType, ModelKindInput] = answeredAndSent('ModelKind', 'Mod
   } satisfies Record<string, { value: ModelKind; description: string }>,
 });
 
-export const [ReasoningEffortType, ReasoningEffortInput] = answeredAndSent('ReasoningEffort', 'ReasoningEffortInput', {
+export const ReasoningEffortType = storedEnum('ReasoningEffort', {
   description: 'How much a request asks a model to reason.',
   values: wordValues<ReasoningEffort>({
     none: 'Not at all.',

@@ -7,9 +7,9 @@ import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { changeErrors, given, named, throwCatalogRefusal } from './changes.ts';
-import { ProtocolInput, ProtocolType } from './protocol.ts';
+import { ProtocolType } from './protocol.ts';
 
 /** Upstreams and their keys, as operators see and change them. */
 
@@ -21,7 +21,7 @@ const OnDisconnect = builder.enumType('OnDisconnect', {
   } as const,
 });
 
-const [MaxTokensFieldType, MaxTokensFieldInput] = answeredAndSent('MaxTokensField', 'MaxTokensFieldInput', {
+const MaxTokensFieldType = storedEnum('MaxTokensField', {
   description: 'The name of the cap on the output that an upstream takes.',
   values: {
     MAX_TOKENS: { value: 'max_tokens', description: '`max_tokens`.' },
@@ -29,7 +29,7 @@ const [MaxTokensFieldType, MaxTokensFieldInput] = answeredAndSent('MaxTokensFiel
   } as const,
 });
 
-const [SystemRoleType, SystemRoleInput] = answeredAndSent('SystemRole', 'SystemRoleInput', {
+const SystemRoleType = storedEnum('SystemRole', {
   description: 'How a system message in mid-conversation is sent.',
   values: {
     KEEP: { value: 'keep', description: 'Where it stands.' },
@@ -38,7 +38,7 @@ const [SystemRoleType, SystemRoleInput] = answeredAndSent('SystemRole', 'SystemR
   } as const,
 });
 
-const [ToolChoiceSupportType, ToolChoiceSupportInput] = answeredAndSent('ToolChoiceSupport', 'ToolChoiceSupportInput', {
+const ToolChoiceSupportType = storedEnum('ToolChoiceSupport', {
   description: 'The strongest tool choice that binds.',
   values: {
     NAMED: { value: 'named', description: 'A named tool.' },
@@ -47,7 +47,7 @@ const [ToolChoiceSupportType, ToolChoiceSupportInput] = answeredAndSent('ToolCho
   } as const,
 });
 
-const [CachedTokensPlaceType, CachedTokensPlaceInput] = answeredAndSent('CachedTokensPlace', 'CachedTokensPlaceInput', {
+const CachedTokensPlaceType = storedEnum('CachedTokensPlace', {
   description: 'Where cached tokens are counted.',
   values: {
     WITHIN: { value: 'within', description: 'Within the prompt’s count.' },
@@ -209,6 +209,7 @@ export const UpstreamType = builder.prismaNode('Upstream', {
     upstreamId: t.exposeString('id', { description: 'What operators call it.' }),
     protocol: t.field({
       type: ProtocolType,
+      nullable: true,
       description: 'What it speaks.',
       select: { protocol: true },
       resolve: ({ protocol }) => protocol as 'messages' | 'chat-completions' | 'responses',
@@ -342,12 +343,12 @@ const UpstreamFeaturesInput = builder.inputType('UpstreamFeaturesInput', {
   description: 'What translation may use at an upstream; what is left out has the vendor’s or the protocol’s default.',
   fields: (t) => ({
     maxTokensField: t.field({
-      type: MaxTokensFieldInput,
+      type: MaxTokensFieldType,
       description: 'The one name of the output cap that it takes.',
     }),
-    systemRole: t.field({ type: SystemRoleInput, description: 'How a system message in mid-conversation is sent.' }),
-    toolChoice: t.field({ type: ToolChoiceSupportInput, description: 'The strongest tool choice that binds.' }),
-    cachedTokens: t.field({ type: CachedTokensPlaceInput, description: 'Where cached tokens are counted.' }),
+    systemRole: t.field({ type: SystemRoleType, description: 'How a system message in mid-conversation is sent.' }),
+    toolChoice: t.field({ type: ToolChoiceSupportType, description: 'The strongest tool choice that binds.' }),
+    cachedTokens: t.field({ type: CachedTokensPlaceType, description: 'Where cached tokens are counted.' }),
     ...plainFeatures(t),
   }),
 });
@@ -356,7 +357,7 @@ const SaveUpstreamInput = builder.inputType('SaveUpstreamInput', {
   description: 'An upstream, new or known.',
   fields: (t) => ({
     upstreamId: t.string({ required: true, description: 'What operators call it.' }),
-    protocol: t.field({ type: ProtocolInput, required: true, description: 'What it speaks.' }),
+    protocol: t.field({ type: ProtocolType, required: true, description: 'What it speaks.' }),
     baseUrl: t.string({
       required: true,
       description: 'https; without `/v1` for messages, with it for the others. A private address is refused.',

@@ -11,11 +11,8 @@ import { decimalPrices, VendorPricesInput } from './price-inputs.ts';
 import {
   knownCapabilities,
   ModelCapabilityType,
-  ModelKindInput,
   ModelKindType,
-  ProtocolInput,
   ProtocolType,
-  ReasoningEffortInput,
   ReasoningEffortType,
 } from './protocol.ts';
 import { RouteCostsType, RouteTestType } from './routes.ts';
@@ -236,11 +233,11 @@ const NewModelInput = builder.inputType('NewModelInput', {
     modelId: t.string({ required: true, description: 'What clients send as `model`.' }),
     displayName: t.string({ required: true, description: 'What people read.' }),
     family: t.string({ required: true, description: 'What pages group it by.' }),
-    kind: t.field({ type: ModelKindInput, description: 'What it makes; left out: text.' }),
+    kind: t.field({ type: ModelKindType, description: 'What it makes; left out: text.' }),
     contextWindow: t.int({ required: true, description: 'Tokens of prompt and answer together.' }),
     maxOutputTokens: t.int({ required: true, description: 'Tokens of the longest answer.' }),
     capabilities: t.field({ type: [ModelCapabilityType], description: 'What it does; left out: not stated.' }),
-    efforts: t.field({ type: [ReasoningEffortInput], description: 'Efforts that it takes; left out: not stated.' }),
+    efforts: t.field({ type: [ReasoningEffortType], description: 'Efforts that it takes; left out: not stated.' }),
     costs: t.field({ type: VendorPricesInput, required: true, description: 'What the vendor charges.' }),
   }),
 });
@@ -249,7 +246,7 @@ const AddUpstreamModelsInput = builder.inputType('AddUpstreamModelsInput', {
   description: 'What `addUpstreamModels` takes.',
   fields: (t) => ({
     upstreamId: t.string({ required: true, description: 'The name of the upstream; one that is there is kept.' }),
-    protocol: t.field({ type: ProtocolInput, required: true, description: 'What it speaks.' }),
+    protocol: t.field({ type: ProtocolType, required: true, description: 'What it speaks.' }),
     baseUrl: t.string({ required: true, description: 'Its base address.' }),
     profile: t.string({ description: 'Its vendor, as in `vendorProfiles`; left out: none that is known.' }),
     secret: t.string({ description: 'The key: write-only. Left out: the vendor takes none.' }),

@@ -7,7 +7,7 @@ import type { MediaKind } from '../../core/request.ts';
 import { accountsWith } from '../../people/principal.ts';
 import { decodeUuid, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
-import { orOther, wordValues } from '../types/enums.ts';
+import { wordValues } from '../types/enums.ts';
 import { ConflictError, NotAllowedError, NotFoundError, RequestRefusedError } from '../types/errors.ts';
 
 interface Format {
@@ -76,7 +76,7 @@ const boundKinds = {
 type BoundKind = keyof typeof boundKinds;
 const BoundKindType = builder.enumType('EstimateBoundKind', {
   description: 'A kind of content of a request, by which its bound is found.',
-  values: orOther(wordValues<BoundKind>(boundKinds)),
+  values: wordValues<BoundKind>(boundKinds),
 });
 
 const BoundPartType = builder.objectRef<BoundPart>('EstimateBoundPart').implement({

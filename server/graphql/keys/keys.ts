@@ -7,7 +7,7 @@ import { AccountType } from '../accounts/accounts.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { containing } from '../types/containing.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { ErrorInterface } from '../types/error-types.ts';
 import {
   badInput,
@@ -33,7 +33,7 @@ const KeyStatus = builder.enumType('KeyStatus', {
   } as const,
 });
 
-const [KeyOwnerType, KeyOwnerInput] = answeredAndSent('KeyOwner', 'KeyOwnerInput', {
+const KeyOwnerType = storedEnum('KeyOwner', {
   description: 'Whom a key belongs to.',
   values: {
     ACCOUNT: { value: 'account', description: 'The account: it goes on when the person who made it leaves.' },
@@ -153,6 +153,7 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
     }),
     owner: t.field({
       type: KeyOwnerType,
+      nullable: true,
       description: 'Whom it belongs to.',
       resolve: ({ personal }) => (personal ? 'member' : 'account'),
     }),
@@ -307,7 +308,7 @@ const CreateKeyInput = builder.inputType('CreateKeyInput', {
     ),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
     owner: t.field({
-      type: KeyOwnerInput,
+      type: KeyOwnerType,
       description:
         'Whom it belongs to; left out: the account. Keys of people with the role `MEMBER` always belong to themselves.',
     }),
@@ -328,7 +329,7 @@ const UpdateKeyInput = builder.inputType('UpdateKeyInput', {
     burnLimit: t.field({ type: BurnLimitInput, description: 'What stops it when it spends too fast; null: nothing.' }),
     ...paceInputs(t, 'Requests that it may make in a minute, 1 to 1000000; null: the limit of the service.'),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; null: never.' }),
-    owner: t.field({ type: KeyOwnerInput, description: 'Whom it belongs to: the account, or who made it.' }),
+    owner: t.field({ type: KeyOwnerType, description: 'Whom it belongs to: the account, or who made it.' }),
     projectId: t.id({ description: 'The project that it lies in; null: none.' }),
   }),
 });

@@ -2,13 +2,13 @@ import { actorOf } from '../../people/principal.ts';
 import type { Announcement } from '../../uptime/announcements.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { StatusUpdateType } from '../uptime/status-updates.ts';
 
 /** Announcements: the operator's messages on the status page. */
 
-const [AnnouncementKindType, AnnouncementKindInput] = answeredAndSent('AnnouncementKind', 'AnnouncementKindInput', {
+const AnnouncementKindType = storedEnum('AnnouncementKind', {
   description: 'What an announcement is about.',
   values: {
     INFO: { value: 'info', description: 'Something to know.' },
@@ -37,7 +37,7 @@ export const AnnouncementType = builder.objectRef<Announcement>('Announcement').
 const AnnounceInput = builder.inputType('AnnounceInput', {
   description: 'What to tell everybody. Texts are plain: they are shown as they are.',
   fields: (t) => ({
-    kind: t.field({ type: AnnouncementKindInput, required: true, description: 'What it is about.' }),
+    kind: t.field({ type: AnnouncementKindType, required: true, description: 'What it is about.' }),
     title: t.string({ required: true, description: 'In one line, in English.' }),
     titleVi: t.string({ description: 'In one line, in Vietnamese.' }),
     body: t.string({ required: true, description: 'In English; line breaks make paragraphs.' }),

@@ -9,8 +9,8 @@ import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { LanguageInput, LanguageType } from '../people/enums.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { LanguageType } from '../people/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import {
   ConflictError,
   InputError,
@@ -19,9 +19,9 @@ import {
   refuseInput,
   TooManyAttemptsError,
 } from '../types/errors.ts';
-import { NoticeKindInput, NoticeKindType } from './notices.ts';
+import { NoticeKindType } from './notices.ts';
 
-const [ChannelKindType, NoticeChannelKindInput] = answeredAndSent('NoticeChannelKind', 'NoticeChannelKindInput', {
+const ChannelKindType = storedEnum('NoticeChannelKind', {
   description: 'What a channel leads to.',
   values: {
     TELEGRAM: { value: 'telegram', description: 'A chat, by a bot of your own.' },
@@ -45,11 +45,12 @@ const ChannelType = builder.objectRef<NoticeChannel>('NoticeChannel').implement(
   authScopes: { public: true },
   fields: (t) => ({
     id: t.id({ description: 'Id of the channel.', resolve: ({ id }) => encodeId('NoticeChannel', id) }),
-    kind: t.expose('kind', { type: ChannelKindType, description: 'What it leads to.' }),
+    kind: t.expose('kind', { type: ChannelKindType, nullable: true, description: 'What it leads to.' }),
     name: t.exposeString('name', { description: 'What people call it.' }),
     target: t.exposeString('target', { description: `${targetText} Of a webhook: its host.` }),
     language: t.field({
       type: LanguageType,
+      nullable: true,
       description: 'Language of the messages.',
       resolve: ({ locale }) => locale,
     }),
@@ -96,12 +97,12 @@ const CreateChannelInput = builder.inputType('CreateNoticeChannelInput', {
   description: 'A new channel.',
   fields: (t) => ({
     accountId: t.id({ description: 'Whose; left out: your only or oldest account. Not for the business.' }),
-    kind: t.field({ type: NoticeChannelKindInput, required: true, description: 'What it leads to.' }),
+    kind: t.field({ type: ChannelKindType, required: true, description: 'What it leads to.' }),
     name: t.string({ required: true, description: 'What people call it.' }),
     secret: t.string({ required: true, description: secretText }),
     target: t.string({ description: targetText }),
-    language: t.field({ type: LanguageInput, description: 'Language of the messages; left out: `EN`.' }),
-    kinds: t.field({ type: [NoticeKindInput], description: kindsText }),
+    language: t.field({ type: LanguageType, description: 'Language of the messages; left out: `EN`.' }),
+    kinds: t.field({ type: [NoticeKindType], description: kindsText }),
     zaloAppId: t.string({ description: 'Zalo: id of the application that the Official Account permitted.' }),
     zaloAppSecret: t.string({ description: 'Zalo: secret of that application. Write-only.' }),
   }),
@@ -114,8 +115,8 @@ const UpdateChannelInput = builder.inputType('UpdateNoticeChannelInput', {
     name: t.string({ description: 'What people call it.' }),
     secret: t.string({ description: secretText }),
     target: t.string({ description: targetText }),
-    language: t.field({ type: LanguageInput, description: 'Language of the messages.' }),
-    kinds: t.field({ type: [NoticeKindInput], description: kindsText }),
+    language: t.field({ type: LanguageType, description: 'Language of the messages.' }),
+    kinds: t.field({ type: [NoticeKindType], description: kindsText }),
     enabled: t.boolean({ description: 'Whether anything is sent there.' }),
     zaloAppId: t.string({ description: 'Zalo: id of the application.' }),
     zaloAppSecret: t.string({ description: 'Zalo: secret of the application. Write-only.' }),

@@ -7,11 +7,11 @@ import { accountFor, encodeId } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
-import { answeredAndSent, orOther } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { besideCursor, cursorRow } from '../types/paging.ts';
 
-export const [NoticeKindType, NoticeKindInput] = answeredAndSent('NoticeKind', 'NoticeKindInput', {
+export const NoticeKindType = storedEnum('NoticeKind', {
   description: 'What an account, a person or the operators are told.',
   values: {
     BALANCE_LOW: { value: 'balance_low', description: 'The balance is below the chosen figure.' },
@@ -47,9 +47,9 @@ const deliveryStates = {
   },
 } as const;
 type DeliveryState = (typeof deliveryStates)[keyof typeof deliveryStates]['value'];
-const NoticeDeliveryState = builder.enumType('NoticeDeliveryState', {
+const NoticeDeliveryState = storedEnum('NoticeDeliveryState', {
   description: 'How far a message is.',
-  values: orOther(deliveryStates),
+  values: deliveryStates,
 });
 
 builder.prismaObject('NoticeDelivery', {
@@ -64,6 +64,7 @@ builder.prismaObject('NoticeDelivery', {
     }),
     state: t.field({
       type: NoticeDeliveryState,
+      nullable: true,
       description: 'How far it is.',
       select: { status: true },
       resolve: ({ status }) => status as DeliveryState,
@@ -88,6 +89,7 @@ const NoticeType = builder.prismaObject('Notice', {
     id: t.id({ description: 'Id of the notice.', resolve: ({ id }) => encodeId('Notice', id) }),
     kind: t.field({
       type: NoticeKindType,
+      nullable: true,
       description: 'What it says.',
       select: { kind: true },
       resolve: ({ kind }) => kind as NoticeKind,
@@ -248,7 +250,7 @@ const NoticeSettingsInput = builder.inputType('NoticeSettingsInput', {
       description:
         'Sends a notice when a limit of a key, a member, a project or the account is used to this percentage; zero: never.',
     }),
-    muted: t.field({ type: [NoticeKindInput], description: mutedText }),
+    muted: t.field({ type: [NoticeKindType], description: mutedText }),
     quietFrom: t.int({ description: quiet.quietFrom }),
     quietTo: t.int({ description: quiet.quietTo }),
     timeZone: t.string({ description: quiet.timeZone }),
@@ -259,7 +261,7 @@ const BusinessNoticeSettingsInput = builder.inputType('BusinessNoticeSettingsInp
   description: 'What operators want to be told of the business; what is left out stays.',
   fields: (t) => ({
     mail: t.boolean({ description: 'Whether operators get mails.' }),
-    muted: t.field({ type: [NoticeKindInput], description: mutedText }),
+    muted: t.field({ type: [NoticeKindType], description: mutedText }),
     shortfall: t.field({ type: 'UsdAmount', description: 'Sends a notice when the shortfall of an hour is larger.' }),
     marginPercent: t.int({ description: 'Sends a notice when the margin of 24 hours is lower; null: never.' }),
     billPercent: t.int({ description: billTexts.billPercent }),

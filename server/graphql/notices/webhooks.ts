@@ -1,11 +1,11 @@
 import type { WebhookEvent } from '../../notices/endpoints.ts';
-import { type WebhookDelivery, webhookEvents } from '../../notices/webhooks.ts';
+import type { WebhookDelivery } from '../../notices/webhooks.ts';
 import { accountsWith, actorOf, isOperator } from '../../people/principal.ts';
 import { accountFor, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { answeredAndSent, orOther, wordValues } from '../types/enums.ts';
+import { storedEnum, wordValues } from '../types/enums.ts';
 import {
   ConflictError,
   InputError,
@@ -18,30 +18,30 @@ import { cursorRow } from '../types/paging.ts';
 
 /** Webhooks: signed events for customers' programs, with retries. */
 
-const DeliveryStatus = builder.enumType('WebhookDeliveryStatus', {
+const DeliveryStatus = storedEnum('WebhookDeliveryStatus', {
   description: 'How far a delivery is.',
-  values: orOther({
+  values: {
     PENDING: { value: 'pending', description: 'It will be tried (again).' },
     DELIVERED: { value: 'delivered', description: 'The endpoint answered with 2xx.' },
     FAILED: { value: 'failed', description: 'Given up.' },
-  } satisfies Record<string, { value: WebhookDelivery['status']; description: string }>),
+  } satisfies Record<string, { value: WebhookDelivery['status']; description: string }>,
 });
 
-const [WebhookEventType, WebhookEventInput] = answeredAndSent('WebhookEvent', 'WebhookEventInput', {
-  description: 'What webhooks tell of.',
+const WebhookEventType = storedEnum('WebhookEvent', {
+  description: 'What webhooks tell of, with what bodies have as `type`.',
   values: wordValues<WebhookEvent>({
-    'balance.low': 'The budget went below the threshold.',
-    'balance.exhausted': 'Nothing is left of the budget.',
-    'grant.expiring': 'Budget ends soon.',
-    'trial.ending': 'The budget of the trial is nearly used.',
-    'spend.burn_rate': 'More is spent in a while than is wanted.',
-    'key.limit_near': 'A limit of a key, a member, a project or the account is nearly reached.',
-    'price.changed': 'The price of a model that the account uses changes.',
-    'model.incident': 'A model that the account uses fails, or is back.',
-    'sign_in.new': 'Somebody signed in from a new device.',
-    'order.partial': 'A part of an order’s price has arrived.',
-    'order.paid': 'An order was paid.',
-    'webhook.test': 'A test.',
+    'balance.low': '`balance.low`: the budget went below the threshold.',
+    'balance.exhausted': '`balance.exhausted`: nothing is left of the budget.',
+    'grant.expiring': '`grant.expiring`: budget ends soon.',
+    'trial.ending': '`trial.ending`: the budget of the trial is nearly used.',
+    'spend.burn_rate': '`spend.burn_rate`: more is spent in a while than is wanted.',
+    'key.limit_near': '`key.limit_near`: a limit of a key, a member, a project or the account is nearly reached.',
+    'price.changed': '`price.changed`: the price of a model that the account uses changes.',
+    'model.incident': '`model.incident`: a model that the account uses fails, or is back.',
+    'sign_in.new': '`sign_in.new`: somebody signed in from a new device.',
+    'order.partial': '`order.partial`: a part of an order’s price has arrived.',
+    'order.paid': '`order.paid`: an order was paid.',
+    'webhook.test': '`webhook.test`: a test.',
   }),
 });
 
@@ -69,14 +69,15 @@ const DeliveryType = builder.prismaObject('WebhookDelivery', {
     }),
     event: t.field({
       type: WebhookEventType,
+      nullable: true,
       description: 'What it tells of.',
       select: { event: true },
       resolve: ({ event }) => event as WebhookEvent,
     }),
-    eventName: t.exposeString('event', { description: 'The same as the body has it in `type`, e.g. `order.paid`.' }),
     body: t.exposeString('body', { description: 'Exactly what is signed and sent.' }),
     status: t.field({
       type: DeliveryStatus,
+      nullable: true,
       description: 'How far it is.',
       select: { status: true },
       resolve: ({ status }) => status as WebhookDelivery['status'],
@@ -149,24 +150,6 @@ builder.prismaObjectFields(AccountType, (t) => ({
   }),
 }));
 
-const EventNameType = builder.objectRef<{ name: WebhookEvent }>('WebhookEventName').implement({
-  description: 'An event that webhooks can carry.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    event: t.field({ type: WebhookEventType, description: 'The event.', resolve: ({ name }) => name }),
-    name: t.exposeString('name', { description: 'How bodies name it in `type`.' }),
-  }),
-});
-
-builder.queryFields((t) => ({
-  webhookEvents: t.field({
-    type: [EventNameType],
-    description: 'The events that webhooks can carry.',
-    authScopes: { public: true },
-    resolve: () => webhookEvents.map((name) => ({ name })),
-  }),
-}));
-
 const CreateWebhookInput = builder.inputType('CreateWebhookEndpointInput', {
   description: 'A new endpoint.',
   fields: (t) => ({
@@ -174,7 +157,7 @@ const CreateWebhookInput = builder.inputType('CreateWebhookEndpointInput', {
     url: t.string({ required: true, description: 'A public https address.' }),
     description: t.string({ description: 'What people call it.' }),
     events: t.field({
-      type: [WebhookEventInput],
+      type: [WebhookEventType],
       description: 'What it is to hear of; left out or empty: everything.',
     }),
   }),
@@ -186,7 +169,7 @@ const UpdateWebhookInput = builder.inputType('UpdateWebhookEndpointInput', {
     id: t.id({ required: true, description: 'Which endpoint.' }),
     url: t.string({ description: 'A public https address.' }),
     description: t.string({ description: 'What people call it.' }),
-    events: t.field({ type: [WebhookEventInput], description: 'What it is to hear of; empty: everything.' }),
+    events: t.field({ type: [WebhookEventType], description: 'What it is to hear of; empty: everything.' }),
     enabled: t.boolean({ description: 'Whether anything is sent there.' }),
   }),
 });

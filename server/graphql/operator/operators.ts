@@ -3,13 +3,13 @@ import { builder } from '../builder.ts';
 import { mutationsOf } from '../guard/operator-roles.ts';
 import { requirePresence } from '../people/outcomes.ts';
 import { UserType } from '../people/people.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { ConflictError, NotAllowedError, NotFoundError } from '../types/errors.ts';
 import { OperatorType } from './operator.ts';
 
 /** The operators of the service, and what each is trusted with. */
 
-const [OperatorRoleType, OperatorRoleInput] = answeredAndSent('OperatorRole', 'OperatorRoleInput', {
+const OperatorRoleType = storedEnum('OperatorRole', {
   description: 'What an operator is trusted with.',
   values: {
     OWNER: { value: 'owner', description: 'Everything: models, prices, settings, other operators.' },
@@ -55,6 +55,7 @@ builder.prismaObjectFields(UserType, (t) => ({
 builder.objectField(OperatorType, 'role', (t) =>
   t.field({
     type: OperatorRoleType,
+    nullable: true,
     description: 'The role of the operator who asks.',
     resolve: (_operator, _args, { principal }) => operatorRoleOf(principal) ?? 'support',
   }),
@@ -73,7 +74,7 @@ const SetOperatorInput = builder.inputType('SetOperatorInput', {
     email: t.string({ required: true, description: 'The address that the person signs in with.' }),
     operator: t.boolean({ required: true, description: 'Whether the person is to be an operator.' }),
     role: t.field({
-      type: OperatorRoleInput,
+      type: OperatorRoleType,
       description: 'What the person is to be trusted with; left out: everything (`OWNER`).',
     }),
   }),

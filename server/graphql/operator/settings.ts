@@ -1,5 +1,5 @@
 import { builder } from '../builder.ts';
-import { LanguageInput } from '../people/enums.ts';
+import { LanguageType } from '../people/enums.ts';
 import { DoneType, finish, guarded, passwordOrFresh, staleSignIn, throwRefusal } from '../people/outcomes.ts';
 import { me } from '../people/people.ts';
 import { ConflictError, InvalidCredentialsError, wrongCode } from '../types/errors.ts';
@@ -10,7 +10,7 @@ const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
   description: 'What `updateProfile` takes.',
   fields: (t) => ({
     name: t.string({ description: 'New name; left out: unchanged.' }),
-    language: t.field({ type: LanguageInput, description: 'Language of mails and pages; left out: unchanged.' }),
+    language: t.field({ type: LanguageType, description: 'Language of mails and pages; left out: unchanged.' }),
   }),
 });
 

@@ -5,7 +5,7 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { ConflictError, InputError, NotAllowedError, NotFoundError } from '../types/errors.ts';
 import { besideCursor, cursorRow, totalCountText } from '../types/paging.ts';
-import { TokenScopeInput, TokenScopeType } from './enums.ts';
+import { TokenScopeType } from './enums.ts';
 import { requirePresence, throwRefusal } from './outcomes.ts';
 import { me } from './people.ts';
 
@@ -91,7 +91,7 @@ const CreateAccessTokenInput = builder.inputType('CreateAccessTokenInput', {
   fields: (t) => ({
     accountId: t.id({ description: 'For which account; left out: your only or oldest one.' }),
     name: t.string({ required: true, description: 'What people call it.' }),
-    scopes: t.field({ type: [TokenScopeInput], required: true, description: 'What it may do.' }),
+    scopes: t.field({ type: [TokenScopeType], required: true, description: 'What it may do.' }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends; left out: never.' }),
   }),
 });

@@ -1,10 +1,10 @@
 import type { TokenScope } from '../../people/principal.ts';
 import type { Locale } from '../../shared/page.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 
 /** What tokens may do, and the languages of people. */
 
-export const [TokenScopeType, TokenScopeInput] = answeredAndSent('TokenScope', 'TokenScopeInput', {
+export const TokenScopeType = storedEnum('TokenScope', {
   description: 'What an access token may do.',
   values: {
     READ: { value: 'read', description: 'Look at the account.' },
@@ -15,7 +15,7 @@ export const [TokenScopeType, TokenScopeInput] = answeredAndSent('TokenScope', '
 });
 
 /** Languages of mails, messages and pages. */
-export const [LanguageType, LanguageInput] = answeredAndSent('Language', 'LanguageInput', {
+export const LanguageType = storedEnum('Language', {
   description: 'A language of mails, messages and pages.',
   values: {
     EN: { value: 'en', description: 'English.' },

@@ -26,6 +26,7 @@ export const UserType = builder.prismaNode('User', {
     name: t.exposeString('name', { description: 'What the person is called.' }),
     language: t.field({
       type: LanguageType,
+      nullable: true,
       description: 'Language of mails and pages.',
       select: { locale: true },
       resolve: ({ locale }) => localeOf(locale),

@@ -1,6 +1,6 @@
 import { builder } from '../builder.ts';
 import { InvalidTokenError, NotAllowedError } from '../types/errors.ts';
-import { LanguageInput } from './enums.ts';
+import { LanguageType } from './enums.ts';
 import { DoneType, finish, guarded, requirePasswordSignIn, throwRefusal } from './outcomes.ts';
 
 /** Signing up: an address is confirmed before the account is opened. */
@@ -11,7 +11,7 @@ const SignUpInput = builder.inputType('SignUpInput', {
     email: t.string({ required: true, description: 'E-mail address; a link is sent to it.' }),
     password: t.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
     name: t.string({ required: true, description: 'What the person is called.' }),
-    language: t.field({ type: LanguageInput, description: 'Language of mails; left out: `EN`.' }),
+    language: t.field({ type: LanguageType, description: 'Language of mails; left out: `EN`.' }),
   }),
 });
 

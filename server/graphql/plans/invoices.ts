@@ -5,21 +5,21 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { keysetPage, pageFields, type Report, reportEdge } from '../reports.ts';
-import { orOther } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { ConflictError, NotFoundError } from '../types/errors.ts';
 import { OrderType } from './orders.ts';
 
 /** E-invoices of paid orders: how far they are, for the payer, and which of them need a person, for operators. */
 
-const InvoiceStateType = builder.enumType('InvoiceState', {
+const InvoiceStateType = storedEnum('InvoiceState', {
   description: 'How far an e-invoice is.',
-  values: orOther({
+  values: {
     DUE: { value: 'due', description: 'It is being issued.' },
     ISSUED: { value: 'issued', description: 'It was issued.' },
     FAILED: { value: 'failed', description: 'It could not be issued: the operator looks at it.' },
     WITHDRAWN: { value: 'withdrawn', description: 'The payment was undone before it was requested.' },
     TO_CANCEL: { value: 'to_cancel', description: 'The payment was undone afterwards: the operator cancels it.' },
-  } satisfies Record<string, { value: InvoiceState; description: string }>),
+  } satisfies Record<string, { value: InvoiceState; description: string }>,
 });
 
 const InvoiceType = builder.objectRef<OrderInvoice>('OrderInvoice').implement({

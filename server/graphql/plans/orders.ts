@@ -15,7 +15,7 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { containing, writtenVnd } from '../types/containing.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import {
   BusyError,
   badInput,
@@ -30,7 +30,7 @@ import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../
 
 /** Orders: buying budget by bank transfer. */
 
-const [OrderStatusType, OrderStatusInput] = answeredAndSent('OrderStatus', 'OrderStatusInput', {
+const OrderStatusType = storedEnum('OrderStatus', {
   description: 'How far an order is.',
   values: {
     PENDING: { value: 'pending', description: 'No money has arrived.' },
@@ -142,6 +142,7 @@ export const OrderType = builder.prismaNode('Order', {
     }),
     status: t.field({
       type: OrderStatusType,
+      nullable: true,
       description: 'How far it is.',
       select: { status: true },
       resolve: ({ status }) => status as OrderStatus,
@@ -256,7 +257,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
 }));
 
 const orderFilters = builder.args((t) => ({
-  status: t.field({ type: OrderStatusInput, description: 'Only orders that are so far.' }),
+  status: t.field({ type: OrderStatusType, description: 'Only orders that are so far.' }),
   memo: t.string({ description: 'Only the order of this memo code, in whatever text it stands.' }),
   search: t.string({
     description:

@@ -6,19 +6,19 @@ import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { pageFields, pageFromStart, type Report, reportEdge } from '../reports.ts';
-import { orOther } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { badInput, ConflictError, InputError, NotFoundError } from '../types/errors.ts';
 import { OrderType } from './orders.ts';
 
 /** Money that goes back to customers, with its credit notes. */
 
-const RefundKindType = builder.enumType('RefundKind', {
+const RefundKindType = storedEnum('RefundKind', {
   description: 'What goes back.',
-  values: orOther({
+  values: {
     PURCHASE: { value: 'purchase', description: 'Of a purchase.' },
     SURPLUS: { value: 'surplus', description: 'What was paid beyond a price.' },
     PAYMENT: { value: 'payment', description: 'What was paid for no order, or for less than its price.' },
-  } as const),
+  } as const,
 });
 
 /** What a link to a credit note says of itself. */
@@ -30,7 +30,7 @@ const CreditNoteType = builder.objectRef<Refund>('CreditNote').implement({
   authScopes: ({ accountId }) => (accountId === null ? { operator: true } : { account: accountId }),
   fields: (t) => ({
     number: t.expose('number', { type: 'BigInt', description: 'Its number, without gaps in the service.' }),
-    kind: t.expose('kind', { type: RefundKindType, description: 'What goes back.' }),
+    kind: t.expose('kind', { type: RefundKindType, nullable: true, description: 'What goes back.' }),
     amountVnd: t.expose('amountVnd', { type: 'VndAmount', description: 'How much.' }),
     sentVnd: t.expose('sentVnd', { type: 'VndAmount', description: 'What the bank has sent of it.' }),
     budget: t.expose('budget', { type: 'UsdAmount', description: 'The budget that was taken back.' }),
@@ -69,7 +69,7 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
     memo: t.exposeString('memo', {
       description: 'What the operator writes into the transfer, so that it is matched by itself.',
     }),
-    kind: t.expose('kind', { type: RefundKindType, description: 'What goes back.' }),
+    kind: t.expose('kind', { type: RefundKindType, nullable: true, description: 'What goes back.' }),
     account: t.loadable({
       type: AccountType,
       nullable: true,

@@ -11,24 +11,24 @@ import { loadActorNames } from '../operator/actors.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { type ConflictCode, reviewCode } from '../types/conflict-texts.ts';
 import { containing, writtenVnd } from '../types/containing.ts';
-import { orOther, wordValues } from '../types/enums.ts';
+import { storedEnum, wordValues } from '../types/enums.ts';
 import { badInput, ConflictError, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { besideCursor, cursorRow, type PageArguments, totalCountText } from '../types/paging.ts';
 import { OrderType } from './orders.ts';
 
 /** Bank transfers, for operators. A payer's view of them is part of the order. */
 
-const TransferDirection = builder.enumType('TransferDirection', {
+const TransferDirection = storedEnum('TransferDirection', {
   description: 'Which way money went.',
-  values: orOther({
+  values: {
     IN: { value: 'in', description: 'To us.' },
     OUT: { value: 'out', description: 'Away from us.' },
-  } satisfies Record<string, { value: Transfer['direction']; description: string }>),
+  } satisfies Record<string, { value: Transfer['direction']; description: string }>,
 });
 
-const ReviewReasonType = builder.enumType('TransferReviewReason', {
+const ReviewReasonType = storedEnum('TransferReviewReason', {
   description: 'Why a transfer waits for a person.',
-  values: orOther({
+  values: {
     NO_MEMO: { value: 'no_memo', description: 'Its text has no valid memo code.' },
     UNKNOWN_MEMO: { value: 'unknown_memo', description: 'Its memo code is of no order.' },
     SEVERAL_MEMOS: { value: 'several_memos', description: 'It names several orders.' },
@@ -44,7 +44,7 @@ const ReviewReasonType = builder.enumType('TransferReviewReason', {
     },
     SURPLUS: { value: 'surplus', description: 'The order was paid, and more.' },
     SHORT: { value: 'short', description: 'The order expired before it was paid in full.' },
-  } satisfies Record<string, { value: ReviewReason; description: string }>),
+  } satisfies Record<string, { value: ReviewReason; description: string }>,
 });
 
 const ReviewType = builder.prismaObject('TransferReview', {
@@ -53,6 +53,7 @@ const ReviewType = builder.prismaObject('TransferReview', {
   fields: (t) => ({
     reason: t.field({
       type: ReviewReasonType,
+      nullable: true,
       description: 'Why.',
       select: { reason: true },
       resolve: ({ reason }) => reason as ReviewReason,
@@ -70,16 +71,14 @@ const ReviewType = builder.prismaObject('TransferReview', {
 
 type TransferSource = 'sepay' | 'casso' | 'payos' | 'operator';
 
-const TransferSourceType = builder.enumType('TransferSource', {
+const TransferSourceType = storedEnum('TransferSource', {
   description: 'Who told of a transfer.',
-  values: orOther(
-    wordValues<TransferSource>({
-      sepay: 'SePay.',
-      casso: 'Casso.',
-      payos: 'payOS.',
-      operator: 'An operator, by hand.',
-    }),
-  ),
+  values: wordValues<TransferSource>({
+    sepay: 'SePay.',
+    casso: 'Casso.',
+    payos: 'payOS.',
+    operator: 'An operator, by hand.',
+  }),
 });
 
 export const TransferType = builder.prismaNode('BankTransfer', {
@@ -90,6 +89,7 @@ export const TransferType = builder.prismaNode('BankTransfer', {
   fields: (t) => ({
     source: t.field({
       type: TransferSourceType,
+      nullable: true,
       description: 'Who told of it.',
       select: { provider: true },
       resolve: ({ provider }) => provider as TransferSource,
@@ -98,6 +98,7 @@ export const TransferType = builder.prismaNode('BankTransfer', {
     bankReference: t.exposeString('bankReference', { nullable: true, description: 'The bank’s reference.' }),
     direction: t.field({
       type: TransferDirection,
+      nullable: true,
       description: 'Which way the money went.',
       select: { direction: true },
       resolve: ({ direction }) => direction as Transfer['direction'],

@@ -1,35 +1,31 @@
-import { type GraphQLSchema, isEnumType } from 'graphql';
+import {
+  defaultFieldResolver,
+  type GraphQLEnumType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
 import { builder } from '../builder.ts';
 
 /**
  * Enums whose values come from rows. A row may be older than this version of the service, or written by a newer one during
- * an upgrade: its value is answered as `OTHER`, so that nobody loses a whole page to it. What is sent has no such value:
- * an enum that is answered and sent has two names.
+ * an upgrade: its value is answered as null, so that nobody loses a whole page to it. So a field of such an enum is
+ * nullable, and the enum is the same where it is sent.
  */
 
-const other = Symbol('a value that this version does not know');
-
-/** The values of an enum that is read from rows, with `OTHER`. Resolvers never return it: an unknown value becomes it. */
-export function orOther<Values extends object>(values: Values): Values {
-  return {
-    ...values,
-    OTHER: {
-      value: other,
-      description: 'Something that this version of the service does not know; only in answers.',
-    },
-  };
-}
-
-/** An enum that is read from rows, and what of it can be sent: the same values under a second name, without `OTHER`. */
-export function answeredAndSent<const Values extends Record<string, { value: string; description: string }>>(
-  answered: string,
-  sent: string,
+/** An enum that is read from rows. */
+export function storedEnum<const Values extends Record<string, { value: string; description: string }>>(
+  name: string,
   { description, values }: { description: string; values: Values },
 ) {
-  return [
-    builder.enumType(answered, { description, values: orOther(values) }),
-    builder.enumType(sent, { description: `\`${answered}\` as it is sent.`, values }),
-  ] as const;
+  return builder.enumType(name, {
+    description: `${description} Null in an answer: a value that this version of the service does not know; lists leave it out.`,
+    values,
+  });
 }
 
 /** Values of an enum that are named after the words that are stored: `PRICE_ADD` for `price.add`. */
@@ -45,15 +41,29 @@ function enumName(word: string): string {
   return word.replaceAll(/[^A-Za-z0-9]+/g, '_').toUpperCase();
 }
 
-/** Lets every enum that has `OTHER` answer it for unknown values. */
-export function readOtherValues(schema: GraphQLSchema): void {
+/** Lets every field that may be null, and every list, do without the values that its enum does not have. */
+export function omitUnknownValues(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
-    if (!isEnumType(type)) continue;
-    const values = type.getValues();
-    const unknown = values.find(({ value }) => value === other);
-    if (unknown === undefined) continue;
-    const known = new Set(values.map(({ value }) => value as unknown));
-    const answer = type.coerceOutputValue.bind(type);
-    type.coerceOutputValue = (value) => (known.has(value) ? answer(value) : unknown.name);
+    if (!isObjectType(type) || type.name.startsWith('__')) continue;
+    for (const field of Object.values(type.getFields())) {
+      const named = getNamedType(field.type);
+      const isList = isListType(getNullableType(field.type));
+      if (!isEnumType(named) || (isNonNullType(field.type) && !isList)) continue;
+      const known = knownOf(named);
+      const resolve = field.resolve ?? defaultFieldResolver;
+      field.resolve = (...given) => {
+        const answer: unknown = resolve(...given);
+        return answer instanceof Promise ? answer.then(known) : known(answer);
+      };
+    }
   }
+}
+
+/** The value, or null when the enum does not have it; of a list, the elements that the enum has. */
+function knownOf(type: GraphQLEnumType): (value: unknown) => unknown {
+  const values = new Set(type.getValues().map(({ value }) => value as unknown));
+  return (value) => {
+    if (Array.isArray(value)) return value.filter((each) => values.has(each));
+    return values.has(value) ? value : null;
+  };
 }

@@ -2,12 +2,12 @@ import { actorOf } from '../../people/principal.ts';
 import type { StatusUpdate, UpdateState } from '../../uptime/updates.ts';
 import { decodeUuid, encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { answeredAndSent } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { badInput, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 
 /** Updates: what an operator says in the course of an incident or of maintenance. */
 
-const [UpdateStateType, StatusUpdateStateInput] = answeredAndSent('StatusUpdateState', 'StatusUpdateStateInput', {
+const UpdateStateType = storedEnum('StatusUpdateState', {
   description: 'How far an incident, or maintenance, has come.',
   values: {
     INVESTIGATING: { value: 'investigating', description: 'Of an incident: its cause is looked for.' },
@@ -37,7 +37,7 @@ const AddStatusUpdateInput = builder.inputType('AddStatusUpdateInput', {
   fields: (t) => ({
     incidentId: t.id({ description: 'The measured incident that it is about.' }),
     announcementId: t.id({ description: 'The announcement that it is about.' }),
-    state: t.field({ type: StatusUpdateStateInput, required: true, description: 'How far it has come.' }),
+    state: t.field({ type: UpdateStateType, required: true, description: 'How far it has come.' }),
     body: t.string({ required: true, description: 'In English; line breaks make paragraphs.' }),
     bodyVi: t.string({ description: 'In Vietnamese.' }),
   }),

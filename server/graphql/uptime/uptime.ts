@@ -19,10 +19,10 @@ import {
 } from '../../uptime/uptime.ts';
 import { encodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { ProtocolInput, ProtocolType } from '../catalog/protocol.ts';
+import { ProtocolType } from '../catalog/protocol.ts';
 import type { GraphqlContext } from '../context.ts';
 import { AnnouncementType } from '../notices/announcements.ts';
-import { answeredAndSent, orOther } from '../types/enums.ts';
+import { storedEnum } from '../types/enums.ts';
 import { badInput } from '../types/errors.ts';
 import { forwardPage } from '../types/paging.ts';
 import { StatusUpdateType } from './status-updates.ts';
@@ -39,7 +39,7 @@ const StateType = builder.enumType('ServiceState', {
   } satisfies Record<string, { value: State; description: string }>,
 });
 
-const [ProbeModeType, ProbeModeInput] = answeredAndSent('ProbeMode', 'ProbeModeInput', {
+const ProbeModeType = storedEnum('ProbeMode', {
   description: 'How a probe asks for its answer.',
   values: {
     PLAIN: { value: 'plain', description: 'In one piece.' },
@@ -47,21 +47,21 @@ const [ProbeModeType, ProbeModeInput] = answeredAndSent('ProbeMode', 'ProbeModeI
   } satisfies Record<string, { value: ProbeMode; description: string }>,
 });
 
-const ProbeOutcomeType = builder.enumType('ProbeOutcome', {
+const ProbeOutcomeType = storedEnum('ProbeOutcome', {
   description: 'What a probe found.',
-  values: orOther({
+  values: {
     UP: { value: 'up', description: 'A whole, well-formed answer.' },
     DOWN: { value: 'down', description: 'No such answer.' },
     NO_DATA: { value: 'no_data', description: 'The probe’s own key, budget or limits stood in the way.' },
-  } satisfies Record<string, { value: ProbeResult['outcome']; description: string }>),
+  } satisfies Record<string, { value: ProbeResult['outcome']; description: string }>,
 });
 
-const ImpactType = builder.enumType('IncidentImpact', {
+const ImpactType = storedEnum('IncidentImpact', {
   description: 'How much of a model an incident touches.',
-  values: orOther({
+  values: {
     PARTIAL: { value: 'partial', description: 'Some ways to reach it.' },
     MAJOR: { value: 'major', description: 'All ways to reach it.' },
-  } satisfies Record<string, { value: Impact; description: string }>),
+  } satisfies Record<string, { value: Impact; description: string }>,
 });
 
 const TallyType = builder.objectRef<Tally>('Uptime').implement({
@@ -105,8 +105,8 @@ const WayType = builder.objectRef<WayStatus>('ProbedWay').implement({
   description: 'The newest probe of one way to reach a model.',
   authScopes: { public: true },
   fields: (t) => ({
-    protocol: t.expose('protocol', { type: ProtocolType, description: 'Which protocol.' }),
-    mode: t.expose('mode', { type: ProbeModeType, description: 'In one piece, or as a stream.' }),
+    protocol: t.expose('protocol', { type: ProtocolType, nullable: true, description: 'Which protocol.' }),
+    mode: t.expose('mode', { type: ProbeModeType, nullable: true, description: 'In one piece, or as a stream.' }),
     outcome: t.expose('outcome', { type: ProbeOutcomeType, description: 'What the probe found.' }),
     reason: t.exposeString('reason', {
       nullable: true,
@@ -162,11 +162,11 @@ const AbsenceType = builder.objectRef<Absence>('ServiceAbsence').implement({
   }),
 });
 
-const CauseType = builder.enumType('IncidentCause', {
+const CauseType = storedEnum('IncidentCause', {
   description: 'Why probes of a model failed, where it was not the model.',
-  values: orOther({
+  values: {
     SERVICE: { value: 'service', description: 'The service itself was away or could not be reached.' },
-  } as const),
+  } as const,
 });
 
 const ModelStatusType = builder.objectRef<ModelStatus>('ModelStatus').implement({
@@ -231,8 +231,8 @@ const AffectedWayType = builder.objectRef<AffectedWay>('AffectedWay').implement(
   description: 'A way to reach a model.',
   authScopes: { public: true },
   fields: (t) => ({
-    protocol: t.expose('protocol', { type: ProtocolType, description: 'Over which protocol.' }),
-    mode: t.expose('mode', { type: ProbeModeType, description: 'In which mode.' }),
+    protocol: t.expose('protocol', { type: ProtocolType, nullable: true, description: 'Over which protocol.' }),
+    mode: t.expose('mode', { type: ProbeModeType, nullable: true, description: 'In which mode.' }),
   }),
 });
 
@@ -248,7 +248,7 @@ const IncidentType = builder.objectRef<Incident>('Incident').implement({
   fields: (t) => ({
     id: t.id({ description: 'Id of the incident.', resolve: ({ id }) => encodeId('Incident', id) }),
     modelId: t.exposeString('model', { description: 'Catalog id.' }),
-    impact: t.expose('impact', { type: ImpactType, description: 'The worst of it.' }),
+    impact: t.expose('impact', { type: ImpactType, nullable: true, description: 'The worst of it.' }),
     affectedWays: t.field({
       type: [AffectedWayType],
       description: 'Every way that failed.',
@@ -257,7 +257,7 @@ const IncidentType = builder.objectRef<Incident>('Incident').implement({
     cause: t.expose('cause', {
       type: CauseType,
       nullable: true,
-      description: 'Why, where it was not the model; null: the model failed.',
+      description: 'Why, where it was not the model; null: the model failed, or more is not known.',
     }),
     updates: t.expose('updates', {
       type: [StatusUpdateType],
@@ -335,8 +335,8 @@ builder.queryFields((t) => ({
     complexity: { field: 1, multiplier: 90 },
     args: {
       modelId: t.arg.string({ required: true, description: 'Catalog id.' }),
-      protocol: t.arg({ type: ProtocolInput, description: 'Only over this protocol.' }),
-      mode: t.arg({ type: ProbeModeInput, description: 'Only in this mode.' }),
+      protocol: t.arg({ type: ProtocolType, description: 'Only over this protocol.' }),
+      mode: t.arg({ type: ProbeModeType, description: 'Only in this mode.' }),
       from: t.arg({ type: 'DateTime', required: true, description: 'From this moment on.' }),
       to: t.arg({ type: 'DateTime', required: true, description: 'Until before this moment.' }),
       by: t.arg({ type: UptimeUnit, required: true, description: 'How fine.' }),

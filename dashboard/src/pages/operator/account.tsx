@@ -66,7 +66,7 @@ function Details({ account }: { account: Account }) {
         <p>
           {account.email}{' '}
           <Badge tone={account.status === 'ACTIVE' ? 'good' : 'bad'}>
-            {t.operator.accountStatuses[account.status]}
+            {t.operator.accountStatuses[account.status ?? 'OTHER']}
           </Badge>{' '}
           <span className="hint">
             {t.operator.opened}: {format.dateTime(account.createdAt)}
@@ -511,7 +511,7 @@ function Members({ id, email: ownEmail }: { id: string; email: string }) {
                     </>
                   ),
                 },
-                { head: t.members.role, cell: ({ role }) => t.members.roles[role] },
+                { head: t.members.role, cell: ({ role }) => t.members.roles[role ?? 'OTHER'] },
               ]}
             />
           )

@@ -1,6 +1,6 @@
 /** The operator's list of accounts. */
 
-import type { AccountStatusInput } from '@steyg/sdk';
+import type { AccountStatus } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Button } from '../../components/button.tsx';
@@ -22,7 +22,7 @@ export default function Accounts() {
   const { t, format } = useOperatorLanguage();
   const [opening, setOpening] = useState(false);
   const [text, setText] = useState('');
-  const [status, setStatus] = useState<AccountStatusInput | ''>('');
+  const [status, setStatus] = useState<AccountStatus | ''>('');
   const search = useDeferredValue(text.trim());
   const accounts = usePages({
     key: ['operator', 'accounts', search, status],
@@ -47,7 +47,7 @@ export default function Accounts() {
         <SelectField
           label={t.operator.status}
           value={status}
-          onChange={(value) => setStatus(value as AccountStatusInput | '')}
+          onChange={(value) => setStatus(value as AccountStatus | '')}
           options={[
             { value: '', label: t.operator.anyStatus },
             { value: 'ACTIVE', label: t.operator.accountStatuses.ACTIVE },
@@ -82,7 +82,7 @@ export default function Accounts() {
                   slot: 'mark',
                   cell: (account) => (
                     <Badge tone={account.status === 'ACTIVE' ? 'good' : 'bad'}>
-                      {t.operator.accountStatuses[account.status]}
+                      {t.operator.accountStatuses[account.status ?? 'OTHER']}
                     </Badge>
                   ),
                 },

@@ -259,8 +259,8 @@ function Anomalies() {
                 },
                 { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
                 { head: t.operator.upstream, cell: ({ upstream }) => upstream },
-                { head: t.entry.source, cell: ({ usageSource }) => t.entry.sources[usageSource] },
-                { head: t.activity.outcome, cell: ({ outcome }) => t.outcomes[outcome] },
+                { head: t.entry.source, cell: ({ usageSource }) => t.entry.sources[usageSource ?? 'OTHER'] },
+                { head: t.activity.outcome, cell: ({ outcome }) => t.outcomes[outcome ?? 'OTHER'] },
                 { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
               ]}
             />

@@ -1,6 +1,6 @@
 /** The operator's page of alerts about the business: what is told, where, and what was. */
 
-import type { BusinessNoticeSettingsAnswer, BusinessNoticeSettingsInput, NoticeKindInput } from '@steyg/sdk';
+import type { BusinessNoticeSettingsAnswer, BusinessNoticeSettingsInput, NoticeKind } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, TextField } from '../../components/field.tsx';
@@ -13,7 +13,6 @@ import { Empty, Loaded, More } from '../../components/states.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useProblems } from '../../explain.ts';
-import { isKnown } from '../../known.ts';
 import { useOperatorLanguage } from '../../language/language.tsx';
 import { isUsd } from '../../money.ts';
 
@@ -64,7 +63,7 @@ function SettingsForm({ settings }: { settings: NonNullable<BusinessNoticeSettin
   const [margin, setMargin] = useState(settings.marginPercent === null ? '' : String(settings.marginPercent));
   const [billPercent, setBillPercent] = useState(String(settings.billPercent));
   const [billDays, setBillDays] = useState(String(settings.billDays));
-  const [muted, setMuted] = useState<NoticeKindInput[]>(settings.muted.filter(isKnown));
+  const [muted, setMuted] = useState<NoticeKind[]>([...settings.muted]);
   const [quiet, setQuiet] = useState(draftOf(settings));
   const save = useChange({
     change: (steyg, input: BusinessNoticeSettingsInput) =>

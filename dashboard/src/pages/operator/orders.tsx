@@ -1,6 +1,6 @@
 /** The operator's list of orders. */
 
-import type { ElementOf, OrderStatusInput, SearchOrdersAnswer } from '@steyg/sdk';
+import type { ElementOf, OrderStatus, SearchOrdersAnswer } from '@steyg/sdk';
 import { useDeferredValue, useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../components/button.tsx';
@@ -21,7 +21,7 @@ const statuses = ['PENDING', 'PARTIAL', 'PAID', 'EXPIRED', 'CANCELLED'] as const
 export default function Orders() {
   const { t, format } = useOperatorLanguage();
   const [text, setText] = useSearchText();
-  const [status, setStatus] = useState<OrderStatusInput | ''>('');
+  const [status, setStatus] = useState<OrderStatus | ''>('');
   const [refunding, setRefunding] = useState<ElementOf<SearchOrdersAnswer> | null>(null);
   const search = useDeferredValue(text.trim());
   const orders = usePages({
@@ -40,7 +40,7 @@ export default function Orders() {
         <SelectField
           label={t.order.status}
           value={status}
-          onChange={(value) => setStatus(value as OrderStatusInput | '')}
+          onChange={(value) => setStatus(value as OrderStatus | '')}
           options={[
             { value: '', label: t.operator.anyStatus },
             ...statuses.map((value) => ({ value, label: t.order.statuses[value] })),

@@ -1,6 +1,6 @@
 /** What an operator says in the course of an incident or of maintenance. */
 
-import type { StatusUpdateState, StatusUpdateStateInput } from '@steyg/sdk';
+import type { StatusUpdateState } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -43,12 +43,12 @@ export function Updates({ updates }: { updates: readonly Update[] }) {
 export function UpdateDialog({ subject, onClose }: { subject: UpdateSubject; onClose: () => void }) {
   const { t } = useOperatorLanguage();
   const say = useSay();
-  const states: readonly StatusUpdateStateInput[] = subject.isMaintenance ? maintenanceStates : incidentStates;
-  const [state, setState] = useState<StatusUpdateStateInput>(states[0] ?? 'INVESTIGATING');
+  const states: readonly StatusUpdateState[] = subject.isMaintenance ? maintenanceStates : incidentStates;
+  const [state, setState] = useState<StatusUpdateState>(states[0] ?? 'INVESTIGATING');
   const [body, setBody] = useState('');
   const [bodyVi, setBodyVi] = useState('');
   const add = useChange({
-    change: (steyg, input: { state: StatusUpdateStateInput; body: string; bodyVi: string }) =>
+    change: (steyg, input: { state: StatusUpdateState; body: string; bodyVi: string }) =>
       steyg.console.operator.addStatusUpdate({
         input: {
           incidentId: subject.kind === 'incident' ? subject.id : null,
@@ -81,7 +81,7 @@ export function UpdateDialog({ subject, onClose }: { subject: UpdateSubject; onC
         <SelectField
           label={t.operator.state}
           value={state}
-          onChange={(chosen) => setState(chosen as StatusUpdateStateInput)}
+          onChange={(chosen) => setState(chosen as StatusUpdateState)}
           options={states.map((value) => ({ value, label: t.operator.updateStates[value] }))}
         />
         <TextArea label={t.operator.bodyEn} required value={body} onChange={setBody} />

@@ -97,7 +97,7 @@ export default function Transfers() {
                     <>
                       {memo === '' ? '–' : memo}
                       <span className="note">
-                        {t.operator.transferSources[source]} {bankReference ?? ''}
+                        {t.operator.transferSources[source ?? 'OTHER']} {bankReference ?? ''}
                       </span>
                     </>
                   ),
@@ -180,7 +180,9 @@ function State({ transfer }: { transfer: Transfer }) {
       )}
       {review === null ? null : (
         <>
-          <Badge tone={review.closedAt === null ? 'warn' : 'plain'}>{t.operator.reasons[review.reason]}</Badge>
+          <Badge tone={review.closedAt === null ? 'warn' : 'plain'}>
+            {t.operator.reasons[review.reason ?? 'OTHER']}
+          </Badge>
           {review.surplusVnd === null ? null : (
             <span className="note">{fill(t.operator.surplus, { vnd: format.vnd(review.surplusVnd) })}</span>
           )}

@@ -116,7 +116,7 @@ function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => 
       }
     >
       <p>
-        <Health upstream={upstream} /> {t.protocols[upstream.protocol]} · <code>{upstream.baseUrl}</code>{' '}
+        <Health upstream={upstream} /> {t.protocols[upstream.protocol ?? 'OTHER']} · <code>{upstream.baseUrl}</code>{' '}
         {upstream.simulated ? <Badge tone="warn">{t.models.simulated}</Badge> : null}
       </p>
       <p className="hint">

@@ -1,6 +1,6 @@
 /** The operator's page of uptime and announcements. */
 
-import type { AnnouncementKindInput, ServiceStatusAnswer } from '@steyg/sdk';
+import type { AnnouncementKind, ServiceStatusAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { DateField } from '../../components/date-field.tsx';
@@ -262,7 +262,7 @@ function LatestProbes({ ways }: { ways: ModelStatus['ways'] }) {
   if (ways.length === 0) return t.operator.noData;
   const line = (way: (typeof ways)[number]) => (
     <span key={`${way.protocol}${way.mode}`} className="note">
-      {t.protocols[way.protocol]}, {t.operator.modes[way.mode]}:{' '}
+      {t.protocols[way.protocol ?? 'OTHER']}, {t.operator.modes[way.mode ?? 'OTHER']}:{' '}
       {way.outcome === 'UP'
         ? way.latencyMs === null
           ? t.operator.states.UP
@@ -321,7 +321,7 @@ function Incidents() {
                   head: t.operator.impact,
                   cell: ({ impact, cause, updates }) => (
                     <>
-                      <Badge tone={impact === 'MAJOR' ? 'bad' : 'warn'}>{t.operator.impacts[impact]}</Badge>
+                      <Badge tone={impact === 'MAJOR' ? 'bad' : 'warn'}>{t.operator.impacts[impact ?? 'OTHER']}</Badge>
                       {cause === null ? null : <span className="note">{t.operator.serviceCause}</span>}
                       <Updates updates={updates} />
                     </>
@@ -331,7 +331,10 @@ function Incidents() {
                   head: t.operator.affected,
                   cell: ({ affectedWays }) =>
                     format.list(
-                      affectedWays.map(({ protocol, mode }) => `${t.protocols[protocol]} (${t.operator.modes[mode]})`),
+                      affectedWays.map(
+                        ({ protocol, mode }) =>
+                          `${t.protocols[protocol ?? 'OTHER']} (${t.operator.modes[mode ?? 'OTHER']})`,
+                      ),
                     ),
                 },
                 { head: t.operator.began, cell: ({ startedAt }) => <Moment at={startedAt} /> },
@@ -370,7 +373,7 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
   const say = useSay();
   const explain = useExplain();
   const [draft, setDraft] = useState({
-    kind: 'INFO' as AnnouncementKindInput,
+    kind: 'INFO' as AnnouncementKind,
     title: '',
     titleVi: '',
     body: '',
@@ -422,7 +425,7 @@ function AnnounceDialog({ models, onClose }: { models: readonly ModelStatus[]; o
           <SelectField
             label={t.operator.kind}
             value={draft.kind}
-            onChange={(kind) => set({ kind: kind as AnnouncementKindInput })}
+            onChange={(kind) => set({ kind: kind as AnnouncementKind })}
             options={kinds.map((value) => ({ value, label: t.operator.announcementKinds[value] }))}
           />
           <SelectField
