@@ -166,7 +166,6 @@ const short: Record<string, string[]> = {
     'Query.bonusSteps',
     'Query.models',
     'Query.plans',
-    'Query.webhookEvents',
     'ServiceStatus.models',
     'SignInMethods.providers',
   ],

@@ -254,7 +254,7 @@ function ReceiptCard({ order }: { order: Order }) {
             </dl>
             {order.invoice === null ? null : (
               <p>
-                {t.order.invoice}: {t.order.invoiceStates[order.invoice.state]}
+                {t.order.invoice}: {t.order.invoiceStates[order.invoice.state ?? 'OTHER']}
                 {order.invoice.number === null ? null : `, ${order.invoice.number}`}{' '}
                 {order.invoice.url === null ? null : (
                   <a href={order.invoice.url} target="_blank" rel="noreferrer">

@@ -22,7 +22,7 @@ export const AnnouncementType = builder.objectRef<Announcement>('Announcement').
   authScopes: { public: true },
   fields: (t) => ({
     id: t.id({ description: 'Id of the announcement.', resolve: ({ id }) => encodeId('Announcement', id) }),
-    kind: t.expose('kind', { type: AnnouncementKindType, description: 'What it is about.' }),
+    kind: t.expose('kind', { type: AnnouncementKindType, nullable: true, description: 'What it is about.' }),
     title: t.exposeString('title', { description: 'In one line, in English.' }),
     titleVi: t.exposeString('titleVi', { nullable: true, description: 'In one line, in Vietnamese.' }),
     body: t.exposeString('body', { description: 'Plain text with line breaks, in English.' }),

@@ -27,7 +27,12 @@ const InvoiceType = builder.objectRef<OrderInvoice>('OrderInvoice').implement({
   // Reached through orders that were authorised, and by operators.
   authScopes: { public: true },
   fields: (t) => ({
-    state: t.field({ type: InvoiceStateType, description: 'How far it is.', resolve: ({ state }) => state }),
+    state: t.field({
+      type: InvoiceStateType,
+      nullable: true,
+      description: 'How far it is.',
+      resolve: ({ state }) => state,
+    }),
     number: t.exposeString('number', { nullable: true, description: 'Its number at the provider.' }),
     url: t.exposeString('url', { nullable: true, description: 'Where it can be read.' }),
     fileUrl: t.string({

@@ -25,7 +25,7 @@ export const StatusUpdateType = builder.objectRef<StatusUpdate>('StatusUpdate').
   authScopes: { public: true },
   fields: (t) => ({
     id: t.id({ description: 'Id of the update.', resolve: ({ id }) => encodeId('StatusUpdate', id) }),
-    state: t.expose('state', { type: UpdateStateType, description: 'How far it had come.' }),
+    state: t.expose('state', { type: UpdateStateType, nullable: true, description: 'How far it had come.' }),
     body: t.exposeString('body', { description: 'Plain text with line breaks, in English.' }),
     bodyVi: t.exposeString('bodyVi', { nullable: true, description: 'Plain text with line breaks, in Vietnamese.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was said.' }),

@@ -107,7 +107,7 @@ const WayType = builder.objectRef<WayStatus>('ProbedWay').implement({
   fields: (t) => ({
     protocol: t.expose('protocol', { type: ProtocolType, nullable: true, description: 'Which protocol.' }),
     mode: t.expose('mode', { type: ProbeModeType, nullable: true, description: 'In one piece, or as a stream.' }),
-    outcome: t.expose('outcome', { type: ProbeOutcomeType, description: 'What the probe found.' }),
+    outcome: t.expose('outcome', { type: ProbeOutcomeType, nullable: true, description: 'What the probe found.' }),
     reason: t.exposeString('reason', {
       nullable: true,
       description: 'Why it was not up, e.g. `timeout`, `status_502`.',
@@ -125,7 +125,7 @@ const RequestShareType = builder.objectRef<RequestTally>('RequestShare').impleme
   description: 'How customers’ own requests by one protocol ended in the last 24 hours.',
   authScopes: { public: true },
   fields: (t) => ({
-    protocol: t.expose('protocol', { type: ProtocolType, description: 'Which protocol.' }),
+    protocol: t.expose('protocol', { type: ProtocolType, nullable: true, description: 'Which protocol.' }),
     succeeded: t.float({
       nullable: true,
       description: 'The share that succeeded; null: there were few.',

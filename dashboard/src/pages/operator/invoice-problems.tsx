@@ -32,7 +32,7 @@ export function InvoiceProblems() {
         rowKey={({ order }) => order.id}
         columns={[
           { head: t.order.memo, names: true, cell: ({ order }) => <code>{order.memo}</code> },
-          { head: t.order.status, cell: ({ state }) => t.order.invoiceStates[state] },
+          { head: t.order.status, cell: ({ state }) => t.order.invoiceStates[state ?? 'OTHER'] },
           { head: t.operator.invoiceProblem, cell: ({ problem }) => <code>{problem ?? '–'}</code> },
           { head: t.order.number, cell: ({ number }) => number ?? '–' },
           { head: t.operator.invoiceNext, cell: ({ nextAt }) => (nextAt === null ? '–' : <Moment at={nextAt} />) },

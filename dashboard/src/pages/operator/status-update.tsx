@@ -19,7 +19,7 @@ export interface UpdateSubject {
 }
 
 interface Update {
-  state: StatusUpdateState;
+  state: StatusUpdateState | null;
   body: string;
   bodyVi: string | null;
   createdAt: string;
@@ -33,7 +33,7 @@ export function Updates({ updates }: { updates: readonly Update[] }) {
   const { t, format, locale } = useOperatorLanguage();
   return updates.toReversed().map(({ state, body, bodyVi, createdAt }) => (
     <p key={createdAt} className="note">
-      <strong>{t.operator.updateStates[state]}</strong> · {format.dateTime(createdAt)}
+      <strong>{t.operator.updateStates[state ?? 'OTHER']}</strong> · {format.dateTime(createdAt)}
       <br />
       {locale === 'vi' ? (bodyVi ?? body) : body}
     </p>

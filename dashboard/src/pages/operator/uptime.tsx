@@ -99,7 +99,7 @@ function Announcements({ status }: { status: Status }) {
               <div>
                 <p>
                   <Badge tone={item.kind === 'INCIDENT' ? 'bad' : item.kind === 'MAINTENANCE' ? 'warn' : 'plain'}>
-                    {t.operator.announcementKinds[item.kind]}
+                    {t.operator.announcementKinds[item.kind ?? 'OTHER']}
                   </Badge>{' '}
                   <strong>{locale === 'vi' ? (item.titleVi ?? item.title) : item.title}</strong>
                 </p>
@@ -235,7 +235,7 @@ function ModelTable({ models }: { models: readonly ModelStatus[] }) {
                       : t.operator.tooFewRequests}
                   {requests.map(({ protocol, count, succeeded }) => (
                     <span key={protocol} className="note">
-                      {t.protocols[protocol]}:{' '}
+                      {t.protocols[protocol ?? 'OTHER']}:{' '}
                       {[
                         ...(succeeded === null ? [] : [format.percent(succeeded, 2)]),
                         ...(count === null ? [] : [format.number(count)]),
@@ -267,7 +267,7 @@ function LatestProbes({ ways }: { ways: ModelStatus['ways'] }) {
         ? way.latencyMs === null
           ? t.operator.states.UP
           : format.milliseconds(way.latencyMs)
-        : `${t.operator.states[way.outcome]} (${way.reason ?? ''})`}
+        : `${t.operator.states[way.outcome ?? 'OTHER']} (${way.reason ?? ''})`}
     </span>
   );
   const up = ways.filter(({ outcome }) => outcome === 'UP');
