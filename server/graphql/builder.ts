@@ -72,10 +72,7 @@ export const builder = new SchemaBuilder<{
     directResult: true,
     // Arguments are validated before the field's rule is asked. The errors reveal no more than the schema.
     unsafelyHandleInputErrors: true,
-    defaultUnionOptions: {
-      name: ({ fieldName }) => `${capital(fieldName)}Result`,
-      description: 'What was asked for, or an error that can be expected.',
-    },
+    defaultUnionOptions: { name: ({ fieldName }) => `${capital(fieldName)}Result` },
     defaultResultOptions: {
       name: ({ fieldName }) => `${capital(fieldName)}Success`,
       description: 'What was asked for.',
@@ -153,8 +150,8 @@ export const builder = new SchemaBuilder<{
     // Pages of Prisma read their rows by this path as well as by that of edges.
     nodesOnConnection: { complexity: { field: 1, multiplier: 1 } },
     firstArgOptions: { validate: pageLength },
-    defaultConnectionTypeOptions: { description: 'A page of a list.', authScopes: { public: true } },
-    defaultEdgeTypeOptions: { description: 'An element of a list with its cursor.', authScopes: { public: true } },
+    defaultConnectionTypeOptions: { authScopes: { public: true } },
+    defaultEdgeTypeOptions: { authScopes: { public: true } },
     defaultConnectionFieldOptions: {
       // The cost of a page depends on its size.
       complexity: (args: object) => ({ field: 1, multiplier: pageSize(args) }),
@@ -205,4 +202,7 @@ function capital(name: string): string {
 }
 
 builder.queryType({ description: 'Everything that can be asked.' });
-builder.mutationType({ description: 'Everything that can be changed. Each field answers with a result or an error.' });
+builder.mutationType({
+  description:
+    'Everything that can be changed. Each mutation takes what its `input` says, and answers what was asked for or one of the errors that can be expected: a union that has its name and `Result`.',
+});

@@ -35,7 +35,6 @@ type RowType<Row> = ReturnType<ReturnType<typeof builder.objectRef<Row>>['implem
 /** The type of an edge of a report. */
 export function reportEdge<Row extends object>(name: string, type: RowType<Row>) {
   return builder.objectRef<ReportEdge<Row>>(name).implement({
-    description: 'An element of a list with its cursor.',
     authScopes: { public: true },
     fields: (t) => ({
       cursor: t.exposeString('cursor'),

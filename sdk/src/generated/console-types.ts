@@ -45,7 +45,6 @@ export type AddStatusUpdateInput = {
   state: StatusUpdateState;
 };
 
-/** What `addUpstreamModels` takes. */
 export type AddUpstreamModelsInput = {
   /** Its base address. */
   baseUrl: string;
@@ -279,7 +278,6 @@ export type CreateAccessTokenInput = {
   scopes: Array<TokenScope>;
 };
 
-/** What `createBookPaperDownload` takes. */
 export type CreateBookPaperDownloadInput = {
   /** Such as `2026-10`. */
   month: string;
@@ -405,7 +403,6 @@ export type CreateWebhookEndpointInput = {
   url: string;
 };
 
-/** What `discoverVendor` takes. */
 export type DiscoverVendorInput = {
   /** The address that the vendor’s pages name. */
   baseUrl: string;
@@ -903,7 +900,6 @@ export type OrderStatus =
   /** No money has arrived. */
   | 'PENDING';
 
-/** What `payRefund` takes. */
 export type PayRefundInput = {
   /** Which refund. */
   refundId: string;
@@ -992,7 +988,6 @@ export type RefundKind =
   /** What was paid beyond a price. */
   | 'SURPLUS';
 
-/** What `refundOrder` takes. */
 export type RefundOrderInput = {
   /** How much of its unused budget; left out: all of it. */
   budget?: UsdAmount | null | undefined;
@@ -1004,7 +999,6 @@ export type RefundOrderInput = {
   usedVnd?: VndAmount | null | undefined;
 };
 
-/** What `refundTransfer` takes. */
 export type RefundTransferInput = {
   /** How much; left out: everything that bought nothing. */
   amountVnd?: VndAmount | null | undefined;
@@ -1058,7 +1052,6 @@ export type RouteInput = {
   weight?: number | null | undefined;
 };
 
-/** What `saveJournalAccounts` takes. */
 export type SaveJournalAccountsInput = {
   /** Those that change. */
   accounts: Array<JournalAccountInput>;
@@ -1128,7 +1121,6 @@ export type SaveProbingInput = {
   monthlyBudget?: UsdAmount | null | undefined;
 };
 
-/** What `saveSettings` takes. */
 export type SaveSettingsInput = {
   /** Which group. */
   group: SettingGroup;
@@ -1232,7 +1224,6 @@ export type SetBookTaxesInput = {
   validFrom: string;
 };
 
-/** What `setExchangeRate` takes. */
 export type SetExchangeRateInput = {
   /** A month (`2026-10`), or a day of it (`2026-10-31`). */
   period: string;
@@ -1419,7 +1410,6 @@ export type SystemRole =
   /** As a message of the user. */
   | 'USER';
 
-/** What `testSettings` takes. */
 export type TestSettingsInput = {
   /** Which group. */
   group: SettingGroup;
@@ -1563,7 +1553,6 @@ export type TransferSource =
   /** SePay. */
   | 'SEPAY';
 
-/** What `undoRefund` takes. */
 export type UndoRefundInput = {
   /** Why, for people who read it later. */
   note: string;
@@ -1571,7 +1560,6 @@ export type UndoRefundInput = {
   refundId: string;
 };
 
-/** What `undoVendorImport` takes. */
 export type UndoVendorImportInput = {
   /** Which file. */
   fileId: string;

@@ -104,7 +104,6 @@ builder.objectFields(OperatorType, (t) => ({
 }));
 
 const SetAccountStatusInput = builder.inputType('SetAccountStatusInput', {
-  description: 'What `setAccountStatus` takes.',
   fields: (t) => ({
     accountId: t.id({ required: true, description: 'Which account.' }),
     status: t.field({ type: AccountStatus, required: true, description: 'What it is to be.' }),

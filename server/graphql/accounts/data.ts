@@ -45,12 +45,10 @@ const exportsADay = { attempts: 10, windowS: 86_400 };
 const erasures = { attempts: 5, windowS: 3_600 };
 
 const CreateAccountExportInput = builder.inputType('CreateAccountExportInput', {
-  description: 'What `createAccountExport` takes.',
   fields: (t) => ({ accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }) }),
 });
 
 const EraseAccountInput = builder.inputType('EraseAccountInput', {
-  description: 'What `eraseAccount` takes.',
   fields: (t) => ({
     accountId: t.id({ required: true, description: 'Which account.' }),
     email: t.string({ required: true, description: 'The account’s e-mail address, typed as a confirmation.' }),

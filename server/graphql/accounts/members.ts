@@ -155,7 +155,6 @@ function memberFor(context: GraphqlContext, id: string): { accountId: string; us
 }
 
 const InviteMemberInput = builder.inputType('InviteMemberInput', {
-  description: 'What `inviteMember` takes.',
   fields: (t) => ({
     accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
     email: t.string({ required: true, description: 'Whom.' }),
@@ -164,17 +163,14 @@ const InviteMemberInput = builder.inputType('InviteMemberInput', {
 });
 
 const RevokeInvitationInput = builder.inputType('RevokeInvitationInput', {
-  description: 'What `revokeInvitation` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which invitation.' }) }),
 });
 
 const AcceptInvitationInput = builder.inputType('AcceptInvitationInput', {
-  description: 'What `acceptInvitation` takes.',
   fields: (t) => ({ token: t.string({ required: true, description: 'The `token` of the link.' }) }),
 });
 
 const SetMemberRoleInput = builder.inputType('SetMemberRoleInput', {
-  description: 'What `setMemberRole` takes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Which member.' }),
     role: t.field({ type: RoleType, required: true, description: 'What the person is to be.' }),
@@ -182,7 +178,6 @@ const SetMemberRoleInput = builder.inputType('SetMemberRoleInput', {
 });
 
 const RemoveMemberInput = builder.inputType('RemoveMemberInput', {
-  description: 'What `removeMember` takes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Which member.' }),
     keys: t.field({

@@ -116,7 +116,6 @@ builder.prismaObjectFields(AccountType, (t) => ({
 }));
 
 const CancelBatchInput = builder.inputType('CancelBatchInput', {
-  description: 'What `cancelBatch` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which batch.' }) }),
 });
 

@@ -98,7 +98,6 @@ builder.objectFields(OperatorType, (t) => ({
 }));
 
 const SetExchangeRateInput = builder.inputType('SetExchangeRateInput', {
-  description: 'What `setExchangeRate` takes.',
   fields: (t) => ({
     period: t.string({ required: true, description: 'A month (`2026-10`), or a day of it (`2026-10-31`).' }),
     rate: t.string({ required: true, description: 'VND for a USD, with at most four decimals.' }),
@@ -127,7 +126,6 @@ const JournalAccountInput = builder.inputType('JournalAccountInput', {
 });
 
 const SaveJournalAccountsInput = builder.inputType('SaveJournalAccountsInput', {
-  description: 'What `saveJournalAccounts` takes.',
   fields: (t) => ({
     accounts: t.field({ type: [JournalAccountInput], required: true, description: 'Those that change.' }),
   }),

@@ -295,7 +295,6 @@ builder.objectField(OperatorType, 'vendorFiles', (t) =>
 );
 
 const UndoVendorImportInput = builder.inputType('UndoVendorImportInput', {
-  description: 'What `undoVendorImport` takes.',
   fields: (t) => ({
     fileId: t.string({ required: true, description: 'Which file.' }),
   }),

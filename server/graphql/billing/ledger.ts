@@ -561,7 +561,6 @@ export const DownloadType = builder.objectRef<Download>('Download').implement({
 });
 
 const CreateLedgerDownloadInput = builder.inputType('CreateLedgerDownloadInput', {
-  description: 'What `createLedgerDownload` takes.',
   fields: (t) => ({
     accountId: t.id({ description: 'Whose ledger; left out: your only or oldest account.' }),
     filter: t.field({ type: LedgerFilter, description: 'Which entries.' }),

@@ -338,7 +338,6 @@ builder.objectFields(OperatorType, (t) => ({
 }));
 
 const CloseMonthInput = builder.inputType('CloseMonthInput', {
-  description: 'What `closeMonth` takes.',
   fields: (t) => ({
     month: t.string({ required: true, description: 'Such as `2026-10`.' }),
     timeZone: t.string({
@@ -386,7 +385,6 @@ const BookPaperType = builder.enumType('BookPaper', {
 });
 
 const CreateBookPaperDownloadInput = builder.inputType('CreateBookPaperDownloadInput', {
-  description: 'What `createBookPaperDownload` takes.',
   fields: (t) => ({
     paper: t.field({ type: BookPaperType, required: true, description: 'Which paper.' }),
     month: t.string({ required: true, description: 'Such as `2026-10`.' }),

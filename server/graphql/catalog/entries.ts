@@ -194,7 +194,6 @@ const SavePricesInput = builder.inputType('SavePricesInput', {
 });
 
 const SetModelEnabledInput = builder.inputType('SetModelEnabledInput', {
-  description: 'What `setModelEnabled` takes.',
   fields: (t) => ({
     modelId: t.string({ required: true, description: 'Which model.' }),
     enabled: t.boolean({ required: true, description: 'On or off.' }),

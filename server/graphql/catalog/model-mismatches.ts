@@ -61,7 +61,6 @@ builder.objectFields(OperatorType, (t) => ({
 }));
 
 const CloseModelMismatchInput = builder.inputType('CloseModelMismatchInput', {
-  description: 'What `closeModelMismatch` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which one.' }) }),
 });
 

@@ -160,7 +160,6 @@ const RouteInput = builder.inputType('RouteInput', {
 });
 
 const SetRoutesInput = builder.inputType('SetRoutesInput', {
-  description: 'What `setRoutes` takes.',
   fields: (t) => ({
     modelId: t.string({ required: true, description: 'Which model.' }),
     routes: t.field({ type: [RouteInput], required: true, description: 'All its routes.' }),
@@ -168,7 +167,6 @@ const SetRoutesInput = builder.inputType('SetRoutesInput', {
 });
 
 const TestRouteInput = builder.inputType('TestRouteInput', {
-  description: 'What `testRoute` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which route.' }) }),
 });
 

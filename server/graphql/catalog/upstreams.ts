@@ -375,7 +375,6 @@ const SaveUpstreamInput = builder.inputType('SaveUpstreamInput', {
 });
 
 const SetUpstreamEnabledInput = builder.inputType('SetUpstreamEnabledInput', {
-  description: 'What `setUpstreamEnabled` takes.',
   fields: (t) => ({
     upstreamId: t.string({ required: true, description: 'Which upstream.' }),
     enabled: t.boolean({ required: true, description: 'On or off.' }),
@@ -383,7 +382,6 @@ const SetUpstreamEnabledInput = builder.inputType('SetUpstreamEnabledInput', {
 });
 
 const AddUpstreamKeyInput = builder.inputType('AddUpstreamKeyInput', {
-  description: 'What `addUpstreamKey` takes.',
   fields: (t) => ({
     upstreamId: t.string({ required: true, description: 'Which upstream.' }),
     secret: t.string({ required: true, description: 'The key.' }),
@@ -391,7 +389,6 @@ const AddUpstreamKeyInput = builder.inputType('AddUpstreamKeyInput', {
 });
 
 const DeleteUpstreamKeyInput = builder.inputType('DeleteUpstreamKeyInput', {
-  description: 'What `deleteUpstreamKey` takes.',
   fields: (t) => ({
     upstreamId: t.string({ required: true, description: 'Which upstream.' }),
     keyId: t.id({ required: true, description: 'Which key.' }),

@@ -118,7 +118,6 @@ builder.objectFields(OperatorType, (t) => ({
 }));
 
 const TestVendorKeyInput = builder.inputType('TestVendorKeyInput', {
-  description: 'What `testVendorKey` takes.',
   fields: (t) => ({
     vendorId: t.string({ required: true, description: 'Which vendor.' }),
     secret: t.string({ required: true, description: 'The key: write-only.' }),
@@ -219,7 +218,6 @@ const FoundVendorType = builder.objectRef<FoundVendor>('FoundVendor').implement(
 });
 
 const DiscoverVendorInput = builder.inputType('DiscoverVendorInput', {
-  description: 'What `discoverVendor` takes.',
   fields: (t) => ({
     baseUrl: t.string({ required: true, description: 'The address that the vendor’s pages name.' }),
     secret: t.string({ description: 'The key: write-only. Left out: the vendor takes none.' }),
@@ -243,7 +241,6 @@ const NewModelInput = builder.inputType('NewModelInput', {
 });
 
 const AddUpstreamModelsInput = builder.inputType('AddUpstreamModelsInput', {
-  description: 'What `addUpstreamModels` takes.',
   fields: (t) => ({
     upstreamId: t.string({ required: true, description: 'The name of the upstream; one that is there is kept.' }),
     protocol: t.field({ type: ProtocolType, required: true, description: 'What it speaks.' }),

@@ -1,6 +1,7 @@
 import {
   type GraphQLArgument,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
   isEnumType,
@@ -60,9 +61,17 @@ function isSaidElsewhere(owner: string, field: GraphQLField<unknown, unknown>, a
   return getNamedType(field.type).name.endsWith('Connection') && pageMembers.arguments.has(argument.name);
 }
 
+/** Whether a type's name says what it is: a result or the input of a field, a page, an element of one. */
+function isNamedAfterOthers(type: GraphQLNamedType, schema: GraphQLSchema): boolean {
+  if (isUnionType(type)) return type.name.endsWith('Result');
+  if (!isInputObjectType(type)) return /(?:Connection|Edge)$/.test(type.name);
+  const [, name = ''] = /^(\w+)Input$/.exec(type.name) ?? [];
+  return schema.getMutationType()?.getFields()[name.slice(0, 1).toLowerCase() + name.slice(1)] !== undefined;
+}
+
 /**
  * Lists every type, field, argument and enum value without a description, but those that are described in one place for
- * all: the members of pages, and the `input` of mutations, whose type is described.
+ * all: pages and their members (`PageInfo`), results and inputs of mutations (`Mutation`).
  */
 export function findUndescribed(schema: GraphQLSchema): string[] {
   const missing: string[] = [];
@@ -78,7 +87,7 @@ export function findUndescribed(schema: GraphQLSchema): string[] {
   };
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || (isScalarType(type) && isSpecifiedScalarType(type))) continue;
-    note(type.name, type.description);
+    if (!isNamedAfterOthers(type, schema)) note(type.name, type.description);
     if (isObjectType(type) || isInterfaceType(type)) {
       for (const field of Object.values(type.getFields())) noteField(type.name, field);
     } else if (isInputObjectType(type)) {

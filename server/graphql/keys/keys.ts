@@ -576,7 +576,6 @@ builder.mutationField('rotateKey', (t) =>
   }),
 );
 const DeleteKeyInput = builder.inputType('DeleteKeyInput', {
-  description: 'What `deleteKey` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which key.' }) }),
 });
 

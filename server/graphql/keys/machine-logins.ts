@@ -58,7 +58,6 @@ const ApproveMachineLoginInput = builder.inputType('ApproveMachineLoginInput', {
 });
 
 const DenyMachineLoginInput = builder.inputType('DenyMachineLoginInput', {
-  description: 'What `denyMachineLogin` takes.',
   fields: (t) => ({ code: t.string({ required: true, description: 'The code that the machine shows.' }) }),
 });
 

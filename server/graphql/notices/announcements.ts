@@ -49,7 +49,6 @@ const AnnounceInput = builder.inputType('AnnounceInput', {
 });
 
 const EndAnnouncementInput = builder.inputType('EndAnnouncementInput', {
-  description: 'What `endAnnouncement` takes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Which announcement.' }),
     endsAt: t.field({ type: 'DateTime', description: 'When it ends; left out: now.' }),

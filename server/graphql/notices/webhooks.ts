@@ -209,22 +209,18 @@ async function endpointFor(
 }
 
 const RotateWebhookSecretInput = builder.inputType('RotateWebhookSecretInput', {
-  description: 'What `rotateWebhookSecret` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which endpoint.' }) }),
 });
 
 const DeleteWebhookEndpointInput = builder.inputType('DeleteWebhookEndpointInput', {
-  description: 'What `deleteWebhookEndpoint` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which endpoint.' }) }),
 });
 
 const SendTestWebhookInput = builder.inputType('SendTestWebhookInput', {
-  description: 'What `sendTestWebhook` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which endpoint.' }) }),
 });
 
 const ReplayWebhookDeliveryInput = builder.inputType('ReplayWebhookDeliveryInput', {
-  description: 'What `replayWebhookDelivery` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which delivery.' }) }),
 });
 

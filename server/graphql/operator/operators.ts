@@ -69,7 +69,6 @@ builder.objectField(OperatorType, 'allowedMutations', (t) =>
 );
 
 const SetOperatorInput = builder.inputType('SetOperatorInput', {
-  description: 'What `setOperator` takes.',
   fields: (t) => ({
     email: t.string({ required: true, description: 'The address that the person signs in with.' }),
     operator: t.boolean({ required: true, description: 'Whether the person is to be an operator.' }),

@@ -163,7 +163,6 @@ const SettingValueInput = builder.inputType('SettingValueInput', {
 });
 
 const SaveSettingsInput = builder.inputType('SaveSettingsInput', {
-  description: 'What `saveSettings` takes.',
   fields: (t) => ({
     group: t.field({ type: SettingGroupType, required: true, description: 'Which group.' }),
     values: t.field({ type: [SettingValueInput], required: true, description: 'What changes; the others stay.' }),
@@ -171,7 +170,6 @@ const SaveSettingsInput = builder.inputType('SaveSettingsInput', {
 });
 
 const TestSettingsInput = builder.inputType('TestSettingsInput', {
-  description: 'What `testSettings` takes.',
   fields: (t) => ({
     group: t.field({ type: SettingGroupType, required: true, description: 'Which group.' }),
     values: t.field({ type: [SettingValueInput], required: true, description: 'What would change.' }),

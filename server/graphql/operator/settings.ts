@@ -7,7 +7,6 @@ import { ConflictError, InvalidCredentialsError, wrongCode } from '../types/erro
 /** What signed-in people change about themselves: profile, password, address, second factor. */
 
 const UpdateProfileInput = builder.inputType('UpdateProfileInput', {
-  description: 'What `updateProfile` takes.',
   fields: (t) => ({
     name: t.string({ description: 'New name; left out: unchanged.' }),
     language: t.field({ type: LanguageType, description: 'Language of mails and pages; left out: unchanged.' }),
@@ -31,7 +30,6 @@ builder.mutationField('updateProfile', (t) =>
 );
 
 const ChangePasswordInput = builder.inputType('ChangePasswordInput', {
-  description: 'What `changePassword` takes.',
   fields: (t) => ({
     currentPassword: t.string({ required: true, description: 'The password until now.' }),
     newPassword: t.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
@@ -54,7 +52,6 @@ builder.mutationField('changePassword', (t) =>
 );
 
 const ChangeEmailInput = builder.inputType('ChangeEmailInput', {
-  description: 'What `changeEmail` takes.',
   fields: (t) => ({
     newEmail: t.string({ required: true, description: 'The new address.' }),
     password: t.string({ required: true, description: 'The password, once more.' }),
@@ -94,7 +91,6 @@ const SecondFactorSetupType = builder.objectRef<SecondFactorSetup>('SecondFactor
 });
 
 const BeginSecondFactorInput = builder.inputType('BeginSecondFactorInput', {
-  description: 'What `beginSecondFactor` takes.',
   fields: (t) => ({ password: t.string({ required: true, description: passwordOrFresh }) }),
 });
 
@@ -120,7 +116,6 @@ builder.mutationField('beginSecondFactor', (t) =>
 );
 
 const ConfirmSecondFactorInput = builder.inputType('ConfirmSecondFactorInput', {
-  description: 'What `confirmSecondFactor` takes.',
   fields: (t) => ({ code: t.string({ required: true, description: 'A code of the authenticator app.' }) }),
 });
 
@@ -142,7 +137,6 @@ builder.mutationField('confirmSecondFactor', (t) =>
 );
 
 const DisableSecondFactorInput = builder.inputType('DisableSecondFactorInput', {
-  description: 'What `disableSecondFactor` takes.',
   fields: (t) => ({
     password: t.string({ required: true, description: passwordOrFresh }),
     code: t.string({ required: true, description: 'A code of the authenticator app, or a backup code.' }),
@@ -181,7 +175,6 @@ const BackupCodesType = builder.objectRef<BackupCodes>('BackupCodes').implement(
 });
 
 const RenewBackupCodesInput = builder.inputType('RenewBackupCodesInput', {
-  description: 'What `renewBackupCodes` takes.',
   fields: (t) => ({ password: t.string({ required: true, description: passwordOrFresh }) }),
 });
 

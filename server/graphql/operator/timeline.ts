@@ -140,7 +140,6 @@ const NoteType = builder.objectRef<{ text: string }>('AccountNote').implement({
 });
 
 const AddAccountNoteInput = builder.inputType('AddAccountNoteInput', {
-  description: 'What `addAccountNote` takes.',
   fields: (t) => ({
     accountId: t.id({ required: true, description: 'About which account.' }),
     text: t.string({ required: true, description: 'At most 2,000 characters.' }),
@@ -148,7 +147,6 @@ const AddAccountNoteInput = builder.inputType('AddAccountNoteInput', {
 });
 
 const RevokeKeyInput = builder.inputType('RevokeKeyInput', {
-  description: 'What `revokeKey` takes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Which key.' }),
     reason: t.string({ required: true, description: 'Why; the audit log and the timeline show it.' }),

@@ -32,7 +32,6 @@ const LookType = builder.objectRef<AccountView>('AccountView').implement({
 });
 
 const BeginAccountViewInput = builder.inputType('BeginAccountViewInput', {
-  description: 'What `beginAccountView` takes.',
   fields: (t) => ({ accountId: t.id({ required: true, description: 'Which account.' }) }),
 });
 

@@ -150,7 +150,6 @@ async function deleteToken(context: GraphqlContext, id: string): Promise<string>
 }
 
 const RevokeAccessTokenInput = builder.inputType('RevokeAccessTokenInput', {
-  description: 'What `revokeAccessToken` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which token.' }) }),
 });
 

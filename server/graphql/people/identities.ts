@@ -50,7 +50,6 @@ builder.mutationField('requestIdentityLink', (t) =>
 );
 
 const LinkIdentityInput = builder.inputType('LinkIdentityInput', {
-  description: 'What `linkIdentity` takes.',
   fields: (t) => ({ token: t.string({ required: true, description: 'The `token` of the mail’s link.' }) }),
 });
 
@@ -75,7 +74,6 @@ builder.mutationField('linkIdentity', (t) =>
 );
 
 const RemoveIdentityInput = builder.inputType('RemoveIdentityInput', {
-  description: 'What `removeIdentity` takes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Id of the linked account.' }),
     password: t.string({ required: true, description: passwordOrFresh }),

@@ -70,7 +70,6 @@ builder.mutationField('beginPasskeySignIn', (t) =>
 );
 
 const SignInWithPasskeyInput = builder.inputType('SignInWithPasskeyInput', {
-  description: 'What `signInWithPasskey` takes.',
   fields: (t) => ({
     credential: t.string({ required: true, description: 'JSON of the browser’s `PublicKeyCredential`.' }),
   }),
@@ -100,7 +99,6 @@ builder.mutationField('signInWithPasskey', (t) =>
 );
 
 const BeginPasskeyInput = builder.inputType('BeginPasskeyInput', {
-  description: 'What `beginPasskey` takes.',
   fields: (t) => ({
     password: t.string({ required: true, description: passwordOrFresh }),
     code: t.string({
@@ -134,7 +132,6 @@ builder.mutationField('beginPasskey', (t) =>
 );
 
 const AddPasskeyInput = builder.inputType('AddPasskeyInput', {
-  description: 'What `addPasskey` takes.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'What its owner calls it.' }),
     credential: t.string({ required: true, description: 'JSON of the browser’s `PublicKeyCredential`.' }),
@@ -158,7 +155,6 @@ builder.mutationField('addPasskey', (t) =>
 );
 
 const RenamePasskeyInput = builder.inputType('RenamePasskeyInput', {
-  description: 'What `renamePasskey` takes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Id of the passkey.' }),
     name: t.string({ required: true, description: 'The new name.' }),
@@ -181,7 +177,6 @@ builder.mutationField('renamePasskey', (t) =>
 );
 
 const RemovePasskeyInput = builder.inputType('RemovePasskeyInput', {
-  description: 'What `removePasskey` takes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Id of the passkey.' }),
     password: t.string({ required: true, description: passwordOrFresh }),

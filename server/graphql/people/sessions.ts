@@ -41,7 +41,6 @@ builder.objectField(ViewerType, 'sessions', (t) =>
 );
 
 const RevokeSessionInput = builder.inputType('RevokeSessionInput', {
-  description: 'What `revokeSession` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Id of the session.' }) }),
 });
 

@@ -26,7 +26,6 @@ export const SignedInType = builder.objectRef<SignedIn>('SignedIn').implement({
 });
 
 const SignInInput = builder.inputType('SignInInput', {
-  description: 'What `signIn` takes.',
   fields: (t) => ({
     email: t.string({ required: true, description: 'E-mail address.' }),
     password: t.string({ required: true, description: 'Password.' }),
@@ -53,7 +52,6 @@ builder.mutationField('signIn', (t) =>
 );
 
 const SignInWithCodeInput = builder.inputType('SignInWithCodeInput', {
-  description: 'What `signInWithCode` takes.',
   fields: (t) => ({
     code: t.string({ required: true, description: 'The code of the authenticator app, or a backup code.' }),
     backup: t.boolean({ defaultValue: false, description: 'True for a backup code.' }),
@@ -93,7 +91,6 @@ builder.mutationFields((t) => ({
 }));
 
 const RequestPasswordResetInput = builder.inputType('RequestPasswordResetInput', {
-  description: 'What `requestPasswordReset` takes.',
   fields: (t) => ({ email: t.string({ required: true, description: 'E-mail address.' }) }),
 });
 
@@ -115,7 +112,6 @@ builder.mutationField('requestPasswordReset', (t) =>
 );
 
 const ResetPasswordInput = builder.inputType('ResetPasswordInput', {
-  description: 'What `resetPassword` takes.',
   fields: (t) => ({
     token: t.string({ required: true, description: 'The `token` of the link.' }),
     newPassword: t.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),

@@ -33,7 +33,6 @@ builder.mutationField('signUp', (t) =>
 );
 
 const ResendVerificationInput = builder.inputType('ResendVerificationInput', {
-  description: 'What `resendVerification` takes.',
   fields: (t) => ({ email: t.string({ required: true, description: 'The address of the sign-up.' }) }),
 });
 
@@ -54,7 +53,6 @@ builder.mutationField('resendVerification', (t) =>
 );
 
 const VerifyEmailInput = builder.inputType('VerifyEmailInput', {
-  description: 'What `verifyEmail` takes.',
   fields: (t) => ({ token: t.string({ required: true, description: 'The `token` of the link.' }) }),
 });
 

@@ -140,7 +140,6 @@ builder.objectFields(OperatorType, (t) => ({
 }));
 
 const RedeemCodeInput = builder.inputType('RedeemCodeInput', {
-  description: 'What `redeemCode` takes.',
   fields: (t) => ({
     code: t.string({ required: true, description: 'The code, in any spelling.' }),
     accountId: t.id({ description: 'For which account; left out: your only or oldest one.' }),
@@ -148,7 +147,6 @@ const RedeemCodeInput = builder.inputType('RedeemCodeInput', {
 });
 
 const RevokeCodesInput = builder.inputType('RevokeCodesInput', {
-  description: 'What `revokeCodes` takes.',
   fields: (t) => ({ batchId: t.id({ required: true, description: 'Which batch.' }) }),
 });
 

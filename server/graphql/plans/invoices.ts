@@ -102,7 +102,6 @@ builder.objectFields(OperatorType, (t) => ({
 }));
 
 const RetryInvoiceInput = builder.inputType('RetryInvoiceInput', {
-  description: 'What `retryInvoice` takes.',
   fields: (t) => ({ orderId: t.id({ required: true, description: 'Of which order.' }) }),
 });
 

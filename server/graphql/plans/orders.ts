@@ -433,7 +433,6 @@ function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
 }
 
 const CancelOrderInput = builder.inputType('CancelOrderInput', {
-  description: 'What `cancelOrder` takes.',
   fields: (t) => ({ id: t.id({ required: true, description: 'Which order.' }) }),
 });
 

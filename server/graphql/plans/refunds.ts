@@ -194,7 +194,6 @@ function checkNote(note: string): string {
 }
 
 const RefundOrderInput = builder.inputType('RefundOrderInput', {
-  description: 'What `refundOrder` takes.',
   fields: (t) => ({
     orderId: t.id({ required: true, description: 'Which order.' }),
     budget: t.field({ type: 'UsdAmount', description: 'How much of its unused budget; left out: all of it.' }),
@@ -204,7 +203,6 @@ const RefundOrderInput = builder.inputType('RefundOrderInput', {
 });
 
 const RefundTransferInput = builder.inputType('RefundTransferInput', {
-  description: 'What `refundTransfer` takes.',
   fields: (t) => ({
     transferId: t.id({ required: true, description: 'Which transfer.' }),
     amountVnd: t.field({ type: 'VndAmount', description: 'How much; left out: everything that bought nothing.' }),
@@ -213,7 +211,6 @@ const RefundTransferInput = builder.inputType('RefundTransferInput', {
 });
 
 const PayRefundInput = builder.inputType('PayRefundInput', {
-  description: 'What `payRefund` takes.',
   fields: (t) => ({
     refundId: t.string({ required: true, description: 'Which refund.' }),
     transferId: t.id({ required: true, description: 'Which transfer.' }),
@@ -221,7 +218,6 @@ const PayRefundInput = builder.inputType('PayRefundInput', {
 });
 
 const UndoRefundInput = builder.inputType('UndoRefundInput', {
-  description: 'What `undoRefund` takes.',
   fields: (t) => ({
     refundId: t.string({ required: true, description: 'Which refund.' }),
     note: t.string({ required: true, description: 'Why, for people who read it later.' }),

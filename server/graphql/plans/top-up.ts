@@ -79,7 +79,6 @@ const SaveTopUpInput = builder.inputType('SaveTopUpInput', {
 });
 
 const SaveBonusStepsInput = builder.inputType('SaveBonusStepsInput', {
-  description: 'What `saveBonusSteps` takes.',
   fields: (t) => ({
     steps: t.field({ type: [BonusStepInput], required: true, description: 'All steps; empty: no bonuses.' }),
   }),

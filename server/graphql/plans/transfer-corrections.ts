@@ -91,12 +91,10 @@ function refuseCredit(outcome: Exclude<CreditOutcome, { kind: 'credited' }>): ne
 }
 
 const UndoTransferMatchInput = builder.inputType('UndoTransferMatchInput', {
-  description: 'What `undoTransferMatch` takes.',
   fields: (t) => ({ transferId: t.id({ required: true, description: 'Which transfer.' }) }),
 });
 
 const CreditTransferInput = builder.inputType('CreditTransferInput', {
-  description: 'What `creditTransfer` takes.',
   fields: (t) => ({
     transferId: t.id({ required: true, description: 'Which transfer.' }),
     accountId: t.id({ required: true, description: 'Which account gets the budget.' }),

@@ -253,7 +253,6 @@ async function match(
 }
 
 const MatchTransferInput = builder.inputType('MatchTransferInput', {
-  description: 'What `matchTransfer` takes.',
   fields: (t) => ({
     transferId: t.id({ required: true, description: 'Which transfer.' }),
     orderId: t.id({ required: true, description: 'Which order.' }),
@@ -279,7 +278,6 @@ builder.mutationField('matchTransfer', (t) =>
 );
 
 const CloseTransferReviewInput = builder.inputType('CloseTransferReviewInput', {
-  description: 'What `closeTransferReview` takes.',
   fields: (t) => ({
     transferId: t.id({ required: true, description: 'Which transfer.' }),
     note: t.string({ required: true, description: 'What was done about it.' }),

@@ -167,7 +167,6 @@ async function saveProbing(
 }
 
 const RevokeProbeAgentInput = builder.inputType('RevokeProbeAgentInput', {
-  description: 'What `revokeProbeAgent` takes.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Which agent.' }),
     keepResults: t.boolean({
