@@ -62,6 +62,17 @@ describe('the pages', () => {
     expect(named.filter((name) => !existsSync(join(root, name)))).toEqual([]);
   });
 
+  it('of a folder of the server names every source in it', () => {
+    const folders = pages.filter(({ path }) => /^server\/.+\/README\.md$/.test(path));
+    expect(folders.length).toBeGreaterThan(20);
+    const unnamed = folders.flatMap(({ path, text }) =>
+      readdirSync(join(root, dirname(path)))
+        .filter((name) => name.endsWith('.ts') && !text.includes(`\`${name}\``))
+        .map((name) => `${dirname(path)}/${name}`),
+    );
+    expect(unnamed).toEqual([]);
+  });
+
   it('every folder of the server has a page, unless its name says all of it', () => {
     const obvious = ['accounts', 'keys'];
     const folders = readdirSync(join(root, 'server'), { withFileTypes: true })

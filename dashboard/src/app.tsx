@@ -133,7 +133,7 @@ function Waiting() {
 }
 
 /**
- * A page has a state of its own for each address and account: a form for one order or account must not be kept for the
+ * A page has its own state for each address and account: a form for one order or account must not be kept for the
  * next.
  */
 function Loading({

@@ -30,7 +30,7 @@ const guideTools: Readonly<Partial<Record<GuideName, { tool: ToolName; language?
   aider: { tool: 'aider' },
 };
 
-/** The settings and programs that a guide shows; null: the guide has programs of its own. */
+/** The settings and programs that a guide shows; null: the guide has its own programs. */
 export function guideConnection(
   guide: GuideName,
   { origin, models, catalog }: { origin: string; models: ModelChoice; catalog: readonly CatalogModel[] },

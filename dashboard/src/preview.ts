@@ -20,7 +20,7 @@ export interface PricesByLength extends AllPrices {
   perUnit?: UnitAmounts | null;
   /** By what a request asks for and its vendor serves. */
   variants?: readonly VariantPrices[] | null;
-  /** Null: images have no prices of their own. */
+  /** Null: images have no separate prices. */
   images?: ImageAmounts | null;
   /** Null: the same prices at every hour. */
   clock?: ClockPrices | null;

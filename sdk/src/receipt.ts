@@ -54,7 +54,7 @@ interface PoolLine {
   amount: UsdAmount;
 }
 
-/** Hours of the week that have prices of their own. */
+/** Hours of the week that have their own prices. */
 interface PriceHours {
   /** Lower case or upper case, `mon` to `sun`. */
   weekdays: readonly string[];

@@ -6,7 +6,7 @@ import { checkInput, type InvalidInput, shownText } from '../shared/input.ts';
 import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { readProjectLimits, type SharedLimits, sharedLimitsShape, writeProjectLimits } from './shared-limits.ts';
 
-/** Projects: the places of an account's keys, each with a budget and a report of its own. */
+/** Projects: the places of an account's keys, each with a budget and its own report. */
 
 export interface Project {
   id: string;

@@ -80,7 +80,7 @@ export function simulatorSeed(): CatalogContent {
 }
 
 /**
- * The vendors whose keys are configured, and their models, sold at cost: operators set prices of their own. A model that
+ * The vendors whose keys are configured, and their models, sold at cost: operators set their own prices. A model that
  * several of them have gets the routes of all. Null: there is no key.
  */
 export async function vendorSeed(keyOf: (variable: string) => string | undefined): Promise<CatalogContent | null> {
@@ -116,7 +116,7 @@ export async function vendorKeys(): Promise<{ vendor: string; keyVariable: strin
   }));
 }
 
-/** Example plans; an operator sets prices of their own. */
+/** Example plans; an operator sets their own prices. */
 export const planSeed: CatalogContent = {
   upstreams: [],
   models: [],

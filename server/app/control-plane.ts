@@ -49,7 +49,7 @@ import { createSettingsTests } from './settings-tests.ts';
 import { createUptimeParts } from './uptime-parts.ts';
 
 /**
- * The composition of the control plane: GraphQL, webhooks from banks and public pages. It has connections of its own,
+ * The composition of the control plane: GraphQL, webhooks from banks and public pages. It has its own connections,
  * so that heavy reports never delay a model request.
  */
 export interface ControlPlaneParts {
@@ -80,7 +80,7 @@ export interface ControlPlane {
 }
 
 /** Connections of Prisma, and of the queries that domains write by hand. */
-/** Connections of the domains' own queries: model traffic has a pool of its own. */
+/** Connections of the domains' own queries: model traffic has its own pool. */
 function openDomainPool(url: string, isShared: boolean, log: Log, replicaUrl: string | null) {
   const pool = openPool({
     url,

@@ -85,7 +85,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     max: connections.jobs,
     log,
     jobs: [
-      // Each model has a pace of its own: a round probes those that are due.
+      // Each model has its own pace: a round probes those that are due.
       ...(probes ? [{ name: 'probes', cron: '* * * * *', run: probeRound }] : []),
       { name: 'orders', cron: '* * * * *', run: sales.orders },
       { name: 'order-mails', cron: '* * * * *', run: sales.orderMails },

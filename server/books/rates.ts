@@ -184,7 +184,7 @@ export function foreignTaxes(
   return { vat: roundDivide((costVnd + ofIncome) * vat, 10_000n - vat), income: ofIncome };
 }
 
-/** A month's vendor cost in VND: days with a rate of their own at it, each rounded; the others together at the month's. */
+/** A month's vendor cost in VND: days with their own rate at it, each rounded; the others together at the month's. */
 export function costInVnd(
   { month, total, byDay }: { month: string; total: bigint; byDay: readonly { day: string; cost: bigint }[] },
   rates: readonly ExchangeRate[],

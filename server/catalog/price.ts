@@ -62,7 +62,7 @@ function isHitCheaper({ input, cacheHit }: { input: bigint; cacheHit: bigint }):
   return cacheHit < input || (cacheHit === 0n && input === 0n);
 }
 
-/** A cache write of a tier without a price of its own costs the tier's input price. */
+/** A cache write of a tier without its own price costs the tier's input price. */
 function completed<Tier extends { input: bigint; cacheWrite5m: bigint | null; cacheWrite1h: bigint | null }>(
   tier: Tier,
 ) {
@@ -254,7 +254,7 @@ const timesText = z.string('must be text').transform((text, context) => {
   return z.NEVER;
 });
 
-/** Variants of the prices: each a factor on all of them, or a set of its own. `tier` and `hit`: as of a clock. */
+/** Variants of the prices: each a factor on all of them, or a separate set. `tier` and `hit`: as of a clock. */
 function variantsOf(tier: z.ZodType<PriceTier>, hit: 'cheaper' | 'any') {
   const optional = <Schema extends z.ZodType>(schema: Schema) => schema.nullish();
   const variant = z

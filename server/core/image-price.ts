@@ -146,7 +146,7 @@ export function fromStoredImages({ tokens, each }: StoredImagePrices): ImagePric
   };
 }
 
-/** The column of a row: JSON, or null where images have no prices of their own. */
+/** The column of a row: JSON, or null where images have no separate prices. */
 export function storedImages(images: ImagePrices | undefined): string | null {
   return images === undefined ? null : JSON.stringify(toStoredImages(images));
 }

@@ -75,7 +75,7 @@ export interface TieredPrices extends UnitPrices {
   tiers?: readonly PriceTier[];
   /** Left out: nothing has a price by the piece. */
   perUnit?: PerUnit;
-  /** Left out: images have no prices of their own. */
+  /** Left out: images have no separate prices. */
   images?: ImagePrices;
   /** Left out: one price whatever was asked for and served. `price-variants.ts` chooses. */
   variants?: readonly PriceVariant[];

@@ -84,7 +84,7 @@ export interface RequestMeasure {
   tools?: { declared: number; described: number };
   /** The most that tools of the vendor may be used for it; left out: it does not say. */
   maxToolUses?: number;
-  /** The vendor may compact the conversation, which is a run of its own. */
+  /** The vendor may compact the conversation, which is a separate run. */
   compacts?: boolean;
   /** The longest time that a cache marker of the body asks for, which decides the dearest write price. */
   cacheWrite: CacheWrite;

@@ -29,7 +29,7 @@ export interface Listening {
  * have been missed. Resolves when it listens for the first time; rejects if it cannot. Reads before that may be stale,
  * so `onChange` is called for everything then too.
  *
- * Needs a session of its own: a pooler in between must not share it by transaction.
+ * Needs its own session: a pooler in between must not share it by transaction.
  */
 export async function listen(options: {
   url: string;

@@ -3,7 +3,7 @@ import { PrismaClient } from './generated/prisma/client.ts';
 import { type DatabaseLog, openPool } from './pool.ts';
 
 /**
- * The control plane's Prisma client. It has connections of its own, so that a slow page never delays the money lane.
+ * The control plane's Prisma client. It has its own connections, so that a slow page never delays the money lane.
  * `$disconnect()` closes them. Money is never moved through it.
  */
 export function createPrisma(options: {

@@ -22,7 +22,7 @@ export interface ClientCall {
   asks: ModelKind;
   /** Of images: what its address does. */
   imagePath?: ImagePath;
-  /** It came to the address of compactions, whose answers have a form of their own. */
+  /** It came to the address of compactions, whose answers have their own form. */
   compacts?: true;
   principal: Principal;
   requestId: string;

@@ -251,7 +251,7 @@ function rateSubject(principal: ControlPrincipal, ip: string): string {
 const endedViewSentence = 'The look at this account has ended.';
 
 function badTokenSentence(authorization: string | undefined): string {
-  // The prefix of a model key, whose use here is a mistake with a message of its own.
+  // The prefix of a model key, whose use here is a mistake that gets a message.
   return /^bearer +sk-steyg-/i.test(authorization ?? '')
     ? 'This is an API key for models. GraphQL takes an access token (tk-steyg-…), which is made under Settings.'
     : 'The access token is wrong, expired or deleted.';

@@ -183,7 +183,7 @@ const columns: readonly (readonly [string, (entry: LedgerRecord, noted: Attribut
   ['session', (_entry, noted) => noted?.session ?? ''],
   ['user', (_entry, noted) => noted?.user ?? ''],
   ['tags', (_entry, noted) => noted?.tags.join('; ') ?? ''],
-  // What was asked, served and charged of the tiers, speeds and regions that have prices of their own.
+  // What was asked, served and charged of the tiers, speeds and regions that have their own prices.
   ['variant_asked', (entry) => entry.variant?.asked ?? ''],
   ['variant_served', (entry) => entry.variant?.served ?? ''],
   ['variant_counted', (entry) => entry.variant?.charged ?? ''],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { isSameSecret } from '../shared/constant-time.ts';
 
 /**
- * Links that a browser can follow without headers of its own: the link carries its grant, signed and with an expiry. It
+ * Links that a browser can follow without its own headers: the link carries its grant, signed and with an expiry. It
  * is a bearer credential, so it is short-lived and never sent to other sites.
  */
 export interface SignedLinks<Contents> {

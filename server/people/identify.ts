@@ -15,7 +15,7 @@ export interface Identified {
 }
 
 /**
- * The principal of a request. A wrong access token is an answer of its own: a program must not continue as an anonymous
+ * The principal of a request. A wrong access token is an answer, too: a program must not continue as an anonymous
  * client. So is a look at a customer that has ended: its page must not continue with the operator's own rights.
  */
 export type Identify = (

@@ -4,7 +4,7 @@ import { describeError } from './http.ts';
 
 /** The log of this process. */
 export interface ServerLog extends Log {
-  /** The same log, for a framework that logs fields of its own: the allow-list applies there, too. */
+  /** The same log, for a framework that logs its own fields: the allow-list applies there, too. */
   readonly framework: Logger;
 }
 
@@ -44,7 +44,7 @@ export function createLog(level: string, destination?: DestinationStream): Serve
     // Names under which frameworks log errors; the kind is enough.
     serializers: { err: () => undefined, req: () => undefined, res: () => undefined },
     hooks: {
-      // Without a message of its own, a line about an error would get the error's message, which can quote people's
+      // Without its own message, a line about an error would get the error's message, which can quote people's
       // texts.
       logMethod(args: unknown[], method: (fields: object | string, text?: string) => void): void {
         const [first, text] = args;

@@ -14,7 +14,7 @@ export interface Stopping {
   readonly isForced: boolean;
   /** Resolves then. */
   readonly forced: Promise<void>;
-  /** 0, or 1 when it ends for a fault of its own. */
+  /** 0, or 1 when it ends for a fault in it. */
   readonly exitCode: 0 | 1;
 }
 

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 
-/** Work of a few milliseconds and more in a thread of its own, so that the event loop stays free for requests. */
+/** Work of a few milliseconds and more in its own thread, so that the event loop stays free for requests. */
 
 export interface Thread<Task, Result> {
   /** Rejects with `BusyThreadError` when the queue is full, and with the thread's error when a task fails. */

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 
 /**
- * Sealing of secrets at rest. Each is encrypted with a key of its own (AES-256-GCM, random 96-bit nonce), and that key
+ * Sealing of secrets at rest. Each is encrypted with a separate key (AES-256-GCM, random 96-bit nonce), and that key
  * with one that is derived from the server's secret key and never leaves memory. A sealed text is bound to its row and
  * column: copied elsewhere it does not open.
  *

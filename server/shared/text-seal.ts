@@ -7,7 +7,7 @@ export interface TextSeal {
   open(sealed: string): string | null;
 }
 
-/** A digest with a key of its own. */
+/** A digest with a separate key. */
 export type TextDigest = (scope: string, text: string) => string;
 
 /** Names the form, so that a later one can be told from it. */

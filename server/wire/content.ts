@@ -218,7 +218,7 @@ function noteUnknown(walk: Walk, type: string): void {
   if (walk.unknownParts.size < MAX_UNKNOWN_PARTS) walk.unknownParts.add(type);
 }
 
-/** A content part by its type: it may have a gate of its own, or be unknown. */
+/** A content part by its type: it may have a gate, or be unknown. */
 function readPartType(walk: Walk, type: string | null, protocol: Protocol, path: Path): void {
   if (type === null) return;
   if (!isKnownPart(protocol, type)) return noteUnknown(walk, type);
@@ -229,7 +229,7 @@ function readPartType(walk: Walk, type: string | null, protocol: Protocol, path:
   if (gate !== undefined) addGate(walk, gate.kind, gate.name ?? type, inner(path, 'type'), gate);
 }
 
-/** Every form of answer but text has a price of its own. */
+/** Every form of answer but text has its own price. */
 function readModalities(walk: Walk, root: JsonNode): void {
   for (const [index, modality] of items(root.members.get('modalities')).entries()) {
     const name = textOf(walk.body, modality);

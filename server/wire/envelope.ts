@@ -117,7 +117,7 @@ export function errorEvent(protocol: Protocol, facts: ErrorFacts): string {
   return sseEvent('error', JSON.stringify(event));
 }
 
-/** https://openrouter.ai/docs/api/reference/streaming: an error in mid-stream is a chunk of its own. */
+/** https://openrouter.ai/docs/api/reference/streaming: an error in mid-stream is a separate chunk. */
 function errorChunk({ status, message, requestId = '' }: ErrorFacts): Record<string, unknown> {
   const choice = { index: 0, delta: { role: 'assistant', content: '' }, finish_reason: 'error' };
   const head = { id: `chatcmpl-${requestId}`, object: 'chat.completion.chunk', created: 0, model: '' };

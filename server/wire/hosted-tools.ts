@@ -141,7 +141,7 @@ export interface ToolUses {
 /** The most searches that one call makes: OpenAI's holds a list of queries, and each may be billed. */
 const searchesOfCall = 8;
 /**
- * With tools of 2026 the model filters what comes back by programs of its own, whose runs no member bounds:
+ * With tools of 2026 the model filters what comes back by programs, whose runs no member bounds:
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool
  */
 const runsOfPrograms = 15;

@@ -208,7 +208,7 @@ export async function readSkeleton(pieces: readonly Uint8Array[], pause: () => P
 }
 
 /**
- * The beginning of a JSON document as a document of its own: a string that is cut within a value ends there, and
+ * The beginning of a JSON document as a complete document: a string that is cut within a value ends there, and
  * everything that is open is closed behind the last whole value.
  */
 export async function closeJson(bytes: Buffer, pause: () => Promise<void>): Promise<Buffer> {

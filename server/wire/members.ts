@@ -155,7 +155,7 @@ export const memberTables: Readonly<Record<Protocol, MemberTable>> = {
       ),
       ...listed('words', memberPages.messages, 'read', 'metadata tools'),
       ...listed('words', memberPages.messages, 'drop', 'context_management diagnostics'),
-      // Written and read caches have prices of their own, which the usage tells apart.
+      // Written and read caches have their own prices, which the usage tells apart.
       ...listed('words', memberPages.messages, 'drop', 'cache_control'),
       ...listed('form', memberPages.messages, undefined, 'compaction'),
       // A newer client that sees exactly these details resends the whole history without `thread`. Ignoring the field

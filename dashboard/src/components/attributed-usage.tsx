@@ -1,4 +1,4 @@
-/** Usage by session, user or tag, as a list of its own below the chart. */
+/** Usage by session, user or tag, as a separate list below the chart. */
 
 import type { AttributedUsageAnswer, ElementOf } from '@steyg/sdk';
 import { useState } from 'react';

@@ -1,7 +1,7 @@
 import { useExplain } from '../explain.ts';
 import { useSay } from './toasts.tsx';
 
-/** Toasts for failed changes without a form of their own. */
+/** Toasts for failed changes without their own form. */
 export function useFailureToast(): { onError: (error: unknown) => void } {
   const say = useSay();
   const explain = useExplain();

@@ -71,7 +71,7 @@ export function PiecesHint({ models }: { models: readonly Model[] }) {
   });
 }
 
-/** Which hours have prices of their own, and on which dates they do not count. */
+/** Which hours have their own prices, and on which dates they do not count. */
 export function HoursHint({ models }: { models: readonly Model[] }) {
   const { t, format, locale } = useLanguage();
   const clocked = models.flatMap(({ id, displayName, priceClock }) =>

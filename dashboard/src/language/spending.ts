@@ -186,7 +186,7 @@ export const spendingTexts: Record<Locale, SpendingTexts> = {
   },
 };
 
-/** The text of a number of things, where none has words of its own. */
+/** The text of a number of things, where none has its own words. */
 export function counted(texts: { none: string; one: string; other: string }, n: number): string {
   if (n === 0) return texts.none;
   return n === 1 ? texts.one : texts.other.replace('{n}', String(n));

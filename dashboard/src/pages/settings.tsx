@@ -44,7 +44,7 @@ export default function Settings() {
   );
 }
 
-/** Alerts have a page of their own. */
+/** Alerts have their own page. */
 function AlertsCard() {
   const { t } = useLanguage();
   return (

@@ -64,7 +64,7 @@ export async function checkKey(steyg: Steyg): Promise<{ finding: Finding; catalo
 const lowUsd = 0.5;
 const soonMs = 24 * 3_600_000;
 
-/** Is there budget, for how long, and does the key have a limit of its own? */
+/** Is there budget, for how long, and does the key have its own limit? */
 export async function checkBudget(steyg: Steyg, now: () => number): Promise<Finding[]> {
   let report: UsageReport;
   try {

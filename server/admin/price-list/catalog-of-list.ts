@@ -91,7 +91,7 @@ function idOf({ name }: ListedModel): string {
 }
 
 /**
- * List prices as costs. A hit in a cache without a price of its own costs as new context. models.dev has one price of
+ * List prices as costs. A hit in a cache without its own price costs as new context. models.dev has one price of
  * cache writes; Anthropic's hour costs twice the input: https://platform.claude.com/docs/en/about-claude/pricing
  */
 export function costsOf(

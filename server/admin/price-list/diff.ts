@@ -147,7 +147,7 @@ function vendorAt(
 
 type PoolPrices = Pick<CatalogPrice, TokenPool>;
 
-/** A cache write without a price of its own costs as new context. */
+/** A cache write without its own price costs as new context. */
 function poolOf(prices: PoolPrices, pool: TokenPool): bigint {
   return prices[pool] ?? prices.input;
 }

@@ -127,7 +127,7 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
     else if (legacy !== undefined) collector.fault('cost.context_over_200k', 'is not known');
   }
 
-  /** Modes that a request must ask for, such as `fast`, have prices of their own. */
+  /** Modes that a request must ask for, such as `fast`, have their own prices. */
   function takeModes(members: Record<string, unknown>): void {
     const { modes, ...rest } = members;
     for (const mode of Object.keys(isObject(modes) ? modes : {})) notes.add(`experimental.modes.${mode}`);

@@ -60,7 +60,7 @@ export interface ListedModel {
   faults: readonly ListFault[];
 }
 
-/** Who publishes the list, in a shape of its own. */
+/** Who publishes the list, in its own shape. */
 export type ListFormat = 'models.dev' | 'LiteLLM' | 'OpenRouter';
 
 export interface VendorPriceList {

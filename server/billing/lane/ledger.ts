@@ -149,7 +149,7 @@ export function createLedger(parts: LedgerParts): Ledger {
     maxWaitMs: admissionLimitMs,
   });
   /**
-   * Settlements that their promises pay for have a lane of their own: they free nothing that an admission waits for, and
+   * Settlements that their promises pay for have their own lane: they free nothing that an admission waits for, and
    * no admission waits for them.
    */
   const settlementsConnection = keepConnection(pool);

@@ -19,7 +19,7 @@ export interface Transactions {
   charge(connection: KeptConnection, settlements: readonly Operation[], careful: boolean): Promise<Result[]>;
   /** Accounts that were written to since the last call. */
   takeTouched(): string[];
-  /** Requests with a hold of their own. */
+  /** Requests that each have a hold. */
   readonly holds: number;
   /** Whether the request has one, as far as this process knows. */
   holdsFor(requestId: string): boolean;

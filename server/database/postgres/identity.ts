@@ -70,7 +70,7 @@ export function runAs(identity: Identity, command: string, args: readonly string
     };
     let child: ChildProcess;
     try {
-      // In a process group of its own: Ctrl-C is handled by the parent, which stops it in order.
+      // In its own process group: Ctrl-C is handled by the parent, which stops it in order.
       child = launch(identity, command, args, { cwd: '/', detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     } catch (error) {
       reject(error);

@@ -37,7 +37,7 @@ export function registerOpenaiBatches(app: FastifyInstance, parts: MessageBatchP
 
   registerUpload();
 
-  /** In a scope of its own, whose bodies are streams. */
+  /** In its own scope, whose bodies are streams. */
   function registerUpload(): void {
     void app.register(async (scope) => {
       scope.removeAllContentTypeParsers();

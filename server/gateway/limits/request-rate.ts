@@ -16,7 +16,7 @@ import { secondsUntilRoom } from './request-ring.ts';
  *   adds a 32nd, and all of them what they admit within a second.
  */
 export interface RequestRates {
-  /** Counts one request. Null: it may proceed. A promise only where a key or its account has a limit of its own. */
+  /** Counts one request. Null: it may proceed. A promise only where a key or its account has its own limit. */
   take(principal: Principal): RateLimited | null | Promise<RateLimited | null>;
   /** Counts a call that the vendor refused: it costs nothing, so only the request rate bounds it. */
   chargeRefusedCall(principal: Principal): void;

@@ -140,7 +140,7 @@ export type EstimateOutcome =
   | { kind: 'refused'; reason: string; param: string | null; status: number; message: string }
   | { kind: 'unknown_key' };
 
-/** The version of the messages protocol that clients without a choice of their own send. */
+/** The version of the messages protocol that clients without their own choice send. */
 const messagesVersion = '2023-06-01';
 
 export interface KeyEstimatesParts extends Omit<EstimateParts, 'slots' | 'trialSlots'> {

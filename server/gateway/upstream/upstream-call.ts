@@ -27,7 +27,7 @@ export type DispatchFault =
 
 export interface DispatchRequest {
   dispatcher: Dispatcher;
-  /** What a connection of its own is made with; absent: any address may be reached. */
+  /** What a separate connection is made with; absent: any address may be reached. */
   lookup?: LookupFunction;
   origin: string;
   path: string;

@@ -51,7 +51,7 @@ const maxProjects = 200;
 
 export const ProjectType = builder.prismaNode('Project', {
   id: { field: 'id' },
-  description: 'A place for keys of an account, with a budget and a report of its own.',
+  description: 'A place for keys of an account, with a budget and its own report.',
   findUnique: (id, { principal }) => ({
     id,
     ...(isOperator(principal) ? {} : { accountId: { in: accountsWith(principal, 'read') } }),

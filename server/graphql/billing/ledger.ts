@@ -190,7 +190,7 @@ const RunLineType = builder.objectRef<RunLine>('RunLine').implement({
 });
 
 const PromptTierType = builder.objectRef<TierRange>('PromptTier').implement({
-  description: 'A range of prompt lengths that has prices of its own: all tokens of the prompt, whatever their pool.',
+  description: 'A range of prompt lengths that has its own prices: all tokens of the prompt, whatever their pool.',
   authScopes: { public: true },
   fields: (t) => ({
     abovePromptTokens: t.exposeInt('above', { nullable: true, description: 'More tokens than this; null: any.' }),
@@ -199,7 +199,7 @@ const PromptTierType = builder.objectRef<TierRange>('PromptTier').implement({
 });
 
 const PriceHoursType = builder.objectRef<NonNullable<ClockChoice['window']>>('PriceHours').implement({
-  description: 'Hours of the week that have prices of their own.',
+  description: 'Hours of the week that have their own prices.',
   authScopes: { public: true },
   fields: (t) => ({
     weekdays: t.field({

@@ -150,7 +150,7 @@ const ModelPriceClockType = builder.objectRef<PriceClock>('ModelPriceClock').imp
     }),
     windows: t.field({
       type: [ModelPriceWindowType],
-      description: 'Each has prices of its own; no two have a minute in common.',
+      description: 'Each has its own prices; no two have a minute in common.',
       complexity: { field: 1, multiplier: 2 },
       resolve: ({ windows }) => [...windows],
     }),
@@ -280,7 +280,7 @@ builder.node(ModelType, {
     imagePrices: t.field({
       type: ImagePricesType,
       nullable: true,
-      description: 'What images cost; null: they have no prices of their own.',
+      description: 'What images cost; null: they have no separate prices.',
       resolve: ({ price }) => price.images ?? null,
     }),
     maxPromptTokens: t.int({

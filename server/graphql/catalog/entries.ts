@@ -138,7 +138,7 @@ builder.prismaObject('Price', {
     images: t.field({
       type: ImagePricesType,
       nullable: true,
-      description: 'What images cost; null: they have no prices of their own.',
+      description: 'What images cost; null: they have no separate prices.',
       select: { images: true },
       resolve: ({ images }) => (images === null ? null : fromStoredImages(images as StoredImagePrices)),
     }),

@@ -123,7 +123,7 @@ const allPrices = (t: Fields) => ({
   clock: t.field({ type: ClockPricesInput, description: 'Other prices for hours of the week; left out: none.' }),
   variants: t.field({ type: [VariantPricesInput], description: `${variantTexts.variants} Left out: none.` }),
   perUnit: t.field({ type: PiecePricesInput, description: 'What is charged by the piece; left out: nothing.' }),
-  images: t.field({ type: ImagePricesInput, description: 'What images cost; left out: no prices of their own.' }),
+  images: t.field({ type: ImagePricesInput, description: 'What images cost; left out: no separate prices.' }),
 });
 
 export const ModelPricesInput = builder.inputType('ModelPricesInput', {

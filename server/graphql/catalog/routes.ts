@@ -78,7 +78,7 @@ export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').im
     images: t.field({
       type: ImagePricesType,
       nullable: true,
-      description: 'What the vendor charges for images; null: no prices of their own.',
+      description: 'What the vendor charges for images; null: no separate prices.',
       resolve: ({ images }) => images ?? null,
     }),
   }),

@@ -5,7 +5,7 @@ import { transportError } from '../types/errors.ts';
 
 /**
  * The estimated cost of an operation before it runs: about one for each field that it resolves. Lists count with their
- * page size or an expected length, expensive fields with a cost of their own.
+ * page size or an expected length, expensive fields with their own cost.
  */
 
 export interface Cost {

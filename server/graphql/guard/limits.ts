@@ -20,7 +20,7 @@ export interface Limits {
   directives: number;
   /** Selected fields after all fragments are unfolded. */
   fields: number;
-  /** Root fields of a mutation: each is an action of its own. */
+  /** Root fields of a mutation: each is a separate action. */
   mutations: number;
   /** Fragments of the document: validation compares those that are spread side by side in pairs. */
   fragments: number;

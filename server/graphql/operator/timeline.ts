@@ -67,7 +67,7 @@ const TimelineEventType = builder.objectRef<TimelineEvent>('TimelineEvent').impl
   }),
 });
 
-/** Each part is read by an index of its own, newest first, so a long history costs no more than a short one. */
+/** Each part is read by its own index, newest first, so a long history costs no more than a short one. */
 const eventsSql = [
   `SELECT id, created_at AS at, 'opened' AS kind, email AS subject, NULL::text AS text, NULL::text AS actor, NULL::bigint AS usd, NULL::bigint AS vnd FROM account WHERE id = $1`,
   `SELECT id, created_at, 'ordered', memo, plan_name, NULL::text, budget, price_vnd FROM purchase_order WHERE account_id = $1`,

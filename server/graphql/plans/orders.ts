@@ -149,7 +149,7 @@ export const OrderType = builder.prismaNode('Order', {
     }),
     bonus: t.expose('bonus', {
       type: 'UsdAmount',
-      description: 'What it gives beside the budget, as a grant of its own.',
+      description: 'What it gives beside the budget, as a separate grant.',
     }),
     freeAmount: t.exposeBoolean('freeAmount', { description: 'Whether the buyer named the amount.' }),
     giftTo: t.exposeString('giftTo', {

@@ -23,7 +23,7 @@ const TopUpType = builder.objectRef<TopUp>('TopUp').implement({
 });
 
 const BonusStepType = builder.objectRef<BonusStep>('BonusStep').implement({
-  description: 'Orders from an amount on get a bonus: budget beside what was bought, as a grant of its own.',
+  description: 'Orders from an amount on get a bonus: budget beside what was bought, as a separate grant.',
   authScopes: { public: true },
   fields: (t) => ({
     fromVnd: t.expose('fromVnd', { type: 'VndAmount', description: 'From which price on.' }),

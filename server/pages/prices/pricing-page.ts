@@ -331,7 +331,7 @@ function tieredPrice(
   return [usd(price[pool], locale), below(inVnd(price[pool])), ...longer, ...hours].join('');
 }
 
-/** Which hours have prices of their own, and what is charged by the piece, of each model that has any. */
+/** Which hours have their own prices, and what is charged by the piece, of each model that has any. */
 function beyondTokens(models: readonly SoldModel[], locale: Locale): string {
   const w = pricingWords[locale];
   const lines = models.flatMap(({ model }) => {

@@ -11,7 +11,7 @@ import { createInvoiceFiles, retryFile } from './invoice-files.ts';
  * E-invoices of paid orders: exactly one for each, at a provider. The row is written in the transaction that pays the
  * order; the order's id is the provider's reference. Before every try but the first the provider is asked for that
  * reference, so that a lost answer or a killed process makes no second invoice. When an invoice was cancelled at the
- * provider and the order needs one again, the next has a reference of its own: the order's id with `-2`, and so on.
+ * provider and the order needs one again, the next has its own reference: the order's id with `-2`, and so on.
  */
 
 export type InvoiceState = 'due' | 'issued' | 'failed' | 'withdrawn' | 'to_cancel';

@@ -1,7 +1,7 @@
 import { type Finish, finishOf } from '../dialogue/answers/answer.ts';
 import { isObject, type Json } from '../dialogue/json.ts';
 
-/** What each finish reason means; vendors add words of their own. */
+/** What each finish reason means; vendors add their own words. */
 const KINDS = new Map<Json | undefined, Finish['kind']>([
   ['length', 'length'],
   ['max_tokens', 'length'],

@@ -112,7 +112,7 @@ function countMessage(generated: Generated, message: JsonNode | undefined): void
   countText(generated, members.get('function_call')?.members.get('arguments'));
 }
 
-/** A vendor may put usage on the answer, on its first choice or in a corner of its own. */
+/** A vendor may put usage on the answer, on its first choice or in another place. */
 function reportedUsage(root: JsonNode): JsonNode | null {
   const places = [
     root.members.get('usage'),

@@ -95,7 +95,7 @@ function refuseThread(body: JsonObject): void {
 function readSystem(system: Json | undefined): TextPart[] {
   if (system === undefined || system === null) return [];
   const texts = readTexts(system, 'system');
-  // Only a block of its own is surely nothing but that header.
+  // Only a separate block is surely nothing but that header.
   return typeof system === 'string' ? texts : texts.filter(({ text }) => !text.startsWith(BILLING_HEADER));
 }
 

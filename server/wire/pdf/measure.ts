@@ -208,7 +208,7 @@ function contentsReader(pdf: PdfFile, work: PdfWork) {
     return found;
   }
 
-  /** Links, whose addresses some readers write out; every other note may have contents of its own. */
+  /** Links, whose addresses some readers write out; every other note may have its own contents. */
   function noteBytes(notes: PdfObject): number {
     let bytes = 0;
     for (const value of isList(notes) ? notes : []) {

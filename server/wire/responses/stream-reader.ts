@@ -32,11 +32,11 @@ interface ItemState {
   said: boolean;
   /** Reasoning comes as a summary or in full; only what comes first is handed on. */
   reasoning: 'summary' | 'full' | null;
-  /** A part of the full reasoning was announced, or ended: what follows from another place is a paragraph of its own. */
+  /** A part of the full reasoning was announced, or ended: what follows from another place is a paragraph by itself. */
   parted: boolean;
 }
 
-/** Whether a piece of reasoning from this place is a paragraph of its own; null: it repeats what came in another form. */
+/** Whether a piece of reasoning from this place is a paragraph by itself; null: it repeats what came in another form. */
 function startsParagraph(state: ItemState, kind: 'summary' | 'full', place: string): boolean | null {
   state.reasoning ??= kind;
   if (state.reasoning !== kind) return null;
@@ -173,7 +173,7 @@ function hasFailed({ status, error }: JsonObject): boolean {
   return status === 'failed' || status === 'cancelled' || !saysNothing(error);
 }
 
-/** The error of a failed response, or that of an event of its own. */
+/** The error of a failed response, or that of a separate event. */
 function readError(event: JsonObject, response: JsonObject): StreamError {
   const error = objectMember(response, 'error') ?? objectMember(event, 'error') ?? event;
   const code = stringMember(error, 'code');

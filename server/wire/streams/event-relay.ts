@@ -51,7 +51,7 @@ export interface EventRelay {
   readonly events: number;
   write(chunk: Uint8Array): Uint8Array;
   end(): Uint8Array;
-  /** Ends the relay from our side; returns what must precede the ending so that it is an event of its own. */
+  /** Ends the relay from our side; returns what must precede the ending so that it is a separate event. */
   close(state: 'terminated' | 'failed'): string;
   /** In the middle of an event of which a part is out: nothing may be inserted now. */
   inEvent(): boolean;

@@ -200,7 +200,7 @@ export function editEvent(event: DataEvent, edits: readonly Edit[]): Extract<Ver
     const shifted = edits.map((edit) => ({ ...edit, start: edit.start + shift, end: edit.end + shift }));
     return { kind: 'replace', with: splice(bytes.subarray(event.start, event.end), shifted), edits: shifted };
   }
-  // Data of several lines was joined in a buffer of its own; JSON stays the same JSON when its line breaks go.
+  // Data of several lines was joined in a separate buffer; JSON stays the same JSON when its line breaks go.
   const name = event.type === null ? '' : `event: ${event.type}\n`;
   const line = Buffer.from(splice(data, edits)).toString('utf8').replaceAll('\n', ' ');
   return { kind: 'replace', with: Buffer.from(`${name}data: ${line}\n\n`) };

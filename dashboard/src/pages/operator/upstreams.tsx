@@ -304,7 +304,7 @@ const featureNames = Object.keys(features) as Feature[];
 /** Efforts as `saveUpstream` takes them. */
 const efforts = { NONE: false, ALL: true, NAMED: 'named' } as const;
 
-/** The features that an upstream has of its own, in the words in which they are entered. */
+/** The features that differ at an upstream, in the words in which they are entered. */
 function writtenFeatures(own: Upstream['features']): Partial<Record<Feature, Written>> {
   const written = featureNames.flatMap((name): [Feature, Written][] => {
     const value = own[name];

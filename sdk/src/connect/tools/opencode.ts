@@ -2,7 +2,7 @@ import type { Connection } from '../connection.ts';
 import { setJson } from '../edit/json.ts';
 import { file, keyInEnvironment, keyVariable, type Parts } from './parts.ts';
 
-/** opencode takes a provider of its own through the AI SDK. Its file names the key's variable, so it may be committed. */
+/** opencode takes its own provider through the AI SDK. Its file names the key's variable, so it may be committed. */
 export function opencode(parts: Parts): Connection {
   const path = parts.scope === 'user' ? '~/.config/opencode/opencode.json' : 'opencode.json';
   return withProvider(parts, { tool: 'opencode', title: 'opencode', path, schema: 'https://opencode.ai/config.json' });

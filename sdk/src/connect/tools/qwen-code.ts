@@ -5,7 +5,7 @@ import { file, keyVariable, type Parts } from './parts.ts';
 
 /** Qwen Code lists models under the protocol they speak; keys are never in that file, only their variables' names. */
 export function qwenCode(parts: Parts): Connection {
-  // Its picker also shows models of its own, so ours carry the prefix that the gateway takes off again.
+  // Its picker also shows its own models, so ours carry the prefix that the gateway takes off again.
   const entries = parts.chosen.map(({ id, name }) => ({
     id: `steyg/${id}`,
     name: `Steyg: ${name}`,

@@ -46,7 +46,7 @@ export interface AnswerRelayParts {
 
 /**
  * Keeps the one state of a translated stream: in order, ended once, and in the words of the client's protocol. A class, like
- * all that a stream has of its own: V8 makes a hidden class for each object literal with an accessor.
+ * all that belongs to one stream: V8 makes a hidden class for each object literal with an accessor.
  */
 export class AnswerRelay implements AnswerSink {
   state: StreamState = 'waiting';

@@ -18,7 +18,7 @@ export interface RepeatedWord {
   eventEnd: number;
 }
 
-/** What was learned is compared with no more than so many events that were learned in vain: each of them has an id of its own, say. */
+/** What was learned is compared with no more than so many events that were learned in vain: each of them has its own id, say. */
 const patience = 16;
 /** A string that means nothing: vendors vary its length, so that pieces do not tell theirs. */
 const meaninglessName = Buffer.from('"obfuscation":"');
