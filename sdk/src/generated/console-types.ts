@@ -729,7 +729,7 @@ export type ModelPricesInput = {
   cacheWrite5m?: UsdAmount | null | undefined;
   /** Other prices for hours of the week; left out: none. */
   clock?: ClockPricesInput | null | undefined;
-  /** What images cost; left out: no prices of their own. */
+  /** What images cost; left out: no separate prices. */
   images?: ImagePricesInput | null | undefined;
   /** New context. */
   input: UsdAmount;
@@ -1775,7 +1775,7 @@ export type VendorPricesInput = {
   cacheWrite5m?: UsdAmount | null | undefined;
   /** Other prices for hours of the week; left out: none. */
   clock?: ClockPricesInput | null | undefined;
-  /** What images cost; left out: no prices of their own. */
+  /** What images cost; left out: no separate prices. */
   images?: ImagePricesInput | null | undefined;
   /** New context. */
   input: UsdAmount;
