@@ -7,7 +7,7 @@ import { listLength, type PageArguments } from './types/paging.ts';
 /** Pages of reports and of lists that are no table's rows by their ids, as connections that are read forward. */
 
 /** Rows of a report in one answer, at most. */
-export const maxReportRows = 1_000;
+const maxReportRows = 1_000;
 
 /** A page of a report. */
 export interface Report<Row> {

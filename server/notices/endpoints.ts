@@ -8,7 +8,7 @@ import { checkInput, type InvalidInput, shownText, shownTextOrNothing } from '..
 import { isUuid, uuidv7 } from '../shared/uuid.ts';
 import { createWebhookSecret } from './signature.ts';
 
-export const webhookEvents = [
+const webhookEvents = [
   'balance.low',
   'balance.exhausted',
   'grant.expiring',

@@ -9,11 +9,7 @@ import { createEndpoints, type EndpointDeps, type SecretSeal } from './endpoints
 import { createSender, type SenderDeps } from './sender.ts';
 
 export type { WebhookDelivery } from './deliveries.ts';
-export {
-  placeOfWebhookSecret,
-  type WebhookEndpoint,
-  webhookEvents,
-} from './endpoints.ts';
+export { placeOfWebhookSecret, type WebhookEndpoint } from './endpoints.ts';
 export { retryPausesSeconds } from './sender.ts';
 
 /** `pool` must read BIGINT as `bigint` (the types of the money lane). */

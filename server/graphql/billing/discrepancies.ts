@@ -15,7 +15,7 @@ import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { pageFields, pageFromStart, type Report, reportEdge } from '../reports.ts';
 import { badInput } from '../types/errors.ts';
-import { listLength, maxPage } from '../types/paging.ts';
+import { listLength } from '../types/paging.ts';
 import { OutcomeType, UsageSourceType } from './ledger.ts';
 
 /** Exceptions for operators: shortfalls, doubtful token counts, holds and broken invariants. */
