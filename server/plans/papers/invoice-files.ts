@@ -1,8 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
+import type { Log } from '../../core/log.ts';
 import { describeError } from '../../runtime/http.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { maxInvoiceFileBytes, problemOfFile } from './invoice-file.ts';
-import type { InvoiceDeps, InvoiceProvider } from './invoices.ts';
 
 /**
  * Fetches the XML of issued e-invoices from the provider and keeps it. A file that is not the invoice of its order is not
@@ -24,10 +24,16 @@ interface Due {
   nextAt: Date;
 }
 
-export function createInvoiceFiles(deps: Pick<InvoiceDeps, 'pool' | 'provider' | 'log'>) {
+/** What a provider of invoices does for their files (`InvoiceProvider`). */
+interface FileSource {
+  maxCallMs: number;
+  file(tracking: string): Promise<Uint8Array | null>;
+}
+
+export function createInvoiceFiles(deps: { pool: Pool; provider: FileSource | null; log: Pick<Log, 'warn'> }) {
   const { pool, log } = deps;
 
-  async function step(provider: InvoiceProvider, due: Due): Promise<boolean> {
+  async function step(provider: FileSource, due: Due): Promise<boolean> {
     // The answer to its request was lost, and its provider gives files by requests alone.
     if (due.tracking === null) return fail(due, 'file_by_hand', true);
     let content: Uint8Array | null;
