@@ -340,7 +340,7 @@ interface PagesParts {
   pricing: Omit<PricingParts, 'limits' | 'publicUrl'>;
   address: PublicAddress;
   bank: () => Config['bank'];
-  docs: Pick<DocsParts, 'documentation' | 'seller'>;
+  docs: Pick<DocsParts, 'documentation' | 'seller' | 'dataFlow'>;
 }
 
 /** The pages of the control plane: behind signed links, and public ones. */

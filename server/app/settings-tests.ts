@@ -108,7 +108,9 @@ const tryEinvoice: Test = async ({ einvoice }) => {
     case 'account_unknown':
     case 'account_inactive':
       return found(`einvoice_${shown.kind}`);
-    default:
+    case 'client_refused':
+    case 'series_known':
+    case 'unreachable':
       return found(shown.kind);
   }
 };

@@ -89,17 +89,19 @@ export function createOutbox(deps: OutboxDeps) {
     for (const lane of ['mail', 'channel'] as const) {
       if (underWay[lane] >= lanes[lane]) continue;
       underWay[lane] += 1;
-      const done = (): void => void (underWay[lane] -= 1);
-      const batch = await lease(lane).catch((error: unknown) => {
-        done();
-        throw error;
-      });
-      if (batch !== null)
-        return () =>
-          send(batch)
-            .then((sent) => record(pool, batch, sent))
-            .finally(done);
-      done();
+      const leave = (): void => void (underWay[lane] -= 1);
+      let batch: Batch | null = null;
+      try {
+        batch = await lease(lane);
+      } finally {
+        if (batch === null) leave();
+      }
+      if (batch === null) continue;
+      const taken = batch;
+      return () =>
+        send(taken)
+          .then((sent) => record(pool, taken, sent))
+          .finally(leave);
     }
     return null;
   }

@@ -235,7 +235,7 @@ describe('the power of the machine', () => {
   test('lines that a disk could not be forced to take are in another file, and nothing is admitted until then', async () => {
     const own = spool(theirs);
     own.append(line('1'));
-    fdatasync.mockImplementationOnce((_fd, done) => void done(Object.assign(new Error('EIO'), { code: 'EIO' })));
+    fdatasync.mockImplementationOnce((_fd, done) => done(Object.assign(new Error('EIO'), { code: 'EIO' })));
     await pass(2);
     expect(own.writable).toBe(false);
     expect(readFileSync(join(directory, `${theirs}.0.ndjson`), 'utf8')).toContain('"requestId":"1"');

@@ -28,7 +28,6 @@ export const databaseCommands: readonly Command[] = [
     name: 'distribute',
     usage: '[--dry-run]',
     summary: 'spread what grows with each request over the workers of a Citus, while the service is stopped',
-    options: { 'dry-run': 'flag' },
     async run({ databaseUrl }, given) {
       const client = new Client({ ...connecting(databaseUrl), application_name: 'steyg distribute' });
       client.on('error', () => undefined);

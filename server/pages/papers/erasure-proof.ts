@@ -4,7 +4,7 @@ import type { ErasedKind, Erasure, ErasureProof } from '../../accounts/erasure.t
 import type { Seller } from '../../plans/papers/parties.ts';
 import { chooseLocale, type Locale, momentText } from '../../shared/page.ts';
 import type { LinkLimits } from '../link-limits.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from '../signed-links.ts';
+import { createSignedLinks, deadLink, type LinkBase, linkHeaders, type SignedLinks } from '../signed-links.ts';
 import type { Paper } from './paper.ts';
 import type { PdfPress } from './pdf.ts';
 import { sellerLines } from './receipt-words.ts';
@@ -22,8 +22,8 @@ const path = '/downloads/erasure';
 /** Nobody can sign in to fetch it again. */
 const validMs = 90 * 86_400_000;
 
-export function createErasureLinks(options: { secretKey: Buffer; publicUrl: string }): ErasureLinks {
-  return createSignedLinks({ ...options, purpose: 'erasure', path, validMs, contents: z.uuid() });
+export function createErasureLinks(base: LinkBase): ErasureLinks {
+  return createSignedLinks(base, { purpose: 'erasure', path, validMs, contents: z.uuid() });
 }
 
 export interface ErasureProofParts {
@@ -180,7 +180,7 @@ function erasurePaper(proof: ErasureProof, seller: Seller, locale: Locale): Pape
     warning: '',
     facts: [
       { label: w.account, lines: [accountId] },
-      { label: w.when, lines: [`${momentText(erasedAt, locale, 'Vietnam')}`, erasedAt.toISOString()] },
+      { label: w.when, lines: [momentText(erasedAt, locale, 'Vietnam'), erasedAt.toISOString()] },
       { label: w.controller, lines: sellerLines(seller, 'Steyg', locale) },
       { label: w.by, lines: [byOperator ? w.operator : w.owner] },
     ],

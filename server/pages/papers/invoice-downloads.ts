@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Invoices } from '../../plans/papers/invoices.ts';
 import { goneLink, isStillOpen } from '../link-access.ts';
 import type { LinkLimits } from '../link-limits.ts';
-import { createSignedLinks, deadLink, linkHeaders, type SignedLinks } from '../signed-links.ts';
+import { createSignedLinks, deadLink, type LinkBase, linkHeaders, type SignedLinks } from '../signed-links.ts';
 
 /** The XML of an order's e-invoice, to the byte as the provider returned it, as a file and never as a page. */
 
@@ -14,8 +14,8 @@ export type InvoiceLinks = SignedLinks<string>;
 const path = '/downloads/e-invoice.xml';
 const validMs = 60 * 60_000;
 
-export function createInvoiceLinks(options: { secretKey: Buffer; publicUrl: string }): InvoiceLinks {
-  return createSignedLinks({ ...options, purpose: 'e-invoice', path, validMs, contents: z.uuid() });
+export function createInvoiceLinks(base: LinkBase): InvoiceLinks {
+  return createSignedLinks(base, { purpose: 'e-invoice', path, validMs, contents: z.uuid() });
 }
 
 export function registerInvoiceDownloads(
