@@ -17,6 +17,8 @@ export async function deliverDue(
   const underWay = new Set<Promise<void>>();
   for (;;) {
     const isOver = signal?.aborted === true || failures.length > 0;
+    // Asked while some are under way, "none" may mean that there is no room, which is there again by the time of the answer.
+    const wereUnderWay = underWay.size > 0;
     const send = isOver ? null : await lease().catch((error: unknown) => void failures.push(error));
     if (typeof send === 'function') {
       const work = send()
@@ -28,9 +30,9 @@ export async function deliverDue(
       underWay.add(work);
       continue;
     }
-    if (underWay.size === 0) break;
+    if (!wereUnderWay) break;
     // A receiver that hangs must not delay deliveries that become due for others.
-    await Promise.race([...underWay, delay(pollMs, undefined, { ref: false })]);
+    if (underWay.size > 0) await Promise.race([...underWay, delay(pollMs, undefined, { ref: false })]);
   }
   // The database is unreachable: deliveries under way are leased again.
   if (failures.length > 0) throw failures[0];
