@@ -352,6 +352,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['model', 'model_unknown_members', { unknown_members: 'ask' }, { unknown_members: '' }],
   ['upstream', 'upstream_protocol', { protocol: 'smtp' }],
   ['upstream', 'upstream_disconnect', { on_disconnect: 'hope' }],
+  ['upstream', 'upstream_country', { country: 'vn' }],
   ['route', 'route_weight', { weight: 0 }],
   [
     'route',
