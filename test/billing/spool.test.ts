@@ -1,4 +1,3 @@
-import type * as fs from 'node:fs';
 import {
   appendFileSync,
   mkdirSync,
@@ -21,10 +20,7 @@ import { quiet, usd } from './support.ts';
 
 /** The spool: settlements on disk until the database has them, also after crashes and on a full disk. */
 
-const { fdatasync } = vi.hoisted(() => ({
-  fdatasync: vi.fn<(fd: number, done: (error: Error | null) => void) => void>((_fd, done) => done(null)),
-}));
-vi.mock('node:fs', async (original) => ({ ...(await original<typeof fs>()), fdatasync }));
+const fdatasync = vi.fn<(fd: number, done: (error: Error | null) => void) => void>((_fd, done) => done(null));
 
 let directory: string;
 let spools: Spool[];
@@ -47,6 +43,7 @@ function spool(processId = mine, segmentBytes?: number): Spool {
     directory,
     processId,
     log: quiet,
+    forceFile: fdatasync,
     ...(segmentBytes === undefined ? {} : { segmentBytes }),
   });
   spools.push(created);

@@ -3,7 +3,7 @@ import { createTransfers } from '../../server/plans/bank/transfers.ts';
 import { problemOfFile } from '../../server/plans/papers/invoice-file.ts';
 import { createInvoices } from '../../server/plans/papers/invoices.ts';
 import { createSepayEinvoice } from '../../server/plans/papers/sepay-einvoice.ts';
-import { readXml, XmlRefused } from '../../server/shared/xml.ts';
+import { readXml, XmlRefused } from '../../server/plans/papers/xml.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { credentials, type EinvoiceProvider, invoiceXml, startEinvoiceProvider } from './einvoice-provider.ts';
 import { createAccount, createPlans, order, transfer } from './support.ts';

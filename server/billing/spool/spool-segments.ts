@@ -1,6 +1,5 @@
 import {
   closeSync,
-  fdatasync,
   fdatasyncSync,
   fstatSync,
   fsyncSync,
@@ -59,7 +58,10 @@ export interface SegmentsParts {
   metrics: BillingMetrics | undefined;
   /** A segment of this size is closed, and the next one begins. */
   segmentBytes: number;
+  forceFile: ForceFile;
 }
+
+export type ForceFile = (fd: number, done: (error: Error | null) => void) => void;
 
 /** A segment of this size is deleted as soon as it is done; smaller ones are appended to for a moment. */
 const worthDeletingBytes = 512 * 1_024;
@@ -67,7 +69,14 @@ const worthDeletingBytes = 512 * 1_024;
 const tickMs = 1_000;
 const retryMs = 1_000;
 
-export function createSegments({ directory, processId, log, metrics, segmentBytes }: SegmentsParts): Segments {
+export function createSegments({
+  directory,
+  processId,
+  log,
+  metrics,
+  segmentBytes,
+  forceFile,
+}: SegmentsParts): Segments {
   /** Lines whose write failed. */
   const unwritten = new Set<SpoolReceipt>();
   const segments = new Set<Segment>();
@@ -97,7 +106,7 @@ export function createSegments({ directory, processId, log, metrics, segmentByte
       if (oldest === undefined || oldest.tick > ticks - 2 || segment.forcedBytes === bytes) continue;
       try {
         await new Promise<void>((resolve, reject) => {
-          fdatasync(fd, (error) => (error === null ? resolve() : reject(error)));
+          forceFile(fd, (error) => (error === null ? resolve() : reject(error)));
         });
         if (segment.forcedBytes === 0) await forceNames();
         segment.forcedBytes = bytes;

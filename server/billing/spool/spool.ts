@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fdatasync, mkdirSync, openSync, readdirSync, unlinkSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../../shared/sync-directory.ts';
@@ -7,7 +7,7 @@ import type { BillingLog, BillingMetrics } from '../log.ts';
 import type { Settlement } from '../types.ts';
 import { decode, encode } from './spool-lines.ts';
 import { openReader, type SpoolFile } from './spool-reader.ts';
-import { createSegments, type SpoolReceipt } from './spool-segments.ts';
+import { createSegments, type ForceFile, type SpoolReceipt } from './spool-segments.ts';
 
 export type { SpoolReceipt } from './spool-segments.ts';
 
@@ -57,14 +57,16 @@ export interface SpoolParts {
   metrics?: BillingMetrics;
   /** A segment of this size is closed, and the next one begins. */
   segmentBytes?: number;
+  /** Forces what was written to a file to the disk, as `fdatasync` of `node:fs`. */
+  forceFile?: ForceFile;
 }
 
 const quarantineName = 'quarantine.log';
 const quarantineForcedMs = 1_000;
 
 export function createSpool(parts: SpoolParts): Spool {
-  const { directory, processId, log, metrics, segmentBytes = 4 * 2 ** 20 } = parts;
-  const segments = createSegments({ directory, processId, log, metrics, segmentBytes });
+  const { directory, processId, log, metrics, segmentBytes = 4 * 2 ** 20, forceFile = fdatasync } = parts;
+  const segments = createSegments({ directory, processId, log, metrics, segmentBytes, forceFile });
   /** Lines of this turn. */
   let soon: { receipt: SpoolReceipt; written: (receipt: SpoolReceipt) => void }[] = [];
 

@@ -362,9 +362,9 @@ const texts = {
       'Try again when they have ended, or raise the budget.',
     ],
     vi: [
-      'Ngân sách dự án không đủ cho key',
+      'Hạn mức dự án không đủ cho key',
       'Các yêu cầu đang chạy của key giữ nhiều hơn phần còn lại của dự án.',
-      'Thử lại khi chúng kết thúc, hoặc tăng ngân sách.',
+      'Thử lại khi chúng kết thúc, hoặc tăng hạn mức.',
     ],
   },
   PROJECT_HAS_KEYS: {
@@ -388,7 +388,7 @@ const texts = {
     vi: [
       'Key cần có dự án',
       'Một dự án của tài khoản có hạn mức; key không thuộc dự án sẽ vượt qua nó.',
-      'Chọn dự án, hoặc xin chủ sở hữu một ngân sách tháng.',
+      'Chọn dự án, hoặc xin chủ sở hữu một hạn mức tháng.',
     ],
   },
   REFUNDED: {

@@ -179,7 +179,7 @@ const words: Record<Locale, Words> = {
     unsaid: 'đơn vị vận hành chưa nêu',
     byRegion: 'khu vực do đơn vị vận hành chọn, chưa được nêu',
     passesOn: 'Bên này chuyển tiếp yêu cầu cho công ty khác, được nêu trên trang của họ.',
-    sent: 'Nội dung gửi đi: yêu cầu đúng như bạn tạo, gồm văn bản, hình ảnh, tệp và công cụ, cùng bí danh của người dùng cuối nếu bạn nêu. Key, tên, email và địa chỉ mạng của bạn không được gửi đi.',
+    sent: 'Nội dung gửi đi: yêu cầu đúng như bạn tạo, gồm văn bản, hình ảnh, tệp và công cụ, cùng alias của người dùng cuối nếu bạn nêu. Key, tên, email và địa chỉ mạng của bạn không được gửi đi.',
     none: 'Chưa bán model nào.',
     others: 'Những thứ khác',
     otherHeads: ['Bên nhận', 'Nhận những gì'],

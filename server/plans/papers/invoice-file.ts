@@ -1,4 +1,4 @@
-import { elementAt, readXml, type XmlElement } from '../../shared/xml.ts';
+import { elementAt, readXml, type XmlElement } from './xml.ts';
 
 /**
  * The file of an e-invoice: XML, the form in which an invoice counts in Vietnam. What it must contain, and from where we know:
