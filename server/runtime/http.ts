@@ -56,8 +56,8 @@ export function describeError(error: unknown): { kind: string; code?: string; wh
 }
 
 /** The log of one request: its lines carry the request's id. The framework's own type accepts any field. */
-export function requestLog({ log, id: requestId }: FastifyRequest): Log {
-  return log.child({ requestId });
+export function requestLog(request: FastifyRequest): Log {
+  return request.log.child({ requestId: request.id });
 }
 
 /** Whether the body is a form, whose type names its boundary. */

@@ -55,6 +55,8 @@ test('a whole file', () => {
           onDisconnect: 'drain',
           profile: null,
           features: { systemRole: 'keep' },
+          recipient: null,
+          country: null,
           enabled: true,
         },
         secret: 'sk-from-environment',
