@@ -21,6 +21,7 @@ const computed = new Set([
   'SettingGroup',
   'SettingKind',
   'SettingSource',
+  'SettingsFinding',
   'SetupStep',
   'TimelineKind',
   'TokenPool',
