@@ -108,7 +108,6 @@ const boundedBy: Readonly<Record<string, readonly string[]>> = {
     'Operator.setup',
     'Operator.vendorProfiles',
     'Operator.vendors',
-    'Query.webhookEvents',
     'SettingsOfGroup.settings',
     'SignInMethods.providers',
     'Vendor.models',
