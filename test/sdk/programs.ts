@@ -28,7 +28,8 @@ export function run(
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });
     });
-    child.stdin?.end(input);
+    // A program that ends without reading its input breaks the pipe, which its exit code says better.
+    child.stdin?.on('error', () => undefined).end(input);
   });
 }
 
