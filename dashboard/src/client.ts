@@ -9,6 +9,7 @@ export function createSteygClient(origin: string, fetch?: SteygOptions['fetch'])
   return new Steyg({
     baseUrl: `${origin}/api`,
     graphqlUrl: `${origin}/graphql`,
+    persistedDocuments: true,
     maxRetries: 1,
     timeoutMs: 30_000,
     fetch,

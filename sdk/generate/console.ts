@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { codegen } from '@graphql-codegen/core';
 import * as typescriptOperations from '@graphql-codegen/typescript-operations';
 import {
@@ -46,6 +47,8 @@ export interface ConsoleOutput {
   methods: string;
   /** Their names, each with a mark of what it returns. */
   operations: string;
+  /** What else it takes to run each, but its text. */
+  facts: string;
   /** The documents, apart: they are loaded with the first call. */
   documents: string;
   /** Those of the domains in `rare`, each by its domain. */
@@ -101,10 +104,10 @@ function sayUnits(schema: GraphQLSchema): void {
 export async function printConsole({ schema, operations: texts }: ConsoleInput): Promise<ConsoleOutput> {
   sayUnits(schema);
   const domains = Object.keys(texts).sort();
-  const documents = new Map(domains.map((domain) => [domain, parse(texts[domain] ?? '')]));
+  const parsed = new Map(domains.map((domain) => [domain, parse(texts[domain] ?? '')]));
   const whole: DocumentNode = {
     kind: Kind.DOCUMENT,
-    definitions: [...documents.values()].flatMap(({ definitions }) => definitions),
+    definitions: [...parsed.values()].flatMap(({ definitions }) => definitions),
   };
   const faults = validate(schema, whole);
   if (faults.length > 0) throw new Error(faults.map((fault) => fault.message).join('\n'));
@@ -114,7 +117,7 @@ export async function printConsole({ schema, operations: texts }: ConsoleInput):
       definition.kind === 'FragmentDefinition' ? [[definition.name.value, definition] as const] : [],
     ),
   );
-  const operations = [...documents].flatMap(([domain, document]) =>
+  const operations = [...parsed].flatMap(([domain, document]) =>
     document.definitions.flatMap((definition) =>
       definition.kind === 'OperationDefinition' ? [describe(schema, domain, definition)] : [],
     ),
@@ -128,26 +131,34 @@ export async function printConsole({ schema, operations: texts }: ConsoleInput):
     plugins: [{ operations: {} }],
     pluginMap: { operations: typescriptOperations as never },
   });
+  const documents = printDocuments(
+    'documents',
+    operations.filter(({ domain }) => !rare.includes(domain)),
+    fragments,
+  );
+  const rareDocuments = Object.fromEntries(
+    rare.map((each) => [
+      each,
+      printDocuments(
+        `${each}Documents`,
+        operations.filter(({ domain }) => domain === each),
+        fragments,
+      ),
+    ]),
+  );
   return {
     types: `${header}\nimport type { UsdAmount, VndAmount } from '../amounts.ts';\n\n${types.replaceAll(/[ \t]+$/gm, '').trimEnd()}\n`,
     methods: printMethods(schema, operations),
     operations: printOperations(operations),
-    documents: printDocuments(
-      'documents',
-      operations.filter(({ domain }) => !rare.includes(domain)),
-      fragments,
-    ),
-    rareDocuments: Object.fromEntries(
-      rare.map((each) => [
-        each,
-        printDocuments(
-          `${each}Documents`,
-          operations.filter(({ domain }) => domain === each),
-          fragments,
-        ),
-      ]),
-    ),
+    facts: printFacts(operations, digest([documents, ...Object.values(rareDocuments)])),
+    documents,
+    rareDocuments,
   };
+}
+
+/** Names this set of documents: another text of one of them makes another name. */
+function digest(texts: readonly string[]): string {
+  return createHash('sha256').update(texts.join('')).digest('hex').slice(0, 16);
 }
 
 function describe(schema: GraphQLSchema, domain: string, node: OperationDefinitionNode): Operation {
@@ -243,9 +254,24 @@ function printMethods(schema: GraphQLSchema, operations: readonly Operation[]): 
 function printOperations(operations: readonly Operation[]): string {
   const table = [...new Set(operations.map(({ domain }) => domain))].map((domain) => {
     const own = operations.filter((operation) => operation.domain === domain);
-    return `  ${domain}: [\n${own.map((operation) => `    '${printFacts(operation)}',`).join('\n')}\n  ],`;
+    return `  ${domain}: [\n${own.map((operation) => `    '${printName(operation)}',`).join('\n')}\n  ],`;
   });
   return `${header}\n/** The operations of the control plane by domain: \`~\` marks a subscription, \`*\` a list in pages. */\nexport const consoleOperations = {\n${table.join('\n')}\n} as const;\n`;
+}
+
+function printFacts(operations: readonly Operation[], documentSet: string): string {
+  return `${header}
+/**
+ * What else it takes to run each operation: where its result stands in the data (nothing: at the operation's name), and
+ * marks. \`!\` changes something; \`^\` the input takes an idempotency key, \`+\` the variables do.
+ */
+export const operationFacts: Record<string, string> = {
+${operations.map((operation) => `  ${operation.name}: '${factsOf(operation)}',`).join('\n')}
+};
+
+/** Names the set of the operations' texts. */
+export const documentSet = '${documentSet}';
+`;
 }
 
 function printMethod(schema: GraphQLSchema, operation: Operation): string {
@@ -283,12 +309,15 @@ function printMethod(schema: GraphQLSchema, operation: Operation): string {
   ].join('\n');
 }
 
-/**
- * An operation in one word, since every program loads the table: its name, and `~` for a subscription or `*` for a
- * list in pages. What else it needs comes with its document.
- */
-function printFacts({ name, kind, pages }: Operation): string {
+/** An operation in one word, since every program loads the table: its name and the marks of what it returns. */
+function printName({ name, kind, pages }: Operation): string {
   return `${name}${kind === 'subscription' ? '~' : pages ? '*' : ''}`;
+}
+
+function factsOf({ name, kind, path, idempotencyKey }: Operation): string {
+  const place = path.join('.') === name ? '' : path.join('.');
+  const key = idempotencyKey === 'input' ? '^' : idempotencyKey === 'variables' ? '+' : '';
+  return `${place}${kind === 'mutation' ? '!' : ''}${key}`;
 }
 
 /** A value that such a variable could have, for the example. */
@@ -335,20 +364,14 @@ function printDocuments(
     const { description: _description, ...bare } = operation.node;
     const own = literal(stripIgnoredCharacters(print(bare)));
     const parts = [own, ...(needed.get(operation) ?? []).map(lower)];
-    const facts = [
-      `kind: '${operation.kind}'`,
-      `path: '${operation.path.join('.')}'`,
-      ...(operation.idempotencyKey === null ? [] : [`idempotencyKey: '${operation.idempotencyKey}'`]),
-      `text: ${parts.join(' + ')}`,
-    ];
-    return `  ${operation.name}: { ${facts.join(', ')} },`;
+    return `  ${operation.name}: ${parts.join(' + ')},`;
   });
   return [
     header,
     ...constants,
     '',
-    '/** The text of each operation, and how to run it. */',
-    `export const ${name} = {\n${entries.join('\n')}\n} as const;`,
+    '/** The text of each operation. */',
+    `export const ${name}: Record<string, string> = {\n${entries.join('\n')}\n};`,
     '',
   ].join('\n');
 }

@@ -20,7 +20,7 @@ export function readOperations(): Record<string, string> {
 export async function generate(): Promise<Record<string, string>> {
   const schema = buildSchema(read('../schema.graphql'));
   const document = JSON.parse(read('openapi.json')) as OpenApiDocument;
-  const { types, methods, operations, documents, rareDocuments } = await printConsole({
+  const { types, methods, operations, facts, documents, rareDocuments } = await printConsole({
     schema,
     operations: readOperations(),
   });
@@ -31,6 +31,7 @@ export async function generate(): Promise<Record<string, string>> {
     'src/generated/console-types.ts': types,
     'src/generated/console.ts': methods,
     'src/generated/console-operations.ts': operations,
+    'src/generated/console-facts.ts': facts,
     'src/generated/documents.ts': documents,
     ...Object.fromEntries(
       Object.entries(rareDocuments).map(([domain, text]) => [`src/generated/${domain}-documents.ts`, text]),

@@ -115,7 +115,7 @@ export class Steyg {
       send,
       reconnections: options.maxRetries ?? 10,
     });
-    this.console = createConsole(this.#graphql);
+    this.console = createConsole(this.#graphql, options.persistedDocuments === true);
   }
 
   /**
@@ -200,6 +200,7 @@ const clientOptions: readonly string[] = [
   'apiKey',
   'accessToken',
   'graphqlUrl',
+  'persistedDocuments',
   'fetch',
   'onEvent',
   ...requestOptions.slice(1),

@@ -5,7 +5,7 @@ import type { Graphql } from './graphql.ts';
 import { createPending, type Pending, type WithResponse } from './internal/pending.ts';
 import type { RequestOptions } from './options.ts';
 
-/** The control plane's operations as methods. Their texts are loaded with the first call, apart from the rest. */
+/** The control plane's operations as methods. Their texts are loaded with the first call that needs one. */
 
 /** A page of a list, as it is answered: its elements with their cursors, or, of a report, alone. */
 type PageOf<T> = Extract<T, { edges: readonly unknown[] } | { nodes: readonly unknown[] }>;
@@ -107,16 +107,6 @@ export function orThrow<T>(result: T): Success<T> {
   return result as Success<T>;
 }
 
-/** How to run one operation: comes with its document. */
-interface OperationFacts {
-  kind: 'query' | 'mutation' | 'subscription';
-  /** From the data to the result, separated by dots. */
-  path: string;
-  /** Where the operation takes an idempotency key. */
-  idempotencyKey?: 'variables' | 'input';
-  text: string;
-}
-
 type Variables = Record<string, unknown>;
 type Page =
   | (({ edges: { node: unknown }[] } | { nodes: unknown[] }) & {
@@ -124,42 +114,32 @@ type Page =
     })
   | null;
 
-/** @internal */
-export function createConsole(graphql: Graphql): Console {
+/**
+ * @internal `persisted`: operations are sent by the names of their documents, and their texts are loaded only for a
+ * service that does not know them.
+ */
+export function createConsole(graphql: Graphql, persisted: boolean): Console {
   const domains = Object.entries<readonly string[]>(consoleOperations).map(([domain, words]) => {
     const methods = words.map((word) => {
       const name = word.replace(/\W/, '');
-      return [name, createMethod(graphql, { domain, name, mark: word.slice(name.length) })];
+      return [name, createMethod(graphql, { domain, name, mark: word.slice(name.length), persisted })];
     });
     return [domain, Object.fromEntries(methods)];
   });
   return Object.fromEntries(domains) as Console;
 }
 
-/** The document of an operation. Those of some domains are apart: few programs call them. */
-async function factsOf(domain: string, name: string): Promise<OperationFacts> {
-  const all: Record<string, OperationFacts> =
-    domain === 'operator'
-      ? (await import('./generated/operator-documents.ts')).operatorDocuments
-      : domain === 'books'
-        ? (await import('./generated/books-documents.ts')).booksDocuments
-        : domain === 'machines'
-          ? (await import('./generated/machines-documents.ts')).machinesDocuments
-          : (await import('./generated/documents.ts')).documents;
-  const facts = all[name];
-  if (facts === undefined) throw new Error(`there is no operation ${domain}.${name}`);
-  return facts;
+interface Method {
+  domain: string;
+  name: string;
+  /** What it returns: `~` a subscription, `*` a list in pages, otherwise a result. */
+  mark: string;
+  persisted: boolean;
 }
 
-/** `mark` says what a method returns: `~` a subscription, `*` a list in pages, none a result. */
-function createMethod(graphql: Graphql, { domain, name, mark }: Record<'domain' | 'name' | 'mark', string>) {
-  const prepare = async (given: Variables = {}) => {
-    const { kind, path, text, idempotencyKey } = await factsOf(domain, name);
-    const variables = idempotencyKey === undefined ? given : withIdempotencyKey(given, idempotencyKey);
-    // Sent again after a failure, a mutation could happen twice, unless the server knows it by its key.
-    const repeatable = kind !== 'mutation' || idempotencyKey !== undefined;
-    return { document: text, variables, repeatable, path };
-  };
+function createMethod(graphql: Graphql, { domain, name, mark, persisted }: Method) {
+  const prepare = async (variables: Variables | undefined) =>
+    (await import('./internal/operations.ts')).prepare({ domain, name, persisted }, variables);
   const ask = async (variables: Variables | undefined, options: RequestOptions | undefined) => {
     const operation = await prepare(variables);
     const answer = await graphql.run(operation, options);
@@ -193,22 +173,6 @@ function createPaged(ask: (after: string | null) => Promise<WithResponse<Page>>)
       }
     },
   });
-}
-
-/** A key of its own for every call that has none, so that a retry after a lost answer makes nothing twice. */
-function withIdempotencyKey(variables: Variables, place: 'variables' | 'input'): Variables {
-  const keyed = (holder: Variables): Variables => ({
-    ...holder,
-    idempotencyKey: holder['idempotencyKey'] ?? randomId(),
-  });
-  if (place === 'variables') return keyed(variables);
-  return { ...variables, input: keyed((variables['input'] ?? {}) as Variables) };
-}
-
-/** 128 bits by chance. `randomUUID` would do, but a page that came without TLS has none. */
-function randomId(): string {
-  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function follow(data: unknown, path: string): unknown {

@@ -65,9 +65,19 @@ export interface Graphql {
   subscribe(operation: GraphqlOperation, options?: RequestOptions): AsyncGenerator;
 }
 
+/** @internal A document that the service may know by a name. */
+export interface PersistedDocument {
+  /** A document identifier: GraphQL over HTTP, appendix "Persisted Documents". */
+  id: string;
+  /** Its operation's name. */
+  operation: string;
+  /** Loads the text, for a service that does not know it. */
+  load(): Promise<string>;
+}
+
 /** @internal */
 export interface GraphqlOperation {
-  document: string;
+  document: string | PersistedDocument;
   variables: object | undefined;
   /** False: it could happen twice if it were sent again. */
   repeatable: boolean;
@@ -88,27 +98,33 @@ export interface GraphqlParts {
 
 /** @internal */
 export function createGraphql({ url, send, reconnections }: GraphqlParts): Graphql {
-  const callOf = ({ document, variables, repeatable }: GraphqlOperation): Call => {
+  const callOf = ({ document, variables = {}, repeatable }: GraphqlOperation): Call => {
+    const call = { method: 'POST', url, credential: 'accessToken', repeatable } as const;
+    if (typeof document !== 'string')
+      return { ...call, body: { documentId: document.id, variables }, operation: document.operation };
     const operation = operationName(document);
     // The service leaves variables out that a document does not declare.
     const declared = [...document.matchAll(/\$(\w+)\s*:/g)].map(([, name = '']) => name);
     checkNames(`variable of ${operation ?? 'the document'}`, variables, declared);
-    return {
-      method: 'POST',
-      url,
-      credential: 'accessToken',
-      repeatable,
-      body: { query: document, variables: variables ?? {} },
-      ...(operation === undefined ? {} : { operation }),
-    };
+    return { ...call, body: { query: document, variables }, ...(operation === undefined ? {} : { operation }) };
+  };
+  const run = async (operation: GraphqlOperation, options?: RequestOptions) => {
+    const reply = await send(callOf(operation), options);
+    const { response, requestId } = reply;
+    return { data: dataOf(reply.json as Envelope, reply), response, requestId };
   };
   return {
     async run(operation: GraphqlOperation, options?: RequestOptions) {
-      const reply = await send(callOf(operation), options);
-      const { response, requestId } = reply;
-      return { data: dataOf(reply.json as Envelope, reply), response, requestId };
+      try {
+        return await run(operation, options);
+      } catch (error) {
+        const text = await textFor(operation, error);
+        if (text === null) throw error;
+        return run({ ...operation, document: text }, options);
+      }
     },
-    async *subscribe(operation: GraphqlOperation, options?: RequestOptions) {
+    async *subscribe(given: GraphqlOperation, options?: RequestOptions) {
+      let operation = given;
       const most = options?.maxRetries ?? reconnections;
       let again = false;
       for (let broken = 0; ; broken += 1) {
@@ -127,6 +143,11 @@ export function createGraphql({ url, send, reconnections }: GraphqlParts): Graph
           }
           throw new ConnectionError('The subscription ended without being completed.');
         } catch (error) {
+          const text = await textFor(operation, error);
+          if (text !== null) {
+            operation = { ...operation, document: text };
+            continue;
+          }
           if (!(error instanceof ConnectionError) || broken >= most) throw error;
         }
         await sleep(backoffMs(broken), options?.signal);
@@ -161,6 +182,12 @@ export function subscribeDocument<Result, Variables>(
 ): Subscription<Result> {
   const operation = { document: textOf(document), variables: variables as object | undefined, repeatable: true };
   return graphql.subscribe(operation, options) as AsyncGenerator<Result>;
+}
+
+/** The text to send in place of a document's name that the service does not know: nothing was done then. */
+async function textFor({ document }: GraphqlOperation, error: unknown): Promise<string | null> {
+  if (typeof document === 'string') return null;
+  return error instanceof GraphqlError && error.code === 'PERSISTED_DOCUMENT_NOT_FOUND' ? document.load() : null;
 }
 
 /** Trees of generators have no text of their own, but mostly where they come from. */

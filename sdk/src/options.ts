@@ -17,6 +17,11 @@ export interface SteygOptions {
   accessToken?: string | undefined;
   /** Address of the control plane. Default: `/graphql` beside the API root. */
   graphqlUrl?: string | undefined;
+  /**
+   * Sends the operations of `console` by name, and their texts only to a service of another version. Pages then load
+   * no texts. Default: false.
+   */
+  persistedDocuments?: boolean | undefined;
   /** In place of the global `fetch`: for proxies, recording, tests. It must not follow redirects that it is told not to. */
   fetch?: Fetch | undefined;
   /**

@@ -16,6 +16,7 @@ import { isSocketAddress, servedAddress } from '../gateway/entrance/addresses.ts
 import { createAuthenticator } from '../gateway/entrance/authenticate.ts';
 import { loadTokenizer } from '../gateway/reads/tokenize.ts';
 import type { SocketLimits } from '../gateway/sockets/session.ts';
+import { readPersistedDocuments } from '../graphql/persisted.ts';
 import { createKeyring } from '../keys/keyring.ts';
 import { createKeys } from '../keys/keys.ts';
 import type { Config } from '../runtime/config.ts';
@@ -157,8 +158,10 @@ export async function createApp(parts: AppParts): Promise<App> {
     ...(parts.socketLimits === undefined ? {} : { socketLimits: parts.socketLimits }),
     tracer: telemetry.tracer,
   });
+  const root = join(import.meta.dirname, '../../dashboard/dist/site');
   const control = await createControlPlane(fastify, {
     ...shared,
+    persistedDocuments: await readPersistedDocuments(join(root, 'documents.json')),
     estimate: data.estimate,
     batches: data.consoleBatches,
     databaseUrl,
@@ -170,7 +173,6 @@ export async function createApp(parts: AppParts): Promise<App> {
     // Both bounds are reached before the one at which model requests are refused.
     isLate: () => metrics.latestLoopLagMs() > config.overloadLagMs || metrics.loopLagMs() > config.overloadLagMs / 2,
   });
-  const root = join(import.meta.dirname, '../../dashboard/dist/site');
   await registerDashboard(fastify, {
     root,
     sdkPackage: config.sdkPackage,

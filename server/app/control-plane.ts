@@ -16,6 +16,7 @@ import { createHistory } from '../database/replica.ts';
 import type { Domains } from '../graphql/domains.ts';
 import { registerGraphql } from '../graphql/edge.ts';
 import { graphiqlPage } from '../graphql/graphiql.ts';
+import type { PersistedDocuments } from '../graphql/persisted.ts';
 import { createKeys } from '../keys/keys.ts';
 import { type DataFlowSettings, readDataFlow } from '../pages/docs/data-flow.ts';
 import { type DocsParts, registerDocs } from '../pages/docs/docs.ts';
@@ -67,6 +68,8 @@ export interface ControlPlaneParts {
   vendors?: () => Promise<readonly Vendor[]>;
   /** What operators set up, in force now. */
   settings: OperatorSettings;
+  /** What the dashboard's build has left for its page. */
+  persistedDocuments: PersistedDocuments;
   /** Whether the event loop is late; GraphQL is refused first. */
   isLate: () => boolean;
   metrics: Metrics;
@@ -218,6 +221,7 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
         webhooks,
       },
       production: config.production,
+      persistedDocuments: parts.persistedDocuments,
       graphiqlPage,
       isLate,
       log,

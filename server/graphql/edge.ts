@@ -18,6 +18,7 @@ import type { GraphqlLog } from './guard/masking.ts';
 import { defaultRates, type GraphqlRates } from './guard/rates.ts';
 import { createShares } from './guard/shares.ts';
 import { createWork } from './guard/work.ts';
+import type { PersistedDocuments } from './persisted.ts';
 import { buildSchema } from './schema.ts';
 import { BusyError } from './types/errors.ts';
 import { whileUnchanged } from './types/unchanged.ts';
@@ -76,6 +77,8 @@ export interface GraphqlOptions {
   rates?: GraphqlRates;
   /** Between two identifications of a subscription's subject. */
   identifyAgainMs?: number;
+  /** Operations that clients may send by name. Default: none. */
+  persistedDocuments?: PersistedDocuments;
   /** A self-contained page for trying operations out. Never served in production. */
   graphiqlPage?: () => Promise<string>;
 }
@@ -95,7 +98,14 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
   const reports = createAccountTurns(reportTurns);
   const running = createAccountTurns(operationTurns);
   const shares = createShares({ connections: db.options.max });
-  const engine = createEngine({ schema, production, limits: options.limits ?? defaultLimits, costs, log });
+  const engine = createEngine({
+    schema,
+    production,
+    limits: options.limits ?? defaultLimits,
+    costs,
+    persistedDocuments: options.persistedDocuments ?? new Map(),
+    log,
+  });
   const readHistory = options.history?.reader ?? (() => ({ query: db.query.bind(db), ageMs: null }));
 
   await app.register(async (scope) => {

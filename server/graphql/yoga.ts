@@ -13,6 +13,7 @@ import { costError, operationCost } from './guard/cost.ts';
 import { cleanTextRule, findDirtyText, type Limits, limitsRule } from './guard/limits.ts';
 import { type GraphqlLog, maskError, withoutStrings } from './guard/masking.ts';
 import { operationOf, valuesRule, variableErrors } from './guard/variables.ts';
+import { documentId, type PersistedDocuments, persisted } from './persisted.ts';
 import { transportError } from './types/errors.ts';
 
 /** Maximum live subscriptions of one principal on one process. */
@@ -31,9 +32,10 @@ export function createEngine(options: {
   limits: Limits;
   /** Limits the total cost of a principal's operations. */
   costs: Rates;
+  persistedDocuments: PersistedDocuments;
   log: GraphqlLog;
 }): YogaServerInstance<GraphqlContext, object> {
-  const { schema, production, limits, costs, log } = options;
+  const { schema, production, limits, costs, persistedDocuments, log } = options;
   return createYoga<GraphqlContext>({
     schema,
     graphqlEndpoint: '/graphql',
@@ -43,8 +45,10 @@ export function createEngine(options: {
     graphiql: false,
     landingPage: false,
     logging: false,
+    extraParamNames: [documentId],
     maskedErrors: { maskError: (error) => maskError(error, log) },
     plugins: [
+      persisted(persistedDocuments),
       parsing(limits),
       validation({ limits, production }),
       execution({ production, costs }),

@@ -49,11 +49,16 @@ describe('the script of a first visit', () => {
   it.each(['nobody', 'person', 'operator'] as const)('is at most 120 kB on every page for %s', async (who) => {
     const sizes = new Map<string, number>();
     const tooHeavy: string[] = [];
+    /** The members of every operation's body. */
+    const operations: string[][] = [];
     for (const { path } of placesOf(who, subjects)) {
       const { page } = await openPage(browser, app.url);
       if (who === 'person') await person.signIn(page.context());
       if (who === 'operator') await (await signInOperator(app)).signIn(page.context());
       const scripts = new Set<string>();
+      page.on('request', (request) => {
+        if (request.url().endsWith('/graphql')) operations.push(Object.keys(request.postDataJSON() as object));
+      });
       page.on('response', (response) => {
         if (response.request().resourceType() === 'script') scripts.add(response.url());
       });
@@ -69,5 +74,8 @@ describe('the script of a first visit', () => {
       await page.context().close();
     }
     expect(tooHeavy).toEqual([]);
+    // Documents are sent by name.
+    expect(operations.length).toBeGreaterThan(0);
+    expect(operations.filter((members) => !members.includes('documentId'))).toEqual([]);
   });
 });

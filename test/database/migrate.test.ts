@@ -81,12 +81,15 @@ describe('an index that a migration makes unless it is there', () => {
     await writer.query('BEGIN');
     await writer.query('INSERT INTO one VALUES (1)');
     const migrating = run();
-    // It waits for that writer.
-    await until(async () => (await database.pool.query('SELECT FROM pg_stat_progress_create_index')).rows.length > 0);
-    await database.pool.query('INSERT INTO one VALUES (2)');
-    expect((await index()).rows).toEqual([{ whole: false }]);
-    await writer.query('COMMIT');
-    writer.release();
+    try {
+      // It is there, and waits for that writer.
+      await until(async () => (await index()).rows.length > 0);
+      await database.pool.query('INSERT INTO one VALUES (2)');
+      expect((await index()).rows).toEqual([{ whole: false }]);
+    } finally {
+      await writer.query('COMMIT');
+      writer.release();
+    }
     expect(await migrating).toEqual(['2_index']);
     expect((await index()).rows).toEqual([{ whole: true }]);
   });

@@ -310,3 +310,46 @@ describe('a document of one’s own', () => {
     await expect(steyg.graphql('{ nope }')).rejects.toThrow('nope');
   });
 });
+
+describe('a client that sends documents by name', () => {
+  const unknown = json({ errors: [{ message: 'unknown', extensions: { code: 'PERSISTED_DOCUMENT_NOT_FOUND' } }] });
+
+  it('sends no text to a service that knows them', async () => {
+    const { steyg: client, seen } = scripted([json({ data: { me: { id: '1' } } })], { persistedDocuments: true });
+    expect(await client.console.people.me()).toEqual({ id: '1' });
+    expect(seen.map(({ body }) => body)).toEqual([
+      { documentId: expect.stringMatching(/^x-steyg:[0-9a-f]{16}\.me$/), variables: {} },
+    ]);
+  });
+
+  it('sends the text to one that does not, also of a change: nothing was done', async () => {
+    const done = json({ data: { deleteKey: { __typename: 'ApiKey', id: '1' } } });
+    const { steyg: client, seen } = scripted([unknown, done], { persistedDocuments: true });
+    expect(await client.console.keys.deleteKey({ id: '1' })).toMatchObject({ id: '1' });
+    expect(seen[1]?.body).toMatchObject({
+      query: expect.stringContaining('mutation deleteKey'),
+      variables: { id: '1' },
+    });
+    expect(seen).toHaveLength(2);
+  });
+
+  it('gives its name and its text the same idempotency key', async () => {
+    const { steyg: client, seen } = scripted([unknown, json({ data: {} })], { persistedDocuments: true });
+    await client.console.keys.createKey({ input: { name: 'a' } });
+    const [first, second] = seen.map(({ body }) => (body as { variables: object }).variables);
+    expect(first).toEqual({ input: { name: 'a', idempotencyKey: expect.any(String) } });
+    expect(second).toEqual(first);
+  });
+
+  it('subscribes in the same way', async () => {
+    const event = 'event: next\ndata: {"data":{"orderStatus":{"id":"1"}}}\n\nevent: complete\ndata:\n\n';
+    const { steyg: client, seen } = scripted([events([unknownEvent]), events([event])], { persistedDocuments: true });
+    const ids = [];
+    for await (const { id } of client.console.orders.orderStatus({ id: '1' })) ids.push(id);
+    expect(ids).toEqual(['1']);
+    expect(seen[1]?.body).toMatchObject({ query: expect.stringContaining('subscription orderStatus') });
+  });
+
+  const unknownEvent =
+    'event: next\ndata: {"errors":[{"message":"unknown","extensions":{"code":"PERSISTED_DOCUMENT_NOT_FOUND"}}]}\n\nevent: complete\ndata:\n\n';
+});

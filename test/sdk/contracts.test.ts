@@ -17,11 +17,9 @@ import {
 import { describe, expect, it } from 'vitest';
 import { generate, readOperations } from '../../sdk/generate/main.ts';
 import { type JsonSchema, type OpenApiDocument, printRestTypes } from '../../sdk/generate/rest.ts';
-import { booksDocuments } from '../../sdk/src/generated/books-documents.ts';
+import { operationFacts } from '../../sdk/src/generated/console-facts.ts';
 import { consoleOperations } from '../../sdk/src/generated/console-operations.ts';
-import { documents } from '../../sdk/src/generated/documents.ts';
-import { machinesDocuments } from '../../sdk/src/generated/machines-documents.ts';
-import { operatorDocuments } from '../../sdk/src/generated/operator-documents.ts';
+import { readFacts } from '../../sdk/src/internal/operations.ts';
 import { printedDocument } from '../../server/gateway/openapi/print.ts';
 import { asked, baseUrl, events, json, ping } from './support.ts';
 
@@ -180,12 +178,15 @@ describe('every GraphQL operation', () => {
   it('has a method, whose list can be iterated where it is one', () => {
     const steyg = new Steyg({ baseUrl });
     const methods = Object.entries(consoleOperations).flatMap(([domain, operations]) =>
-      operations.map((word) => ({ domain, ...methodOf(word) })),
+      operations.map((word) => ({ domain, word, name: word.replace(/\W/, '') })),
     );
     const documents = [...texts.matchAll(/^(query|mutation|subscription) (\w+)/gm)].map(
       ([, kind, name]) => `${kind} ${name}`,
     );
-    expect(methods.map(({ name, facts }) => `${facts.kind} ${name}`).sort()).toEqual(documents.sort());
+    const kindOf = (word: string, name: string) =>
+      word.endsWith('~') ? 'subscription' : operationFacts[name]?.includes('!') === true ? 'mutation' : 'query';
+    expect(methods.map(({ word, name }) => `${kindOf(word, name)} ${name}`).sort()).toEqual(documents.sort());
+    expect(Object.keys(operationFacts).sort()).toEqual(methods.map(({ name }) => name).sort());
     for (const { domain, name } of methods) {
       expect((steyg.console as unknown as Record<string, Record<string, unknown>>)[domain]?.[name]).toBeTypeOf(
         'function',
@@ -193,15 +194,15 @@ describe('every GraphQL operation', () => {
     }
     // A list that says whether there is more can be iterated; one that does not is cut on purpose.
     const lists = texts.match(/^ {2,}pageInfo \{/gm) ?? [];
-    expect(methods.filter(({ mark }) => mark === '*')).toHaveLength(lists.length);
+    expect(methods.filter(({ word }) => word.endsWith('*'))).toHaveLength(lists.length);
   });
 
+  const facts = Object.entries(operationFacts).map(([name, entry]) => ({ name, ...readFacts(name, entry) }));
+
   it('that changes something has the name of its mutation', () => {
-    const mutations = Object.values(consoleOperations)
-      .flatMap((operations) => operations.map(methodOf))
-      .filter(({ facts }) => facts.kind === 'mutation');
+    const mutations = facts.filter(({ changes }) => changes);
     expect(mutations.length).toBeGreaterThan(90);
-    expect(mutations.filter(({ name, facts }) => name !== (facts as { path?: string }).path)).toEqual([]);
+    expect(mutations.filter(({ name, path }) => name !== path)).toEqual([]);
   });
 
   it('that makes something anew takes an idempotency key, which every call gets', () => {
@@ -212,15 +213,8 @@ describe('every GraphQL operation', () => {
         return argument.name === 'idempotencyKey' || ('getFields' in type && 'idempotencyKey' in type.getFields());
       }),
     );
-    const known = Object.values(consoleOperations).flatMap((operations) =>
-      operations.map(methodOf).flatMap(({ name, facts }) => ('idempotencyKey' in facts ? [name] : [])),
-    );
-    const pathsOfKnown = Object.values(consoleOperations).flatMap((operations) =>
-      operations
-        .map(methodOf)
-        .flatMap(({ facts }) => ('idempotencyKey' in facts ? [String((facts as { path?: string }).path)] : [])),
-    );
-    expect(pathsOfKnown.sort()).toEqual(keyed.map(({ name }) => name).sort());
+    const known = facts.filter(({ idempotencyKey }) => idempotencyKey !== undefined).map(({ path }) => path);
+    expect(known.sort()).toEqual(keyed.map(({ name }) => name).sort());
     expect(known).toContain('createKey');
   });
 });
@@ -245,18 +239,6 @@ function typesInUse(schema: GraphQLSchema): GraphQLObjectType[] {
     }
   }
   return [...found];
-}
-
-/** A method of the table, with what comes with its document. */
-function methodOf(word: string) {
-  const name = word.replace(/\W/, '');
-  const facts = (
-    Object.entries({ ...documents, ...operatorDocuments, ...booksDocuments, ...machinesDocuments }) as [
-      string,
-      { kind: string },
-    ][]
-  ).find(([each]) => each === name);
-  return { name, mark: word.slice(name.length), facts: facts?.[1] ?? { kind: 'missing' } };
 }
 
 const print = (schema: JsonSchema) =>

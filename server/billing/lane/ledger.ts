@@ -372,23 +372,30 @@ function createCharge({ lane, settlements, callIns, patience, escrows, spool, me
     if (receipt !== null) spool.acknowledge(receipt);
   };
 
+  /** Waits for money that others of the account hold, for as long as that helps; then it is charged what there is. */
+  const wait = async (
+    { accountId }: Settlement,
+    receipt: SpoolReceipt | null,
+    add: (final: boolean) => Promise<Result>,
+  ): Promise<Result> => {
+    let result = await callIns.after(
+      accountId,
+      () => add(false),
+      (answer) => answer.kind !== 'put_off',
+    );
+    // What a dead process left behind does not wait.
+    if (result.kind === 'put_off' && result.othersHold && receipt !== null)
+      result = await patience.until(add, (answer) => answer.kind !== 'put_off' || !answer.othersHold);
+    return result.kind === 'put_off' ? add(true) : result;
+  };
+
   return async (settlement: Settlement, receipt: SpoolReceipt | null): Promise<Settled> => {
     const add = (final: boolean): Promise<Result> => lane.add({ kind: 'settle', settlement, final });
     const promised = promisedCharge(settlement);
     try {
       let result = await (promised === null ? add(false) : settlements.add({ kind: 'settle', settlement, promised }));
-      if (result.kind === 'put_off') {
-        const { accountId } = settlement;
-        result = await callIns.after(
-          accountId,
-          () => add(false),
-          (answer) => answer.kind !== 'put_off',
-        );
-        // What a dead process left behind does not wait.
-        if (result.kind === 'put_off' && result.othersHold && receipt !== null)
-          result = await patience.until(add, (answer) => answer.kind !== 'put_off' || !answer.othersHold);
-        if (result.kind === 'put_off') result = await add(true);
-      }
+      if (result.kind === 'put_off')
+        result = await (patience.isOver ? add(true) : patience.keep(wait(settlement, receipt, add)));
       if (result.kind !== 'settled') throw new Error(`a settlement ended as ${result.kind}`);
       if (receipt !== null) spool.acknowledge(receipt);
       return result.settled;

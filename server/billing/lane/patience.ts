@@ -6,9 +6,13 @@ import { setTimeout as delay } from 'node:timers/promises';
  * then it keeps its place, so that no other one runs on credit.
  */
 export interface Patience {
+  /** True from `end` on: nothing begins to wait. */
+  readonly isOver: boolean;
+  /** Everything that a settlement waits for, begun before `end`, which lets it come to its end. */
+  keep<T>(wait: Promise<T>): Promise<T>;
   /** Asks again until the answer is one, or for the last time (`final`) when the wait is over. */
   until<T>(ask: (final: boolean) => Promise<T>, isAnswer: (answer: T) => boolean): Promise<T>;
-  /** The process ends: every wait is over. Resolves when all have asked for the last time, or after a limit. */
+  /** The process ends: every wait is over. Resolves when all that is kept has ended, or after a limit. */
   end(limitMs: number): Promise<void>;
 }
 
@@ -23,26 +27,27 @@ export function createPatience(): Patience {
   const { signal } = ending;
   const waiting = new Set<Promise<unknown>>();
 
-  async function wait<T>(ask: (final: boolean) => Promise<T>, isAnswer: (answer: T) => boolean): Promise<T> {
-    const until = performance.now() + waitLimitMs;
-    for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      await delay(pauseMs, undefined, { ref: false, signal }).catch(() => {});
-      if (signal.aborted || performance.now() > until) break;
-      const answer = await ask(false);
-      if (isAnswer(answer)) return answer;
-    }
-    return ask(true);
-  }
-
   return {
-    async until(ask, isAnswer) {
-      const asked = wait(ask, isAnswer);
-      waiting.add(asked);
+    get isOver() {
+      return signal.aborted;
+    },
+    async keep(wait) {
+      waiting.add(wait);
       try {
-        return await asked;
+        return await wait;
       } finally {
-        waiting.delete(asked);
+        waiting.delete(wait);
       }
+    },
+    async until(ask, isAnswer) {
+      const until = performance.now() + waitLimitMs;
+      for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+        await delay(pauseMs, undefined, { ref: false, signal }).catch(() => {});
+        if (signal.aborted || performance.now() > until) break;
+        const answer = await ask(false);
+        if (isAnswer(answer)) return answer;
+      }
+      return ask(true);
     },
     async end(limitMs) {
       ending.abort();

@@ -146,6 +146,20 @@ export const codeTexts: Readonly<Record<DescribedCode, CodeFacts>> = {
       cure: 'Lấy ít trường hơn hoặc trang ngắn hơn, chia thành nhiều thao tác.',
     },
   },
+  PERSISTED_DOCUMENT_NOT_FOUND: {
+    status: 200,
+    isFinal: true,
+    en: {
+      title: 'The document of this id is not known',
+      cause: 'The client and the server are of different versions.',
+      cure: 'Send the text of the document as query. The SDK does so by itself.',
+    },
+    vi: {
+      title: 'Không có tài liệu nào mang mã này',
+      cause: 'Máy khách và máy chủ khác phiên bản.',
+      cure: 'Gửi nguyên văn tài liệu trong query. SDK tự làm việc này.',
+    },
+  },
   TOO_MANY_SUBSCRIPTIONS: {
     status: 200,
     isFinal: false,

@@ -45,6 +45,7 @@ import type { History } from '../../../server/database/replica.ts';
 import { createConsoleBatches } from '../../../server/gateway/batches/console-batches.ts';
 import { registerGraphql } from '../../../server/graphql/edge.ts';
 import type { GraphqlRates } from '../../../server/graphql/guard/rates.ts';
+import type { PersistedDocuments } from '../../../server/graphql/persisted.ts';
 import { createKeys } from '../../../server/keys/keys.ts';
 import { createSecret, parseAgentToken } from '../../../server/keys/secret.ts';
 import { createNotices } from '../../../server/notices/notices.ts';
@@ -118,6 +119,8 @@ export async function createControlPlane(
     rates?: GraphqlRates;
     isLate?: () => boolean;
     identifyAgainMs?: number;
+    /** Operations that clients may send by name. */
+    persistedDocuments?: PersistedDocuments;
     /** The age (milliseconds) of a replica that history is read from. */
     historyAgeMs?: number;
     /** Where that replica is, when it does not show what the primary has. */
@@ -236,6 +239,7 @@ export async function createControlPlane(
     publicUrl: address,
     // Tests send what many people would; `rates.test.ts` is about the rates.
     rates: options.rates ?? { operations: endless, network: endless, cost: endless },
+    ...(options.persistedDocuments === undefined ? {} : { persistedDocuments: options.persistedDocuments }),
     graphiqlPage: async () => '<!doctype html><title>GraphiQL</title>',
     ...(options.isLate === undefined ? {} : { isLate: options.isLate }),
     ...(options.identifyAgainMs === undefined ? {} : { identifyAgainMs: options.identifyAgainMs }),
