@@ -236,6 +236,15 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
       return rows.map(toFile);
     },
 
+    /** Whether a batch of it runs. */
+    async isFileNeeded({ accountId, id }: Pick<BatchFile, 'accountId' | 'id'>): Promise<boolean> {
+      const { rowCount } = await pool.query(
+        'SELECT FROM vendor_batch WHERE account_id = $1 AND input_file = $2 AND settled_at IS NULL LIMIT 1',
+        [accountId, id],
+      );
+      return rowCount === 1;
+    },
+
     /** False: a batch of it runs, and needs it. */
     async removeFile({ accountId, id }: Pick<BatchFile, 'accountId' | 'id'>): Promise<boolean> {
       const { rowCount } = await pool.query(

@@ -56,6 +56,11 @@ export interface Router {
   candidates(model: Routable, protocol: Protocol, stickiness: () => string): Candidates | null;
   /** An upstream by one of its keys, for what is bound to it already; any of them where that one is gone. Null: it may not be called. */
   reach(upstream: UpstreamRecord, keyId: string | null): Reach | null;
+  /**
+   * A request is about to be sent there; `isFirst`: for the first time. Only that counts for the health of the upstream and for the
+   * model's retry budget: a request that is refused before, or only counts its tokens, neither proves nor tries anything.
+   */
+  sending(target: Target, model: Routable, isFirst: boolean): void;
   report(target: Target, verdict: UpstreamVerdict, retryAfterS?: number): void;
   health(): UpstreamHealth[];
   close(): Promise<void>;
@@ -173,7 +178,6 @@ function createCandidates({
   isOut,
   isKeyResting,
   mayRetry,
-  chosen,
 }: {
   queue: RouteRecord[];
   /** Whether the route would come after all others by what is known now. */
@@ -182,7 +186,6 @@ function createCandidates({
   target: (route: RouteRecord, tried: ReadonlySet<string>) => Target | null;
   isKeyResting: (id: string) => boolean;
   mayRetry: () => boolean;
-  chosen: (upstreamId: string) => void;
 }): Candidates {
   const triedKeys = new Set<string>();
   let latest: RouteRecord | null = null;
@@ -220,7 +223,6 @@ function createCandidates({
         (isRetry ? withAnotherKey() : null) ?? nextRoute() ?? (after === 'no_connection' ? sameRoute() : null);
       if (found === null || (after === 'failure' && !mayRetry())) return null;
       if (found.key !== null) triedKeys.add(found.key.id);
-      chosen(found.route.upstream.id);
       return found;
     },
   };
@@ -244,7 +246,6 @@ export function createRouter({
   return {
     candidates({ id: model, routes }, protocol, stickiness) {
       if (routes.length === 0) return null;
-      retries.countRequest(model, routes.length);
       let text: string | null = null;
       const sticky = (): string => (text ??= stickiness());
       return createCandidates({
@@ -259,7 +260,6 @@ export function createRouter({
         isOut: (route) => health.ejectedUntil(route.upstream.id) > 0 || health.isRouteResting(route),
         isKeyResting: health.isKeyResting,
         mayRetry: () => retries.mayRetry(model),
-        chosen: health.chosen,
       });
     },
 
@@ -268,6 +268,11 @@ export function createRouter({
       if (isPrivate && !allowPrivate && !upstream.simulated) return null;
       const key = upstream.keys.find(({ id }) => id === keyId) ?? upstream.keys[0] ?? null;
       return { key, ...wayTo(upstream), ...address };
+    },
+
+    sending({ route }, { id, routes }, isFirst) {
+      if (isFirst) retries.countRequest(id, routes.length);
+      health.sending(route.upstream.id);
     },
 
     report({ route, key }, verdict, retryAfterS) {

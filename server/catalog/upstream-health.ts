@@ -37,7 +37,7 @@ export interface HealthBoard {
   /** Until when an upstream comes after all others, in monotonic milliseconds; 0 for one that is not ejected. */
   ejectedUntil(upstreamId: string): number;
   /** A request is about to be sent there. */
-  chosen(upstreamId: string): void;
+  sending(upstreamId: string): void;
   /** The route itself rests, or every key of its upstream. */
   isRouteResting(route: RouteRecord): boolean;
   /** By key id, or by upstream id when the upstream takes no key. */
@@ -56,8 +56,8 @@ interface Tries {
   tries: number;
   failed: number;
   ejectedUntil: number;
-  /** Until when the report of one request is waited for, after an ejection. */
-  provenUntil: number;
+  /** Until when the report of the one request that tries it after an ejection is waited for. */
+  proofUntil: number;
   /** Ejections since the upstream was last found to be well. */
   ejections: number;
 }
@@ -73,7 +73,7 @@ export function createHealthBoard(now: () => number): HealthBoard {
   const ejectedUntil = (upstreamId: string): number => {
     const state = failures.get(upstreamId);
     if (state === undefined) return 0;
-    const until = Math.max(state.ejectedUntil, state.provenUntil);
+    const until = Math.max(state.ejectedUntil, state.proofUntil);
     return until > now() ? until : 0;
   };
   const keyRestsUntil = (id: string): number => resting.get(id)?.until ?? 0;
@@ -83,7 +83,7 @@ export function createHealthBoard(now: () => number): HealthBoard {
     // Requests that were under way when it was ejected say nothing new.
     if (state.ejectedUntil > now()) return;
     state.ejectedUntil = now() + Math.min(maxEjectedMs[kind], ejectedForMs[kind] * 2 ** state.ejections);
-    state.provenUntil = 0;
+    state.proofUntil = 0;
     state.ejections += 1;
   };
 
@@ -93,7 +93,7 @@ export function createHealthBoard(now: () => number): HealthBoard {
       tries: 0,
       failed: 0,
       ejectedUntil: 0,
-      provenUntil: 0,
+      proofUntil: 0,
       ejections: 0,
     };
     failures.set(upstreamId, state);
@@ -111,17 +111,17 @@ export function createHealthBoard(now: () => number): HealthBoard {
     countTry(state, false);
     if (state.ejectedUntil > now()) return;
     state.ejections = 0;
-    state.provenUntil = 0;
+    state.proofUntil = 0;
     if (state.failed === 0) failures.delete(upstreamId);
   };
 
   return {
     ejectedUntil,
 
-    chosen(upstreamId) {
+    sending(upstreamId) {
       const state = failures.get(upstreamId);
       if (state !== undefined && state.ejections > 0 && ejectedUntil(upstreamId) === 0)
-        state.provenUntil = now() + proofMs;
+        state.proofUntil = now() + proofMs;
     },
 
     isRouteResting: ({ id, upstream }) =>
@@ -155,7 +155,8 @@ export function createHealthBoard(now: () => number): HealthBoard {
 
     list() {
       const restingKeys = (upstreamId: string): number =>
-        [...resting.values()].filter((rest) => rest.upstreamId === upstreamId && rest.until > now()).length;
+        [...resting.values()].filter((rest) => rest.upstreamId === upstreamId).length;
+      for (const [id, { until }] of resting) if (until <= now()) resting.delete(id);
       const troubled = new Set([...failures.keys(), ...[...resting.values()].map(({ upstreamId }) => upstreamId)]);
       return [...troubled].map((upstreamId) => ({
         upstreamId,

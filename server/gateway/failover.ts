@@ -53,6 +53,7 @@ export function createDeliverer(parts: DelivererParts): Deliver {
       const { target, exchange } = prepared;
       const { upstream, upstreamModel } = target.route;
       const startedAt = performance.now();
+      router.sending(target, request.model, prepared === request.first);
       const span = call.trace === null ? null : traceTry(call.trace, request, target);
       const done = await tryRoute(delivery, prepared, span);
       metrics.upstreamAnswered({

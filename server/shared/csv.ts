@@ -30,5 +30,6 @@ function isFormula(text: string): boolean {
 /** Cells that a spreadsheet would read as a formula get an apostrophe in front; special characters are quoted. */
 function csvCell(text: string): string {
   const safe = isFormula(text) ? `'${text}` : text;
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  // Spreadsheets of some countries separate by semicolons, and split at each one that is not quoted.
+  return /[",;\t\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -219,6 +219,7 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
   const traffic = createTraffic();
   const batchSettings = {
     hold: settings.holdBatches ?? false,
+    failsToDelete: false,
     apiKey: settings.apiKey ?? null,
     now: settings.now ?? Date.now,
     url: () => `http://${loopback(host)}:${(server.address() as AddressInfo).port}`,
@@ -306,6 +307,9 @@ export async function createSimulator(settings: SimulatorSettings = {}): Promise
     batches: {
       run: async () => void (await Promise.all(batchForms.map((form) => form.run()))),
       expire: () => batchForms.forEach((form) => form.expire()),
+      set failsToDelete(is: boolean) {
+        batchSettings.failsToDelete = is;
+      },
       get names() {
         return batchForms.flatMap((form) => form.names);
       },

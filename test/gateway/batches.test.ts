@@ -430,6 +430,10 @@ it('lists by pages in both directions, newest first, and forgets what is deleted
   await expect(client.messages.batches.delete(newest)).rejects.toBeInstanceOf(BadRequestError);
   await expect(client.messages.batches.list({ limit: 0 })).rejects.toBeInstanceOf(BadRequestError);
   await app.simulator.batches.run();
+  app.simulator.batches.failsToDelete = true;
+  await expect(client.messages.batches.delete(newest)).rejects.toMatchObject({ status: 503 });
+  app.simulator.batches.failsToDelete = false;
+  expect(await client.messages.batches.retrieve(newest)).toMatchObject({ id: newest });
   expect(await client.messages.batches.delete(newest)).toEqual({ id: newest, type: 'message_batch_deleted' });
   await expect(client.messages.batches.retrieve(newest)).rejects.toBeInstanceOf(NotFoundError);
   expect((await client.messages.batches.list()).data.map(({ id }) => id)).toEqual(ids.slice(1));

@@ -307,6 +307,34 @@ it('nobody else reads, lists, cancels or deletes its files and batches', async (
   await expect(mine.files.retrieve(batch.input_file_id)).rejects.toBeInstanceOf(NotFoundError);
 });
 
+it('a file is deleted when its vendor says so, and is there until then', async () => {
+  const customer = await app.customer();
+  const client = clientOf(customer);
+  const { id, input_file_id: input } = await begin(client, [chat('a', 'x')]);
+  await app.simulator.batches.run();
+  await settled(customer);
+  const { output_file_id: output = '' } = await client.batches.retrieve(id);
+  app.simulator.batches.failsToDelete = true;
+  for (const name of [input, output]) {
+    const failure = await client.files.delete(name).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ status: 503 });
+    expect(await client.files.retrieve(name)).toMatchObject({ id: name });
+  }
+  app.simulator.batches.failsToDelete = false;
+  const before = app.simulator.batches.names.length;
+  for (const name of [input, output])
+    expect(await client.files.delete(name)).toMatchObject({ id: name, deleted: true });
+  expect(app.simulator.batches.names).toHaveLength(before - 2);
+  await expect(client.files.retrieve(input)).rejects.toBeInstanceOf(NotFoundError);
+});
+
+it('lists no uploaded lines among the files of another purpose', async () => {
+  const client = clientOf(await app.customer());
+  const { id } = await upload(client, [chat('a', 'x')]);
+  expect((await client.files.list({ purpose: 'batch_output' })).data).toEqual([]);
+  expect((await client.files.list({ purpose: 'batch' })).data).toMatchObject([{ id }]);
+});
+
 it('lists by pages', async () => {
   const client = clientOf(await app.customer());
   const ids: string[] = [];

@@ -85,6 +85,7 @@ function simulate({
     const tryNext = (after: Parameters<NonNullable<typeof candidates>['next']>[0]): void => {
       const target = candidates?.next(after) ?? null;
       if (target === null) return;
+      router.sending(target, model, after === 'nothing');
       const behaviour = behaviours[routes[Number(target.route.upstream.id.slice(1))]?.behaviour ?? 'healthy'];
       if (behaviour.fault === 'no_connection') counts.connects += 1;
       else counts.worked += 1;

@@ -56,9 +56,17 @@ function candidates(sticky = 'someone', protocol: Protocol = 'messages'): Candid
   return found;
 }
 
-function first(sticky?: string, protocol?: Protocol): Target {
+/** The best route of a request that is refused before it is sent anywhere. */
+function best(sticky?: string, protocol?: Protocol): Target {
   const target = candidates(sticky, protocol).next('nothing');
   if (target === null) throw new Error('no place');
+  return target;
+}
+
+/** The route to which a request is sent first. */
+function first(sticky?: string, protocol?: Protocol): Target {
+  const target = best(sticky, protocol);
+  router.sending(target, model, true);
   return target;
 }
 
@@ -82,7 +90,8 @@ function fail(upstream: string, times: number): void {
 
 function retried(): boolean {
   const list = candidates();
-  list.next('nothing');
+  const target = list.next('nothing');
+  if (target !== null) router.sending(target, model, true);
   return list.next('failure') !== null;
 }
 
@@ -174,13 +183,20 @@ describe('retries', () => {
     routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
     // After n requests there were 10 + n / 5 at most: the 12th retry is the last in a row.
     expect(Array.from({ length: 14 }, retried)).toEqual([...Array.from({ length: 13 }, () => true), false]);
-    for (let i = 0; i < 146; i += 1) candidates().next('nothing');
+    for (let i = 0; i < 146; i += 1) first();
     // 160 requests and 13 retries so far.
     const more = Array.from({ length: 40 }, retried).filter(Boolean);
     expect(more.length).toBeGreaterThanOrEqual(29);
     expect(more.length).toBeLessThanOrEqual(37);
     clockMs += 61_000;
     expect(retried()).toBe(true);
+  });
+
+  it('are not paid for by requests that were refused before they were sent', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    expect(Array.from({ length: 14 }, retried)).toContain(false);
+    for (let i = 0; i < 1_000; i += 1) best();
+    expect(retried()).toBe(false);
   });
 
   it('take nothing from the budget where not even a connection was had', () => {
@@ -226,6 +242,16 @@ describe('an upstream that keeps failing', () => {
     expect(first().route.upstream.id).toBe('a');
     router.report(at('a'), 'fine');
     expect([first(), first()].map(({ route }) => route.upstream.id)).toEqual(['a', 'a']);
+  });
+
+  it('is not kept out by requests that are refused before they are sent, nor by counts of tokens', () => {
+    routes({ upstream: 'a', priority: 0 }, { upstream: 'b', priority: 1 });
+    fail('a', 5);
+    clockMs += 30_001;
+    for (let i = 0; i < 100; i += 1) expect(best().route.upstream.id).toBe('a');
+    expect(first().route.upstream.id).toBe('a');
+    router.report(at('a'), 'fine');
+    expect(order()).toEqual(['a', 'b']);
   });
 
   it('comes last for a moment when it cannot be connected to, longer each time', () => {
@@ -321,7 +347,8 @@ describe('keys', () => {
     expect(first().key?.id).toBe(other);
     clockMs += 2;
     expect(first().key?.id).toBe(target.key?.id);
-    expect(router.health()).toMatchObject([{ restingKeys: 0 }]);
+    // One that rested is not in trouble any more.
+    expect(router.health()).toEqual([]);
   });
 
   it('that all rest put their route behind the others; alone, the one whose rest ends first is used', () => {

@@ -40,7 +40,9 @@ function CompanyForm({ accountId, company }: { accountId: string; company: Compa
   const save = useChange({
     change: (steyg, typed: Company) => {
       const input = trimmedCompany(typed);
-      return steyg.console.orders.setCompany({ accountId, input: input.name === '' ? null : input });
+      // Nothing typed is no company; part of one is checked by the server.
+      const isNone = Object.values(input).every((value) => value === '');
+      return steyg.console.orders.setCompany({ accountId, input: isNone ? null : input });
     },
     refresh: [['company', accountId]],
     done: () => say(t.common.saved),

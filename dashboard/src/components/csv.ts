@@ -14,7 +14,8 @@ function cell(value: string | number | null): string {
   if (value === null) return '';
   if (typeof value === 'number') return plain(value);
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  // Spreadsheets of some countries separate by semicolons, and split at each one that is not quoted.
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** At most 12 decimals, the finest that amounts have. */

@@ -125,7 +125,7 @@ async function look(url: string, { fetch, now }: Surroundings): Promise<Look> {
 function isOurs(text: string): boolean {
   try {
     const body = JSON.parse(text) as { error?: unknown; data?: unknown } | null;
-    return typeof body?.error === 'object' || Array.isArray(body?.data);
+    return (typeof body?.error === 'object' && body.error !== null) || Array.isArray(body?.data);
   } catch {
     return false;
   }

@@ -95,7 +95,9 @@ export function registerOpenaiBatches(app: FastifyInstance, parts: MessageBatchP
   };
 
   app.get('/v1/files', reads, async (request, response) => {
-    const { after, limit } = request.query as Record<string, string | undefined>;
+    const { after, limit, purpose } = request.query as Record<string, string | undefined>;
+    // Results are named by their batches, and are in no list.
+    if (purpose !== undefined && purpose !== 'batch') return answer(request, response, listOf([], false));
     const size = pageSize(limit, 'files');
     const cursor = after === undefined ? null : fileIdOf(after);
     if (after !== undefined && cursor?.kind !== 'input') return invalid('after: must be the id of a file', 'after');
@@ -140,12 +142,16 @@ export function registerOpenaiBatches(app: FastifyInstance, parts: MessageBatchP
     const named = await fileOf(request);
     const source = named.kind === 'input' ? named.file : named.batch;
     const vendorId = named.kind === 'input' ? named.file.vendorId : named.vendorId;
+    const stillNeeded = 'This file is still needed by a batch: delete it when the batch has ended.';
     // Results are what lines are settled by, and a batch that runs needs its lines.
-    if (named.kind === 'input' ? !(await store.removeFile(named.file)) : !(await keeper.settle(named.batch)))
-      return invalid('This file is still needed by a batch: delete it when the batch has ended.');
+    if (named.kind === 'input' ? await store.isFileNeeded(named.file) : !(await keeper.settle(named.batch)))
+      return invalid(stillNeeded);
     const upstream = catalog.upstream(source.upstream);
     const reach = upstream === null ? null : parts.router.reach(upstream, source.upstreamKey);
-    if (reach !== null) await calls.ask(reach, askOpenai(reach, 'DELETE', `/files/${vendorId}`)).catch(() => null);
+    // It is deleted when the vendor says so: until then it can be asked for again.
+    if (reach === null || !(await calls.remove(reach, askOpenai(reach, 'DELETE', `/files/${vendorId}`))))
+      return stop(refusals.upstreamUnavailable());
+    if (named.kind === 'input' && !(await store.removeFile(named.file))) return invalid(stillNeeded);
     const { name } = request.params as { name: string };
     return answer(request, response, { id: name, object: 'file', deleted: true });
   });

@@ -34,6 +34,8 @@ export interface VendorAsk {
 export interface VendorCalls {
   /** A short answer, whatever its status. Throws `VendorAway`. */
   ask(reach: Reach, ask: VendorAsk): Promise<VendorAnswer>;
+  /** Whether the vendor confirmed that something is gone, now or before. */
+  remove(reach: Reach, ask: VendorAsk): Promise<boolean>;
   /** The bytes of an answer with status 200 as they come; else the short answer. Throws `VendorAway`. */
   open(reach: Reach, ask: VendorAsk): Promise<Readable | VendorAnswer>;
 }
@@ -77,6 +79,11 @@ export function createVendorCalls(timeouts: Pick<GatewayTimeouts, 'headersMs' | 
   return {
     async ask(reach, ask) {
       return whole(reach, await request(reach, ask));
+    },
+
+    async remove(reach, ask) {
+      const { status } = await this.ask(reach, ask).catch(() => ({ status: 0 }));
+      return (status >= 200 && status < 300) || status === 404;
     },
 
     async open(reach, ask) {

@@ -35,7 +35,7 @@ import type { Delivery, RouteTry } from './try-route.ts';
 
 /** From the end of a try to what is metered and what the client still gets of it. */
 export interface DeliveredParts {
-  router: Pick<Router, 'report'>;
+  router: Pick<Router, 'sending' | 'report'>;
   refusals: Refusals;
   /** Records answers by another model; returns at once. */
   mismatches: Pick<ModelMismatches, 'note'>;

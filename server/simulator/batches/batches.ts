@@ -17,6 +17,8 @@ export interface BatchPlay {
   run(): Promise<void>;
   /** A day passes: what waits has expired. */
   expire(): void;
+  /** Whether the vendor answers 500 to what would delete something. */
+  set failsToDelete(is: boolean);
   /** Names of all batches, oldest first. */
   readonly names: readonly string[];
 }
@@ -50,6 +52,7 @@ export interface Read {
 
 export function createBatches(settings: {
   hold: boolean;
+  failsToDelete: boolean;
   apiKey: string | null;
   now: () => number;
   url: () => string;
@@ -216,6 +219,7 @@ export function createBatches(settings: {
       }
       if (request.method === 'DELETE') {
         if (batch.state !== 'ended') return refuse(exchange, 400, 'Batch is still processing');
+        if (settings.failsToDelete) return refuse(exchange, 500, 'Internal server error', 'api_error');
         batches.delete(id);
         return send(exchange, 200, { id, type: 'message_batch_deleted' });
       }

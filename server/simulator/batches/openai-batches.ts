@@ -48,6 +48,7 @@ const AT_ONCE = 16;
 
 export function createOpenaiBatches(settings: {
   hold: boolean;
+  failsToDelete: boolean;
   apiKey: string | null;
   now: () => number;
   url: () => string;
@@ -55,10 +56,12 @@ export function createOpenaiBatches(settings: {
   const files = new Map<string, StoredFile>();
   const batches = new Map<string, Batch>();
   const running = new Set<Promise<void>>();
+  /** Files so far: an id is given once. */
+  let kept = 0;
   const seconds = (): number => Math.floor(settings.now() / 1_000);
 
   const keep = (credential: string, text: string, purpose: StoredFile['purpose']): StoredFile => {
-    const file: StoredFile = { id: `file-sim${String(files.size + 1).padStart(20, '0')}`, credential, text, purpose };
+    const file: StoredFile = { id: `file-sim${String((kept += 1)).padStart(20, '0')}`, credential, text, purpose };
     files.set(file.id, file);
     return file;
   };
@@ -195,6 +198,7 @@ export function createOpenaiBatches(settings: {
       return;
     }
     if (exchange.request.method === 'DELETE') {
+      if (settings.failsToDelete) return refuse(exchange, 500, 'The server had an error processing your request');
       files.delete(id);
       return send(exchange, 200, { id, object: 'file', deleted: true });
     }
