@@ -5,6 +5,7 @@ const left = [
   'test/browser/**',
   'test/citus/**',
   'test/clients/**',
+  'test/crash/**',
   'test/bench/**',
   'test/hostile/**',
   'test/engine/**',

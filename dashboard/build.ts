@@ -5,12 +5,8 @@ import { copyFile, link, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { persistedDocuments } from '@steyg/sdk/documents';
 import { build } from 'vite';
-import { booksDocuments } from '../sdk/dist/generated/books-documents.js';
-import { documentSet } from '../sdk/dist/generated/console-facts.js';
-import { documents } from '../sdk/dist/generated/documents.js';
-import { machinesDocuments } from '../sdk/dist/generated/machines-documents.js';
-import { operatorDocuments } from '../sdk/dist/generated/operator-documents.js';
 import { pages } from './src/pages.ts';
 
 /**
@@ -100,9 +96,7 @@ export async function buildDashboard(): Promise<boolean> {
   // The server answers these addresses with the page, and no others.
   await writeFile(join(next, 'pages.json'), JSON.stringify(Object.values(pages)));
   // The page sends its operations by these names.
-  const texts = Object.entries({ ...documents, ...booksDocuments, ...machinesDocuments, ...operatorDocuments });
-  const named = texts.map(([name, text]) => [`x-steyg:${documentSet}.${name}`, text]);
-  await writeFile(join(next, 'documents.json'), JSON.stringify(Object.fromEntries(named)));
+  await writeFile(join(next, 'documents.json'), JSON.stringify(persistedDocuments()));
   await writeFile(join(next, digestFile), digest);
   await keepParts(site, next);
   await putInPlace(next, site);

@@ -1,10 +1,11 @@
 import type { Pool } from 'pg';
 import type { Locale } from '../shared/page.ts';
+import { type ComparisonQuery, compareTotals, compareVendorUsage, requestsBehind } from './bill-comparison.ts';
 import { journalCsv, readJournalNumbers, saveJournalNumbers } from './journal.ts';
+import { type BillFinding, examineVendorBills, listVendorBills } from './missing-bills.ts';
 import { type CloseMonth, closeMonth, listClosedMonths, previewMonth, verifyClosedMonths } from './month-close.ts';
 import { advancesCsv, findPaperGaps, listAdvances, listPapers, papersCsv } from './papers.ts';
 import { listRates, listTaxes, setRate, setTaxes } from './rates.ts';
-import { type BillFinding, examineVendorBills, listVendorBills } from './vendor-bills.ts';
 import { VendorFileError } from './vendor-csv.ts';
 import {
   importVendorUsage,
@@ -14,7 +15,6 @@ import {
   type VendorImport,
   type VendorImported,
 } from './vendor-files.ts';
-import { type ComparisonQuery, compareTotals, compareVendorUsage, requestsBehind } from './vendor-usage.ts';
 
 /** The operator's books: what vendors say they billed, and months that are closed. */
 

@@ -4,8 +4,8 @@ import { otherNames, storableName } from '../catalog/model-mismatches.ts';
 import { saysWhatItServes } from '../catalog/profiles/profiles.ts';
 import type { RouteRecord } from '../catalog/route.ts';
 import type { Attribution } from '../core/attribution.ts';
-import { priceOfMade, pricesForImages, tokensOfPartial, unitLinesOfImages } from '../core/image-cost.ts';
 import type { ImageForm } from '../core/image-price.ts';
+import { priceOfMade, pricesForImages, tokensOfPartial, unitLinesOfImages } from '../core/made-image-cost.ts';
 import type { PicoUsd } from '../core/money.ts';
 import type { Outcome } from '../core/outcome.ts';
 import {

@@ -8,15 +8,15 @@ import type { History } from '../database/replica.ts';
 import { type ControlPrincipal, isSamePrincipal, nobody } from '../people/principal.ts';
 import { networkOf } from '../people/sign-in/throttle.ts';
 import { describeError, isJsonContentType, requestIdHeaders } from '../runtime/http.ts';
-import { createAccountTurns } from '../shared/account-turns.ts';
 import { createLoopTurns } from '../shared/loop-turns.ts';
 import { createRates } from '../shared/rates.ts';
 import type { GraphqlContext } from './context.ts';
 import type { Domains } from './domains.ts';
+import { createShares } from './guard/connection-shares.ts';
 import { defaultLimits, type Limits } from './guard/limits.ts';
 import type { GraphqlLog } from './guard/masking.ts';
 import { defaultRates, type GraphqlRates } from './guard/rates.ts';
-import { createShares } from './guard/shares.ts';
+import { createOperationTurns, createReportTurns } from './guard/turns.ts';
 import { createWork } from './guard/work.ts';
 import type { PersistedDocuments } from './persisted.ts';
 import { buildSchema } from './schema.ts';
@@ -38,18 +38,6 @@ const lateRetryAfterS = 2;
 
 /** A subscription ends so soon after its subject has signed out, or has lost a right. */
 const defaultIdentifyAgainMs = 5_000;
-
-/**
- * Reads that add up many rows: less than half of the connections that pages share. A page asks for a few at once, so some of
- * an account wait.
- */
-const reportTurns = { perAccount: 2, perProcess: 4, line: { max: 8, refusal: () => new BusyError() } };
-
-/**
- * Operations that run at once: a page begins about eight. Those of one principal beyond that wait for each other, and a
- * few dozen more are refused.
- */
-const operationTurns = { perAccount: 6, perProcess: 64, line: { max: 60, refusal: () => new BusyError() } };
 
 const clientGone = new Error('the client has gone');
 
@@ -95,8 +83,8 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
   const operations = createRates(rates.operations);
   const networks = createRates(rates.network);
   const turns = createLoopTurns();
-  const reports = createAccountTurns(reportTurns);
-  const running = createAccountTurns(operationTurns);
+  const reports = createReportTurns();
+  const running = createOperationTurns();
   const shares = createShares({ connections: db.options.max });
   const engine = createEngine({
     schema,

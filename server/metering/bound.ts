@@ -1,4 +1,4 @@
-import { tokensOfPartial } from '../core/image-cost.ts';
+import { tokensOfPartial } from '../core/made-image-cost.ts';
 import { dearer, dearestWithin, promptTokens, type TieredPrices, type UnitPrices } from '../core/price.ts';
 import { dearestVariant, variantName, variantOf } from '../core/price-variants.ts';
 import type { ProfileId } from '../core/profile.ts';

@@ -3,14 +3,14 @@ import { undoPurchase } from '../billing/grants.ts';
 import { repeatedTransaction } from '../database/lane.ts';
 import { appendAudit } from '../shared/audit.ts';
 import { isUuid, uuidv7 } from '../shared/uuid.ts';
+import type { ApplyPayment } from './apply-payment.ts';
 import { closeMatched, findTransfer, insertMatch, type LockedOrder, lockOrder } from './bank/transfer-rows.ts';
 import { queuePart } from './erased.ts';
 import { insertOrder, lockPurchases, violates } from './orders.ts';
 import { withdrawInvoice } from './papers/invoices.ts';
-import { type OrderStatus, type ReviewReason, refuseAmount } from './payment.ts';
+import { type OrderStatus, type ReviewReason, refuseAmount } from './payment-decision.ts';
 import { findPlan } from './plans.ts';
 import { isRefunded } from './refunds.ts';
-import type { ApplyPayment } from './settlement.ts';
 import { creditTerms } from './top-up.ts';
 
 /** Corrections of bank transfers by operators: a match taken back, and an account credited where no order exists. */

@@ -1,6 +1,6 @@
 /** What an order is, and the bank account that it is paid to. */
 
-import type { OrderStatus } from './payment.ts';
+import type { OrderStatus } from './payment-decision.ts';
 
 export interface Order {
   id: string;

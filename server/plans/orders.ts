@@ -8,7 +8,7 @@ import { isErased } from './erased.ts';
 import { createMemo, findMemos } from './memo.ts';
 import type { BankAccount, Order } from './order.ts';
 import { recordOrderMail } from './order-mails.ts';
-import type { OrderStatus } from './payment.ts';
+import type { OrderStatus } from './payment-decision.ts';
 import { findPlan, type Plan } from './plans.ts';
 import { vietQrPayload } from './qr/vietqr.ts';
 import { bonusOf, type FreeAmount, freeTerms, readBonusSteps, readTopUp, type Terms, type TopUp } from './top-up.ts';

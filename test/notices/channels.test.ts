@@ -10,7 +10,7 @@ import { quietUntil } from '../../server/notices/quiet.ts';
 import { accountNotices, businessNotices, type NoticeKind } from '../../server/notices/rules.ts';
 import { isSignedWebhook } from '../../server/notices/signature.ts';
 import { noticeText } from '../../server/notices/texts.ts';
-import type { ReviewReason } from '../../server/plans/payment.ts';
+import type { ReviewReason } from '../../server/plans/payment-decision.ts';
 import type { Mail } from '../../server/runtime/mail.ts';
 import { createSeal } from '../../server/shared/seal.ts';
 import { uuidv7 } from '../../server/shared/uuid.ts';

@@ -7,7 +7,7 @@ import {
   type IncomingAmount,
   type PayableOrder,
   type PaymentDecision,
-} from '../../server/plans/payment.ts';
+} from '../../server/plans/payment-decision.ts';
 
 const day = 24 * 3_600_000;
 const now = new Date('2026-11-21T09:00:00Z');

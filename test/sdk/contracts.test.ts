@@ -19,7 +19,7 @@ import { generate, readOperations } from '../../sdk/generate/main.ts';
 import { type JsonSchema, type OpenApiDocument, printRestTypes } from '../../sdk/generate/rest.ts';
 import { operationFacts } from '../../sdk/src/generated/console-facts.ts';
 import { consoleOperations } from '../../sdk/src/generated/console-operations.ts';
-import { readFacts } from '../../sdk/src/internal/operations.ts';
+import { parseFacts } from '../../sdk/src/internal/operations.ts';
 import { printedDocument } from '../../server/gateway/openapi/print.ts';
 import { asked, baseUrl, events, json, ping } from './support.ts';
 
@@ -197,7 +197,7 @@ describe('every GraphQL operation', () => {
     expect(methods.filter(({ word }) => word.endsWith('*'))).toHaveLength(lists.length);
   });
 
-  const facts = Object.entries(operationFacts).map(([name, entry]) => ({ name, ...readFacts(name, entry) }));
+  const facts = Object.entries(operationFacts).map(([name, entry]) => ({ name, ...parseFacts(name, entry) }));
 
   it('that changes something has the name of its mutation', () => {
     const mutations = facts.filter(({ changes }) => changes);

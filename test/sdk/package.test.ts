@@ -70,7 +70,7 @@ describe('the package', () => {
     const attw = join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js');
     const options = ['--profile', 'esm-only', '--no-color', '--no-emoji'];
     const { code, stdout } = await run(process.execPath, [attw, tarball, ...options]);
-    expect(stdout.match(/OK \(ESM\)/g)).toHaveLength(3);
+    expect(stdout.match(/OK \(ESM\)/g)).toHaveLength(4);
     expect(code).toBe(0);
   });
 

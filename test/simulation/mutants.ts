@@ -37,13 +37,13 @@ export const mutants: readonly Mutant[] = [
   { name: 'a code is never used up', file: 'plans/codes.ts', from: 'c.used < b.uses AND', to: 'true AND' },
   {
     name: 'a transfer that is known already is counted again',
-    file: 'plans/payment.ts',
+    file: 'plans/payment-decision.ts',
     from: 'const sum = order.receivedVnd + amountVnd;',
     to: 'const sum = order.receivedVnd + amountVnd + amountVnd;',
   },
   {
     name: 'a payment to the cent is not enough',
-    file: 'plans/payment.ts',
+    file: 'plans/payment-decision.ts',
     from: 'return sum >= order.priceVnd',
     to: 'return sum > order.priceVnd',
   },

@@ -15,7 +15,7 @@ interface OperationFacts {
 }
 
 /** @internal An entry of the table of facts, whose comment says what the marks mean. */
-export function readFacts(name: string, entry: string): OperationFacts {
+export function parseFacts(name: string, entry: string): OperationFacts {
   const has = (mark: string) => entry.includes(mark);
   return {
     changes: has('!'),
@@ -55,15 +55,20 @@ function randomId(): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/** @internal The name that stands for the text of an operation: a service of the same version knows it. */
+export function documentIdOf(operation: string): string {
+  return `x-steyg:${documentSet}.${operation}`;
+}
+
 /** @internal What runs an operation: its document, or the name of that, with the variables to send. */
 export async function prepare(
   { domain, name, persisted }: { domain: string; name: string; persisted: boolean },
   given: Variables = {},
 ): Promise<{ document: string | PersistedDocument; variables: Variables; repeatable: boolean; path: string }> {
-  const { changes, idempotencyKey, path } = readFacts(name, operationFacts[name] ?? '');
+  const { changes, idempotencyKey, path } = parseFacts(name, operationFacts[name] ?? '');
   const load = () => textOf(domain, name);
   return {
-    document: persisted ? { id: `x-steyg:${documentSet}.${name}`, operation: name, load } : await load(),
+    document: persisted ? { id: documentIdOf(name), operation: name, load } : await load(),
     variables: idempotencyKey === undefined ? given : withIdempotencyKey(given, idempotencyKey),
     // Sent again after a failure, a mutation could happen twice, unless the server knows it by its key.
     repeatable: !changes || idempotencyKey !== undefined,

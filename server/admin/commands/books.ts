@@ -1,13 +1,13 @@
 /** The commands for the books: what vendors say they billed, and the close of a month. */
 
 import { readFile, writeFile } from 'node:fs/promises';
+import { maxComparedDays } from '../../books/bill-comparison.ts';
 import { bookPapers, createBooks } from '../../books/books.ts';
 import { journalRoles } from '../../books/journal.ts';
 import { type ClosedMonth, closeMonth, listClosedMonths, verifyClosedMonths } from '../../books/month-close.ts';
 import { monthsCsv, statementRows } from '../../books/month-statement.ts';
 import { formatRate, setRate, setTaxes } from '../../books/rates.ts';
 import type { UsageSide } from '../../books/vendor-csv.ts';
-import { maxComparedDays } from '../../books/vendor-usage.ts';
 import { formatUsd } from '../../core/money.ts';
 import { commandLine } from '../../shared/audit.ts';
 import { type Command, CommandError } from './command.ts';

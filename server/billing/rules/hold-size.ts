@@ -1,4 +1,4 @@
-import { leastImageTokens, pricesForImages, pricesForToolImages, tokensOfPartial } from '../../core/image-cost.ts';
+import { leastImageTokens, pricesForImages, pricesForToolImages, tokensOfPartial } from '../../core/made-image-cost.ts';
 import { MAX_PICO, type PicoUsd } from '../../core/money.ts';
 import {
   type ChargedUnit,

@@ -1,5 +1,5 @@
 import type { Admitted, Ledger } from '../../billing/lane/ledger.ts';
-import { pricesForImages, pricesForToolImages } from '../../core/image-cost.ts';
+import { pricesForImages, pricesForToolImages } from '../../core/made-image-cost.ts';
 import { dearer, dearestWithin, type TieredPrices } from '../../core/price.ts';
 import { dearestVariant } from '../../core/price-variants.ts';
 import { promptBound } from '../../core/request.ts';

@@ -1,8 +1,8 @@
 import { MonthArchived } from '../../billing/archive/archived-months.ts';
-import type { VendorBills } from '../../books/vendor-bills.ts';
+import { type ComparisonTotal, maxComparedDays, type VendorComparison } from '../../books/bill-comparison.ts';
+import type { VendorBills } from '../../books/missing-bills.ts';
 import type { UsageSide } from '../../books/vendor-csv.ts';
 import type { VendorFileVersion, VendorImported } from '../../books/vendor-files.ts';
-import { type ComparisonTotal, maxComparedDays, type VendorComparison } from '../../books/vendor-usage.ts';
 import { actorOf } from '../../people/principal.ts';
 import { builder } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';

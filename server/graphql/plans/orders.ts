@@ -4,7 +4,7 @@ import type { Transfer } from '../../plans/bank/transfer-rows.ts';
 import { findMemos } from '../../plans/memo.ts';
 import type { BankAccount, Order } from '../../plans/order.ts';
 import type { CreateOrderOutcome, NewOrder, PaymentInstructions } from '../../plans/orders.ts';
-import type { OrderStatus } from '../../plans/payment.ts';
+import type { OrderStatus } from '../../plans/payment-decision.ts';
 import { bankName } from '../../plans/qr/banks.ts';
 import type { QrPicture } from '../../plans/qr/qr-pictures.ts';
 import { BusyThreadError } from '../../runtime/thread.ts';

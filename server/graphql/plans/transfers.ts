@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import type { Transfer } from '../../plans/bank/transfer-rows.ts';
 import type { MatchOutcome, Transfers } from '../../plans/bank/transfers.ts';
-import type { ReviewReason } from '../../plans/payment.ts';
+import type { ReviewReason } from '../../plans/payment-decision.ts';
 import { checkInput, shownText, shownTextOrNothing } from '../../shared/input.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';

@@ -1,4 +1,4 @@
-import type { ReviewReason } from '../../plans/payment.ts';
+import type { ReviewReason } from '../../plans/payment-decision.ts';
 import type { Locale } from '../../shared/page.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { memoLength } from '../memo.ts';
-import type { OrderStatus } from '../payment.ts';
+import type { OrderStatus } from '../payment-decision.ts';
 import type { Transfer } from './transfer-rows.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
 import { isUuid } from '../../shared/uuid.ts';
-import type { OrderStatus, PayableOrder, ReviewReason } from '../payment.ts';
+import type { OrderStatus, PayableOrder, ReviewReason } from '../payment-decision.ts';
 
 /** Transfers, their matches and reviews as rows, for the writers: reads, locks and single statements. */
 

@@ -7,12 +7,12 @@ import type { ClientBase, Pool } from 'pg';
 import { repeatedTransaction } from '../../database/lane.ts';
 import { appendAudit } from '../../shared/audit.ts';
 import { isUuid, uuidv7 } from '../../shared/uuid.ts';
+import { type ApplyPaymentDeps, createApplyPayment } from '../apply-payment.ts';
 import { createCorrections } from '../corrections.ts';
 import { findMemos } from '../memo.ts';
 import { violates } from '../orders.ts';
-import { decideByHand, decidePayment, type ReviewReason, refuseAmount } from '../payment.ts';
+import { decideByHand, decidePayment, type ReviewReason, refuseAmount } from '../payment-decision.ts';
 import { isRefunded, matchRefund } from '../refunds.ts';
-import { createSettlement, type SettlementDeps } from '../settlement.ts';
 import { compareMovements, maxApartMs, referenceKey, type Sameness } from './movement.ts';
 import {
   closeMatched,
@@ -70,7 +70,7 @@ export type MatchOutcome =
   | { kind: 'refunded' }
   | { kind: 'not_payable'; reason: ReviewReason };
 
-export interface TransferDeps extends SettlementDeps {
+export interface TransferDeps extends ApplyPaymentDeps {
   /** Must read BIGINT as `bigint` (the types of the money lane). */
   pool: Pool;
   /** Our account numbers: money to other accounts only waits for a person. Null: not checked. */
@@ -79,7 +79,7 @@ export interface TransferDeps extends SettlementDeps {
 
 export function createTransfers(deps: TransferDeps) {
   const { pool } = deps;
-  const apply = createSettlement(deps);
+  const apply = createApplyPayment(deps);
 
   /**
    * Receives a transfer: stored once, matched by its memo, decided and applied, all in one transaction. Once this

@@ -4,7 +4,7 @@ import { closeShort, insertReview, type LockedOrder } from './bank/transfer-rows
 import { giveOrder } from './gifts.ts';
 import { recordOrderMail } from './order-mails.ts';
 import { recordInvoice } from './papers/invoices.ts';
-import type { PaymentDecision } from './payment.ts';
+import type { PaymentDecision } from './payment-decision.ts';
 
 /** What a decided payment changes: the order's status, its grant, its surplus. */
 
@@ -15,7 +15,7 @@ export interface OrderMoved {
   status: 'partial' | 'paid';
 }
 
-export interface SettlementDeps {
+export interface ApplyPaymentDeps {
   /** Makes the grant in the given transaction, once for each source. Billing's, unless a test replaces it. */
   giveGrant?: typeof addGrant;
   /** Called in the same transaction, to publish payments. An error in it rolls the payment back. */
@@ -28,7 +28,7 @@ export interface SettlementDeps {
 const partialGraceDays = 7;
 
 /** Applies a decision to its order: status, grant, surplus. In the transaction of the decision. */
-export function createSettlement(deps: SettlementDeps) {
+export function createApplyPayment(deps: ApplyPaymentDeps) {
   const { giveGrant, onOrderMoved } = deps;
   return async function apply(
     client: ClientBase,
@@ -82,4 +82,4 @@ export function createSettlement(deps: SettlementDeps) {
   };
 }
 
-export type ApplyPayment = ReturnType<typeof createSettlement>;
+export type ApplyPayment = ReturnType<typeof createApplyPayment>;

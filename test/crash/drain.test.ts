@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type Service, startService, stream } from '../resilience/processes.ts';
 import { pause, type ServerProcess } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { type Service, startService, stream } from './processes.ts';
 
 /** A process that is told to stop, and several processes behind one port. */
 

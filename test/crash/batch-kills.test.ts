@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Cable, layCable } from '../resilience/cable.ts';
+import { type Service, startService } from '../resilience/processes.ts';
 import { pause, type ServerProcess } from '../start/server-process.ts';
 import type { Customer } from '../support/app.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
 import { type BatchVendor, startBatchVendor } from './batch-vendor.ts';
-import { type Cable, layCable } from './cable.ts';
-import { type Service, startService } from './processes.ts';
 
 /** kill -9 in the middle of a batch's life: whatever was done until then, each line is charged once and all money returns. */
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '../database/pool.ts';
-import { compareVendorUsage, maxComparedDays, type VendorComparison } from './vendor-usage.ts';
+import { compareVendorUsage, maxComparedDays, type VendorComparison } from './bill-comparison.ts';
 
 /** Which vendors' bills are here, which are missing, and which differ from the ledger. */
 

@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type Service, startService, stream } from '../resilience/processes.ts';
 import { lives, pause, type ServerProcess, startServer } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
-import { type Service, startService, stream } from './processes.ts';
 
 /** A second signal breaks off what runs, and still leaves everything in order; a silent database costs one deadline. */
 

@@ -3,10 +3,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type Service, startService } from '../resilience/processes.ts';
+import { type ServerProcess, startServer } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { startLoad } from '../support/load.ts';
-import { type ServerProcess, startServer } from './server-process.ts';
 
 vi.setConfig({ testTimeout: 300_000 });
 

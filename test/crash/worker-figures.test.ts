@@ -2,9 +2,9 @@
 
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ServerProcess, startServer } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
-import { type ServerProcess, startServer } from './server-process.ts';
 
 const dataDir = createDirectory('steyg-figures-');
 let database: TestDatabase;

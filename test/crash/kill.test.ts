@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { type Running, type Service, startService, stream } from '../resilience/processes.ts';
 import { pause } from '../start/server-process.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { type Running, type Service, startService, stream } from './processes.ts';
 
 /** kill -9 with hundreds of running streams. Nothing lost, nothing charged twice, nothing held for ever. */
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { ensureDatabase } from '../../server/database/postgres/postmaster.ts';
 import { idOf, openSocket } from '../gateway/socket-client.ts';
+import { type Service, startService } from '../resilience/processes.ts';
 import { pause, type ServerProcess } from '../start/server-process.ts';
 import type { Customer } from '../support/app.ts';
 import { freePort } from '../support/free-port.ts';
 import { createPostgres, type TestPostgres } from '../support/postgres.ts';
-import { type Service, startService } from './processes.ts';
 
 /**
  * Turns over WebSockets while the process is killed and the database crashes. Each turn reports a number of tokens that no other

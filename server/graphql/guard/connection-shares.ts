@@ -5,7 +5,7 @@ import { BusyError } from '../types/errors.ts';
 
 /**
  * Shares of the connections that pages read with. An operation can ask for thirty reports at once, and a principal for
- * twenty operations: they wait for each other, and never make another principal wait for a connection.
+ * twenty operations: at most half of the connections are one principal's, and the queries of each wait in a line of its own.
  */
 export interface Shares {
   /** A pool whose queries wait for their turn among those of the principal; everything else is the pool's own. */
