@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { orThrow } from '@steyg/sdk';
-import type { Locator, Page } from 'playwright-core';
+import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { en } from '../../dashboard/src/language/en.ts';
 import { fill } from '../../dashboard/src/language/fill.ts';
@@ -51,59 +51,77 @@ afterAll(() => vendor?.close());
 
 const addressOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-/** What a person does, counted. */
-function counted() {
+/**
+ * What a person does, as the browser saw it: every press of a pointer in every page of the context, mails included, and every
+ * key that presses a control. Nothing is counted by hand.
+ */
+async function countedIn(context: BrowserContext) {
   const done = { clicks: 0, fields: 0 };
+  await context.exposeFunction('countClick', () => {
+    done.clicks += 1;
+  });
+  await context.addInitScript(() => {
+    const seen = (event: Event) => {
+      if (event.isTrusted) (globalThis as unknown as { countClick(): void }).countClick();
+    };
+    addEventListener('pointerdown', seen, { capture: true });
+    addEventListener('keydown', (event) => ['Enter', ' '].includes(event.key) && seen(event), { capture: true });
+  });
   return {
     done,
-    async click(target: Locator) {
-      await target.click();
-      done.clicks += 1;
-    },
-    /** A link outside of the page under test: in a mail, or in the navigation. */
-    follow() {
-      done.clicks += 1;
-    },
     async type(target: Locator, text: string) {
       await target.fill(text);
       done.fields += 1;
     },
   };
 }
+type Counted = Awaited<ReturnType<typeof countedIn>>;
 
-/** The wish is 10 clicks in all. Two people's accounts and 2FA take 8 of these, and the vendor's models 4. */
-const mostClicks = { operator: 9, customer: 6 };
+/** A mail as its reader's program shows it. */
+async function openMail(context: BrowserContext, email: string): Promise<Page> {
+  const { subject, links } = await mailTo(app, email);
+  const mail = await context.newPage();
+  const body = `<h1>${subject}</h1>${links.map((link) => `<a href="${link}">${link}</a>`).join('')}`;
+  await mail.route('**/mail', (route) => route.fulfill({ contentType: 'text/html; charset=utf-8', body }));
+  await mail.goto(`${app.url}/mail`);
+  return mail;
+}
+
+/** In all: half for two people's accounts and 2FA, the rest for the vendor's models, a key and an order. */
+const mostClicks = 10;
 const mostSeconds = 180;
 
 describe('an empty install', () => {
   it('sells a model of any vendor to a paying customer within three minutes, by counted clicks', async () => {
     const begin = Date.now();
-    const operator = counted();
     const { page, unexpected } = await openPage(browser, app.url);
+    const operator = await countedIn(page.context());
     await page.goto('/operator');
     const { email, password } = operatorSignIn;
     await operator.type(page.getByLabel(en.signIn.email), email);
     await operator.type(page.getByLabel(en.signIn.password, { exact: true }), password);
-    await operator.click(page.getByRole('button', { name: en.signIn.action, exact: true }));
+    await page.getByRole('button', { name: en.signIn.action, exact: true }).click();
+    // The codes come at once: the password was typed a moment ago.
+    await page.getByRole('heading', { name: en.security.enable }).waitFor();
+    const code = await page.locator('.copy-value code').innerText();
+    await operator.type(page.getByLabel(en.signIn.code, { exact: true }), oneTimeCode(code));
+    await page.getByRole('button', { name: en.security.enableKept }).click();
+    // Where the person wanted to go: the list of what is missing, one step shorter.
     await page.getByRole('heading', { name: operatorEn.homeTitle, level: 1 }).waitFor();
-    await setUpCodes(page, operator, password);
-    // Where the person was: the list of what is missing, one step shorter.
     expect(new URL(page.url()).pathname).toBe('/operator');
-    await operator.click(page.getByRole('link', { name: operatorEn.setupActions.VENDOR }));
-    await operator.click(page.getByRole('radio', { name: operatorEn.anyVendor }));
+    await page.getByRole('link', { name: operatorEn.setupActions.VENDOR }).click();
     await operator.type(page.getByLabel(en.connect.baseUrl), addressOf(vendor));
     await operator.type(page.getByLabel(operatorEn.secret, { exact: true }), secret);
-    await operator.click(page.getByRole('button', { name: operatorEn.findModels }));
+    await page.getByRole('button', { name: operatorEn.findModels }).click();
     await page.getByRole('row', { name: /novel-1/ }).waitFor();
-    await operator.click(page.getByRole('button', { name: fill(operatorEn.sellModels.one, { n: '1' }) }));
+    await page.getByRole('button', { name: fill(operatorEn.sellModels.one, { n: '1' }) }).click();
     await page.getByText(fill(operatorEn.onSaleNow.one, { n: '1' })).waitFor();
     expect(asked).toContain('POST /v1/chat/completions');
     expect(await page.content()).not.toContain(secret);
     expect(unexpected()).toEqual([]);
     await page.context().close();
 
-    const customer = counted();
-    const answer = await buyAndAsk(customer);
+    const { answer, customer } = await buyAndAsk();
     const seconds = Math.ceil((Date.now() - begin) / 1_000);
     expect(answer.status).toBe(200);
     expect(await answer.text()).toContain('pong');
@@ -111,8 +129,9 @@ describe('an empty install', () => {
     process.stdout.write(
       `from an empty install to a paid request: ${both.map(({ clicks, fields }) => `${clicks} clicks, ${fields} fields`).join(' + ')}; ${seconds} s\n`,
     );
-    expect(operator.done.clicks).toBeLessThanOrEqual(mostClicks.operator);
-    expect(customer.done.clicks).toBeLessThanOrEqual(mostClicks.customer);
+    // A driver that counts nothing would meet any bound.
+    for (const { clicks } of both) expect(clicks).toBeGreaterThanOrEqual(4);
+    expect(operator.done.clicks + customer.done.clicks).toBeLessThanOrEqual(mostClicks);
     expect(seconds).toBeLessThan(mostSeconds);
     // An answer ends before its entry is written.
     const charged = async () =>
@@ -135,7 +154,6 @@ describe('an empty install', () => {
         locale,
         viewport: { width: 390, height: 844 },
       });
-      await page.getByRole('radio', { name: o.anyVendor }).check();
       await page.getByLabel(t.connect.baseUrl).fill(addressOf(vendor));
       await page.getByLabel(o.secret, { exact: true }).fill('a-wrong-key');
       await page.getByRole('button', { name: o.findModels }).click();
@@ -161,51 +179,40 @@ async function anOperator(): Promise<Person> {
   return person;
 }
 
-/** One-time codes, over the page where the operator is. */
-async function setUpCodes(page: Page, { click, type }: ReturnType<typeof counted>, password: string): Promise<void> {
-  await click(page.locator('.steps').getByRole('button', { name: en.security.setUp }));
-  const dialog = page.getByRole('dialog');
-  await type(dialog.getByLabel(en.security.passwordAgain), password);
-  await click(dialog.getByRole('button', { name: en.security.next }));
-  const code = await dialog.locator('.copy-value code').innerText();
-  await click(dialog.getByLabel(en.common.secretKept));
-  await type(dialog.getByLabel(en.signIn.code, { exact: true }), oneTimeCode(code));
-  await click(dialog.getByRole('button', { name: en.security.enable }));
-  await dialog.waitFor({ state: 'detached' });
-}
-
 /** A newcomer signs up, pays by transfer and asks the new model with a key of their own. */
-async function buyAndAsk({ click, follow, type }: ReturnType<typeof counted>): Promise<Response> {
+async function buyAndAsk(): Promise<{ answer: Response; customer: Counted }> {
   const { page, unexpected } = await openPage(browser, app.url);
+  const context = page.context();
+  const customer = await countedIn(context);
+  const { type } = customer;
   await page.goto('/sign-up');
   const email = 'first-customer@example.com';
   await type(page.getByLabel(en.signUp.name, { exact: true }), 'An');
   await type(page.getByLabel(en.signIn.email), email);
   await type(page.getByLabel(en.signIn.password, { exact: true }), 'a long enough password');
-  await click(page.getByRole('button', { name: en.signUp.action, exact: true }));
+  await page.getByRole('button', { name: en.signUp.action, exact: true }).click();
   await page.getByRole('heading', { name: en.signUp.mailTitle }).waitFor();
   // The link in the mail opens another tab; the first one goes on by itself.
-  follow();
-  const second = await page.context().newPage();
-  await second.goto((await mailTo(app, email)).links[0] ?? '');
+  const mail = await openMail(context, email);
+  await mail.getByRole('link').first().click();
   await page.waitForURL('**/start');
-  await second.close();
-  await click(page.getByRole('button', { name: en.keys.create, exact: true }));
+  await mail.close();
+  await page.getByRole('button', { name: en.keys.create, exact: true }).click();
   const key = await page.locator('.secret code').innerText();
-  follow();
-  await page.goto('/topup');
+  await page.getByRole('link', { name: en.nav.topUp, exact: true }).first().click();
   await settled(page);
-  await click(page.getByRole('button', { name: 'Order Starter' }));
+  await page.getByRole('button', { name: 'Order Starter' }).click();
   await page.waitForURL('**/orders/*');
   await page.getByRole('img', { name: /VietQR/ }).waitFor();
   const { rows } = await app.pool.query(`SELECT memo, price_vnd FROM purchase_order`);
   await transferMoney(app, { amountVnd: Number(rows[0]?.price_vnd), memo: String(rows[0]?.memo) });
   await page.getByRole('heading', { name: 'Receipt' }).waitFor();
   expect(unexpected()).toEqual([]);
-  await page.context().close();
-  return fetch(`${app.baseUrl}/v1/chat/completions`, {
+  await context.close();
+  const answer = await fetch(`${app.baseUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'novel-1', messages: [{ role: 'user', content: 'ping' }] }),
   });
+  return { answer, customer };
 }

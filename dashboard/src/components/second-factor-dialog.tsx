@@ -9,18 +9,18 @@ import { qrImage } from '../qr.ts';
 import { Button } from './button.tsx';
 import { Code, CopyValue } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
-import { Checkbox, TextField } from './field.tsx';
+import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { PasswordAgain } from './password-again.tsx';
 import { useSay } from './toasts.tsx';
 
-type Setup = Success<BeginSecondFactorAnswer>;
+export type SecondFactorSetup = Success<BeginSecondFactorAnswer>;
 
 /** Sets one-time codes up over the page that asked for them, whose contents stay as they are. */
 export default function SecondFactorDialog({ onClose }: { onClose: () => void }) {
   const { t } = useLanguage();
   const [password, setPassword] = useState('');
-  const [setup, setSetup] = useState<Setup | null>(null);
+  const [setup, setSetup] = useState<SecondFactorSetup | null>(null);
   const begin = useChange({
     change: (steyg, input: string) => steyg.console.people.beginSecondFactor({ password: input }),
     done: setSetup,
@@ -73,11 +73,19 @@ export function PasswordForm(props: {
   );
 }
 
-function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void }) {
+/** `later`: how the button that leaves is called; absent: it cancels. */
+export function ConfirmSetup({
+  setup,
+  onClose,
+  later,
+}: {
+  setup: SecondFactorSetup;
+  onClose: () => void;
+  later?: string;
+}) {
   const { t } = useLanguage();
   const say = useSay();
   const [code, setCode] = useState('');
-  const [kept, setKept] = useState(false);
   const secret = new URL(setup.uri).searchParams.get('secret') ?? '';
   const picture = useMemo(() => qrImage(setup.uri), [setup.uri]);
   const confirm = useChange({
@@ -94,9 +102,9 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
       error={confirm.error}
       actions={
         <>
-          <Button onClick={onClose}>{t.common.cancel}</Button>
-          <Button type="submit" look="primary" busy={confirm.isPending} disabled={!kept}>
-            {t.security.enable}
+          <Button onClick={onClose}>{later ?? t.common.cancel}</Button>
+          <Button type="submit" look="primary" busy={confirm.isPending}>
+            {t.security.enableKept}
           </Button>
         </>
       }
@@ -106,7 +114,6 @@ function ConfirmSetup({ setup, onClose }: { setup: Setup; onClose: () => void })
       <CopyValue label={t.security.secret} text={secret} />
       <Code text={setup.backupCodes.join('\n')} what={t.security.backupCodes} title={t.security.backupCodes} />
       <p className="hint">{t.security.backupHint}</p>
-      <Checkbox label={t.common.secretKept} checked={kept} onChange={setKept} />
       <TextField
         label={t.signIn.code}
         hint={t.signIn.codeHint}

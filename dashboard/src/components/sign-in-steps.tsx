@@ -35,7 +35,8 @@ export function SignInSteps({
   next: string;
   /** Over a page that must stay as it is: providers open in another tab, and nothing leads away. */
   again?: boolean;
-  onDone: () => void;
+  /** `password`: what the person typed, where that signed them in. */
+  onDone: (password?: string) => void;
   children: (title: string, step: ReactNode) => ReactNode;
 }) {
   const { t } = useLanguage();
@@ -47,7 +48,7 @@ export function SignInSteps({
     return children(
       t.signIn.codeTitle,
       <CodeForm
-        onDone={onDone}
+        onDone={() => onDone()}
         onBack={() => setNeedsCode(false)}
         onOver={() => {
           setIsOver(true);
@@ -62,7 +63,7 @@ export function SignInSteps({
       email={email}
       onEmail={setEmail}
       isOver={isOver}
-      onDone={({ secondFactorRequired }) => (secondFactorRequired ? setNeedsCode(true) : onDone())}
+      onDone={({ secondFactorRequired, password }) => (secondFactorRequired ? setNeedsCode(true) : onDone(password))}
       failed={failed}
       linking={linking}
       next={next}
@@ -139,7 +140,7 @@ interface WayProps {
   onEmail: (email: string) => void;
   /** The challenge of a code has expired. */
   isOver: boolean;
-  onDone: (result: { secondFactorRequired: boolean }) => void;
+  onDone: (result: { secondFactorRequired: boolean; password?: string }) => void;
   again: boolean;
 }
 
@@ -154,7 +155,7 @@ function PasswordForm({ email, onEmail, isOver, onDone, again }: WayProps) {
       setUnconfirmed(isFailure(result) && result.__typename === 'EmailNotVerifiedError');
       return result;
     },
-    done: onDone,
+    done: (result, input) => onDone({ ...result, password: input.password }),
   });
   return (
     <>

@@ -29,7 +29,8 @@ const anyVendor = '*';
 
 export default function Vendors() {
   const { t } = useOperatorLanguage();
-  const [chosen, setChosen] = useState<string | null>(null);
+  // Whoever has an address and a key needs no choice; the shipped vendors are one away.
+  const [chosen, setChosen] = useState<string>(anyVendor);
   const [added, setAdded] = useState<OnSale | null>(null);
   const vendors = useAsk({
     key: vendorsKey,
@@ -43,10 +44,10 @@ export default function Vendors() {
             const vendor = list.find(({ vendorId }) => vendorId === chosen) ?? null;
             return (
               <ol className="steps">
-                <Step number={1} title={t.operator.chooseVendor} done={chosen !== null}>
+                <Step number={1} title={t.operator.chooseVendor} done>
                   <Choice
                     label={t.operator.chooseVendor}
-                    value={chosen ?? ''}
+                    value={chosen}
                     options={[
                       ...list.map(({ vendorId, name }) => ({ value: vendorId, label: name })),
                       { value: anyVendor, label: t.operator.anyVendor },
