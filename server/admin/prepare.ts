@@ -2,8 +2,10 @@ import type { Pool } from 'pg';
 import { transaction } from '../database/lane.ts';
 import { migrate, migrateStatus } from '../database/migrate.ts';
 import { type DatabaseLog, openPool } from '../database/pool.ts';
+import type { Config } from '../runtime/config.ts';
+import { readStoredSettings } from '../settings/settings.ts';
 import { system } from '../shared/audit.ts';
-import { createSeal } from '../shared/seal.ts';
+import { createSeal, type Seal } from '../shared/seal.ts';
 import { applyCatalog } from './catalog-apply.ts';
 import { type CatalogSurroundings, readCatalogFile } from './catalog-file.ts';
 import { type FirstStart, type FirstStartParts, firstStart } from './first-start.ts';
@@ -18,6 +20,8 @@ export type StartSettings = CatalogSurroundings &
     /** Null: mails are files. */
     mail?: { smtpUrl: string | null };
     publicUrl?: string;
+    /** Reads the same with what operators stored below it; absent: nothing is stored. */
+    overlay?: Config['overlay'];
     catalogFile: string | null;
     previousSecretKeys: readonly Buffer[];
   };
@@ -37,10 +41,6 @@ export async function prepareDatabase(options: {
 }): Promise<FirstStart | null> {
   const { config, databaseUrl, secretKey, log } = options;
   const content = config.catalogFile === null ? null : await readCatalogFile(config.catalogFile, config);
-  if (config.bank === null) log.warn({}, 'BANK_BIN, BANK_ACCOUNT and BANK_NAME are not set: no order can be made');
-  const missing = missingSettings(config);
-  if (missing.length > 0)
-    log.warn({ field: missing.join(', ') }, 'production: these settings are missing before customers can come');
   const applied = await migrate({ url: databaseUrl });
   if (applied.length > 0) log.info({ count: applied.length }, 'applied migrations');
   const { unknown } = await migrateStatus({ url: databaseUrl });
@@ -59,6 +59,7 @@ export async function prepareDatabase(options: {
       const name = config.catalogFile ?? '';
       await transaction(pool, (client) => applyCatalog(client, { content, seal, actor: system, name }));
     }
+    tellMissing(await settingsInForce(config, pool, seal), log);
     const shown = await firstStart({ pool, seal, ...config, catalogFile: content !== null });
     if (config.upstreamsFromEnv) await tellUnseeded(pool, config, log);
     return shown;
@@ -67,7 +68,26 @@ export async function prepareDatabase(options: {
   }
 }
 
-/** The variables that a service in production needs for customers and does not have. */
+/** The environment's settings, and below it what operators stored; where the two do not fit, the environment alone. */
+async function settingsInForce(config: StartSettings, pool: Pool, seal: Seal): Promise<StartSettings> {
+  if (config.overlay === undefined) return config;
+  // The service reads them once more and says what cannot be read.
+  const read = config.overlay.read(await readStoredSettings(pool, seal, () => undefined));
+  return 'problems' in read ? config : read.config;
+}
+
+function tellMissing(config: StartSettings, log: DatabaseLog): void {
+  if (config.bank === null)
+    log.warn(
+      { field: 'BANK_BIN, BANK_ACCOUNT, BANK_NAME' },
+      'no bank account is set, in the environment or on the operator’s page: no order can be made',
+    );
+  const missing = missingSettings(config);
+  if (missing.length > 0)
+    log.warn({ field: missing.join(', ') }, 'production: these settings are missing before customers can come');
+}
+
+/** The settings that a service in production needs for customers and does not have. */
 function missingSettings({ production = false, bank, mail, publicUrl = '' }: StartSettings): string[] {
   if (!production) return [];
   return [

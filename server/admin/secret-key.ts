@@ -18,7 +18,12 @@ export class SecretKeyError extends Error {
  */
 export async function readSecretKey(dataDir: string): Promise<Buffer> {
   const path = join(dataDir, 'secret-key');
-  return (await readKey(path)) ?? (await makeKey(dataDir, path));
+  return (await findSecretKey(dataDir)) ?? (await makeKey(dataDir, path));
+}
+
+/** The key of that file; null where no server has made one. Throws as `readSecretKey` does. */
+export function findSecretKey(dataDir: string): Promise<Buffer | null> {
+  return readKey(join(dataDir, 'secret-key'));
 }
 
 async function makeKey(dataDir: string, path: string): Promise<Buffer> {

@@ -30,10 +30,12 @@ import type { BankProvider } from '../plans/bank/bank-provider.ts';
 import { registerBankWebhooks } from '../plans/bank/bank-webhooks.ts';
 import { createCasso } from '../plans/bank/casso.ts';
 import { createPayos } from '../plans/bank/payos.ts';
+import { createRefusedMessages } from '../plans/bank/refused-messages.ts';
 import { createSepay } from '../plans/bank/sepay.ts';
 import { createSepayListing } from '../plans/bank/sepay-listing.ts';
 import { registerCompression } from '../runtime/compression.ts';
 import type { Config } from '../runtime/config.ts';
+import { describeError } from '../runtime/http.ts';
 import { createMailer } from '../runtime/mail.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
 import type { OperatorSettings, PublicAddress } from '../settings/settings.ts';
@@ -276,6 +278,10 @@ export async function createControlPlane(app: FastifyInstance, parts: ControlPla
     ],
     transfers,
     count: (provider, outcome) => metrics.bankMessage(provider, outcome),
+    refusals: createRefusedMessages({
+      pool,
+      onFailure: (error) => log.warn(describeError(error), 'a refused message of a bank could not be noted'),
+    }),
   });
 
   return {

@@ -57,6 +57,22 @@ export function placeOfSetting(id: string): SealedPlace {
 
 const maxLength = 2_000;
 
+/** What is stored, by name; what cannot be read is told of and left out. */
+export async function readStoredSettings(
+  client: Pick<PoolClient, 'query'>,
+  seal: Seal,
+  warn: (facts: { setting: string }, message: string) => void,
+): Promise<Record<string, string>> {
+  const { rows } = await client.query<{ id: string; sealed: Buffer }>('SELECT id, sealed FROM operator_setting');
+  const values: Record<string, string> = {};
+  for (const { id, sealed } of rows) {
+    const value = storableSettings.has(id) ? seal.unseal(placeOfSetting(id), sealed) : null;
+    if (value === null) warn({ setting: id }, 'a stored setting cannot be read');
+    else values[id] = value;
+  }
+  return values;
+}
+
 export function createOperatorSettings({
   environment,
   pool,
@@ -76,16 +92,7 @@ export function createOperatorSettings({
   // Two reads at once must not end in the order of their answers.
   let reading: Promise<void> = Promise.resolve();
 
-  const readStored = async (client: Pick<PoolClient, 'query'>): Promise<Record<string, string>> => {
-    const { rows } = await client.query<{ id: string; sealed: Buffer }>('SELECT id, sealed FROM operator_setting');
-    const values: Record<string, string> = {};
-    for (const { id, sealed } of rows) {
-      const value = storableSettings.has(id) ? seal.unseal(placeOfSetting(id), sealed) : null;
-      if (value === null) warn({ setting: id }, 'a stored setting cannot be read');
-      else values[id] = value;
-    }
-    return values;
-  };
+  const readStored = (client: Pick<PoolClient, 'query'>) => readStoredSettings(client, seal, warn);
 
   const load = async (): Promise<void> => {
     const values = await readStored(pool);

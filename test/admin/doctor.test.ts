@@ -1,5 +1,6 @@
 /** The examination of a host: what it says of a good one, and of each fault that it looks for. */
 
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type RequestListener, request, type Server } from 'node:http';
@@ -8,6 +9,9 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
 import type { HostFinding } from '../../server/admin/doctor/finding.ts';
 import { examineNode } from '../../server/admin/doctor/host.ts';
+import { loadConfig } from '../../server/runtime/config.ts';
+import { createOperatorSettings } from '../../server/settings/settings.ts';
+import { createSeal } from '../../server/shared/seal.ts';
 import { startApp } from '../support/app.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { createDirectory } from '../support/directory.ts';
@@ -117,6 +121,35 @@ it('examines through a server that runs, too', async () => {
     expect([states['public address'], states['streams'], states['webhook sepay']]).toEqual(['good', 'good', 'good']);
   } finally {
     await app.close();
+  }
+});
+
+it('examines with what operators stored in the database, and says what it cannot open', async () => {
+  const port = await freePort();
+  const PUBLIC_URL = await proxy(port, { collects: false });
+  const environment = { PORT: String(port), SECRET_KEY: randomBytes(32).toString('base64') };
+  const settings = createOperatorSettings({
+    environment: loadConfig({ ...environment, DATA_DIR: dataDir }),
+    pool: database.pool,
+    seal: createSeal({ secretKeys: [Buffer.from(environment.SECRET_KEY, 'base64')] }),
+    warn: () => undefined,
+  });
+  await settings.save({ group: 'address', values: [{ name: 'PUBLIC_URL', value: PUBLIC_URL }] }, 'system');
+  const secret = 'a secret that the bank shares';
+  await settings.save({ group: 'sepay', values: [{ name: 'SEPAY_WEBHOOK_SECRET', value: secret }] }, 'system');
+  try {
+    const examined = await examine(environment);
+    expect(examined.states).toMatchObject({
+      'stored settings': 'good',
+      'public address': 'good',
+      'webhook sepay': 'good',
+    });
+    expect(examined.said['stored settings']).toBe('PUBLIC_URL, SEPAY_WEBHOOK_SECRET');
+    expect(JSON.stringify(examined)).not.toContain(secret);
+    const other = await examine({ ...environment, SECRET_KEY: randomBytes(32).toString('base64') });
+    expect([other.states['stored settings'], other.states['bank webhooks']]).toEqual(['bad', 'skipped']);
+  } finally {
+    await database.pool.query('DELETE FROM operator_setting');
   }
 });
 

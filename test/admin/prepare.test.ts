@@ -3,6 +3,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { prepareDatabase } from '../../server/admin/prepare.ts';
+import { loadConfig } from '../../server/runtime/config.ts';
+import { createOperatorSettings } from '../../server/settings/settings.ts';
+import { createSeal } from '../../server/shared/seal.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -73,5 +76,24 @@ describe('in production', () => {
       'PUBLIC_URL, SMTP_URL, BANK_BIN, BANK_ACCOUNT, BANK_NAME',
     );
     expect(await start({}, false, { ...bare, bank: {}, production: false })).toEqual([]);
+  });
+
+  test('the start knows what operators stored, and still names what is missing', async () => {
+    const environment = loadConfig({
+      NODE_ENV: 'production',
+      SECRET_KEY: secretKey.toString('base64'),
+      PUBLIC_URL: 'https://steyg.example',
+    });
+    const missing = async () => (await start({}, false, environment)).map(({ field }) => field);
+    expect(await missing()).toContain('SMTP_URL, BANK_BIN, BANK_ACCOUNT, BANK_NAME');
+    const settings = createOperatorSettings({
+      environment,
+      pool: database.pool,
+      seal: createSeal({ secretKeys: [secretKey] }),
+      warn: () => undefined,
+    });
+    const values = Object.entries({ BANK_BIN: '970436', BANK_ACCOUNT: '0011001234567', BANK_NAME: 'HOA SEN' });
+    await settings.save({ group: 'bank', values: values.map(([name, value]) => ({ name, value })) }, 'system');
+    expect(await missing()).toEqual(['SMTP_URL']);
   });
 });

@@ -41,8 +41,11 @@ describe('an operator', () => {
     // The environment's secret is not for this page to change, and it says so.
     const sepay = page.getByRole('form', { name: serviceTexts.en.settingGroups.SEPAY.title });
     await sepay.getByText(/SEPAY_WEBHOOK_SECRET in the environment/).waitFor();
+    await fetch(`${app.url}/webhooks/sepay`, { method: 'POST', body: '{}' });
+    await page.getByText(serviceTexts.en.webhookRefusals.UNSIGNED).waitFor();
     await transferMoney(app, { amountVnd: 10_000, memo: 'a test' });
     await page.getByText(serviceTexts.en.webhookHeard).first().waitFor();
+    await page.getByText(serviceTexts.en.webhookRefusals.UNSIGNED).waitFor({ state: 'detached' });
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

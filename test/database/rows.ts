@@ -238,6 +238,7 @@ export const rows: Record<string, () => Row> = {
     last_seen_at: '2026-11-21T00:00:01Z',
   }),
   model_mismatch_mail: () => ({ mismatch_id: mismatch, user_id: user, state: 'due' }),
+  bank_refusal: () => ({ provider: 'sepay', reason: 'forged' }),
   operator_setting: () => ({ id: 'MAIL_FROM', sealed: Buffer.from('x') }),
   business_notice_settings: () => ({ id: 1 }),
   notice_channel: () => ({ id: channel, kind: 'slack', name: 'ops', sealed: randomBytes(8) }),

@@ -498,6 +498,7 @@ const refused: [table: string, constraint: string, ...changes: Row[]][] = [
   ['business_notice_settings', 'business_notice_bills', { bill_percent: 0 }, { bill_days: 46 }],
   ['business_notice_settings', 'business_notice_quiet', { quiet_from: 5 }, { quiet_from: 0, quiet_to: -1 }],
   ['app_user', 'app_user_operator_role', { operator_role: 'owner' }, { operator_role: '' }],
+  ['bank_refusal', 'bank_refusal_reason', { reason: 'rude' }, { reason: '' }],
   ['operator_setting', 'operator_setting_name', { id: 'smtp_url' }, { id: '' }],
   ['notice_channel', 'notice_channel_kind', { kind: 'pigeon' }],
   ['notice_channel', 'notice_channel_locale', { locale: 'fr' }],

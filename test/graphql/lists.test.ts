@@ -108,6 +108,7 @@ const boundedBy: Readonly<Record<string, readonly string[]>> = {
     'Operator.setup',
     'Operator.vendorProfiles',
     'Operator.vendors',
+    'SettingsOfGroup.refusals',
     'SettingsOfGroup.settings',
     'SignInMethods.providers',
     'Vendor.models',

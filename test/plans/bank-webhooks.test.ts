@@ -128,6 +128,7 @@ describe('POST /webhooks/sepay', () => {
       expect({ name, status: response.status }).toEqual({ name, status: 401 });
     }
     expect(await stored()).toBe(before);
+    expect(outcomes).toContain('unsigned');
     expect(outcomes).toContain('forged');
     expect(outcomes).toContain('stale');
   });

@@ -110,6 +110,32 @@ describe('a setting that an operator saves', () => {
     expect(group?.settings[0]).toMatchObject({ source: 'STORED', shown: '…ares' });
   });
 
+  test('tells why a message of the bank is refused, without a word of it, until a transfer arrives', async () => {
+    const since = async () => (await settingsOf('SEPAY'))?.refusals.map(({ reason }) => reason);
+    const post = (headers: Record<string, string>, body = 'a text of the bank') =>
+      fetch(`${app.url}/webhooks/sepay`, { method: 'POST', headers, body });
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const signed = (secret: string, body: string, at = timestamp) => ({
+      'x-sepay-timestamp': at,
+      'x-sepay-signature': `sha256=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`,
+    });
+    // The first test sent one before there was a secret; transfers came since.
+    expect(await since()).toEqual([]);
+    expect((await post({ authorization: 'Apikey something' })).status).toBe(401);
+    await expect.poll(since).toEqual(['UNSIGNED']);
+    expect((await post(signed('another secret', 'x'), 'x')).status).toBe(401);
+    await expect.poll(since).toEqual(['FORGED', 'UNSIGNED']);
+    expect((await post(signed(webhookSecret, 'x', '1700000000'), 'x')).status).toBe(401);
+    await expect.poll(since).toEqual(['STALE', 'FORGED', 'UNSIGNED']);
+    expect((await post(signed(webhookSecret, '{"text":1}'), '{"text":1}')).status).toBe(400);
+    await expect.poll(since).toEqual(['UNREADABLE', 'STALE', 'FORGED', 'UNSIGNED']);
+    const { rows } = await app.pool.query('SELECT * FROM bank_refusal');
+    for (const row of rows) expect(Object.keys(row).sort()).toEqual(['at', 'provider', 'reason']);
+    expect(await tell(app, 6)).toBe(200);
+    expect(await since()).toEqual([]);
+    expect((await settingsOf('SEPAY'))?.lastTransfer?.review).toBe('NO_MEMO');
+  });
+
   test('names the account that orders are paid to, which is a demonstration no longer', async () => {
     const customer = await createPerson(app);
     const order = async () =>

@@ -18,6 +18,18 @@ const en = {
   redirectAddress: 'Redirect address',
   webhookSilent: 'No message has arrived yet. Send a test or make a small transfer: it shows here within seconds.',
   webhookHeard: 'last transfer',
+  webhookWaits: 'paid no order by itself: {reason}',
+  webhookRefused: 'refused',
+  webhookRefusals: {
+    UNSIGNED:
+      'A message without the signature or API key that is expected here. Choose the same way of proof at the provider.',
+    FORGED: 'A message whose signature or API key does not fit the secret. Enter the same secret on both sides.',
+    STALE: 'A message signed more than a day ago, or in the future: look at the clocks, or send it again.',
+    NOT_CONFIGURED: 'A message came while no secret was set. Save the secret, then send it again.',
+    UNREADABLE: 'A genuine message that was not understood. Choose the message format of the provider’s documentation.',
+    FAILED: 'A genuine message that the database could not take. The provider sends it again.',
+    OTHER: 'A message was refused.',
+  },
   findings: {
     ADDRESS_LEADS_HERE: 'This service answers at the address, asked from its own server.',
     ADDRESS_ELSEWHERE: 'Something else answers at the address, or a proxy changes the answers.',
@@ -126,6 +138,18 @@ const vi: typeof en = {
   webhookSilent:
     'Chưa có tin nhắn nào. Hãy gửi thử hoặc chuyển khoản một số tiền nhỏ: kết quả hiện ở đây sau vài giây.',
   webhookHeard: 'giao dịch gần nhất',
+  webhookWaits: 'không tự trả cho đơn nào: {reason}',
+  webhookRefused: 'bị từ chối',
+  webhookRefusals: {
+    UNSIGNED:
+      'Một tin nhắn không có chữ ký hoặc API key như ở đây chờ đợi. Hãy chọn cùng một cách xác thực ở nhà cung cấp.',
+    FORGED: 'Một tin nhắn có chữ ký hoặc API key không khớp với secret. Hãy nhập cùng một secret ở cả hai bên.',
+    STALE: 'Một tin nhắn được ký từ hơn một ngày trước, hoặc trong tương lai: hãy xem lại đồng hồ, hoặc gửi lại.',
+    NOT_CONFIGURED: 'Một tin nhắn đến khi chưa đặt secret. Hãy lưu secret rồi gửi lại.',
+    UNREADABLE: 'Một tin nhắn thật nhưng không đọc được. Hãy chọn định dạng tin nhắn theo tài liệu của nhà cung cấp.',
+    FAILED: 'Một tin nhắn thật mà cơ sở dữ liệu không ghi được. Nhà cung cấp sẽ gửi lại.',
+    OTHER: 'Một tin nhắn bị từ chối.',
+  },
   findings: {
     ADDRESS_LEADS_HERE: 'Dịch vụ này trả lời tại địa chỉ đó, khi được hỏi từ chính máy chủ.',
     ADDRESS_ELSEWHERE: 'Một dịch vụ khác trả lời tại địa chỉ đó, hoặc proxy đã thay đổi câu trả lời.',

@@ -1829,6 +1829,21 @@ export type WebhookEvent =
   /** `webhook.test`: a test. */
   | 'WEBHOOK_TEST';
 
+/** Why a message of a bank’s provider was refused. Null in an answer: a value that this version of the service does not know; lists leave it out. */
+export type WebhookRefusalReason =
+  /** It was genuine, and could not be stored. */
+  | 'FAILED'
+  /** Its signature or API key is not of the secret that is set. */
+  | 'FORGED'
+  /** No secret was set. */
+  | 'NOT_CONFIGURED'
+  /** It was signed too long ago, or in the future. */
+  | 'STALE'
+  /** It was genuine, and not understood. */
+  | 'UNREADABLE'
+  /** It has no signature, or no API key, where one is expected. */
+  | 'UNSIGNED';
+
 /** A day of the week. */
 export type Weekday =
   /** Friday. */
@@ -3297,12 +3312,12 @@ export type AddUpstreamModelsMutation = { addUpstreamModels:
     | { __typename: 'Upstream', baseUrl: string, country: string | null, enabled: boolean, id: string, onDisconnect: OnDisconnect, profile: string | null, protocol: Protocol | null, recipient: string | null, simulated: boolean, upstreamId: string, features: { cachedTokens: CachedTokensPlace | null, callSignatures: boolean | null, effort: EffortSupport | null, endUser: boolean | null, files: boolean | null, webSocket: boolean | null, hostedTools: boolean | null, imageUrls: boolean | null, jsonObject: boolean | null, jsonSchema: boolean | null, maxTokensField: MaxTokensField | null, minOutputTokens: number | null, parallelCalls: boolean | null, reasoningHistory: boolean | null, sampling: boolean | null, shortCallIds: boolean | null, stop: boolean | null, store: boolean | null, systemRole: SystemRole | null, thinkingSwitch: boolean | null, toolChoice: ToolChoiceSupport | null, traceContext: boolean | null, usageOption: boolean | null }, health: { consecutiveFailures: number, ejected: boolean, restingKeys: number } | null, keys: Array<{ createdAt: string, enabled: boolean, id: string, last4: string }>, routes: Array<{ enabled: boolean, id: string, priority: number, upstreamModel: string, weight: number, costs: { cacheHit: UsdAmount, cacheWrite1h: UsdAmount | null, cacheWrite5m: UsdAmount | null, input: UsdAmount, output: UsdAmount, clock: { exceptDates: Array<string>, timeZone: string, windows: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, weekdays: Array<Weekday>, hours: Array<string>, input: UsdAmount, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }> } | null, perUnit: { image: UsdAmount | null, minute: UsdAmount | null, search: UsdAmount | null }, variants: Array<{ cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, name: string, output: UsdAmount, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> }>, images: { tokens: { input: UsdAmount, cacheHit: UsdAmount, output: UsdAmount } | null, each: Array<{ quality: string | null, size: string | null, upToPixels: number | null, price: UsdAmount }> } | null, tiers: Array<{ abovePromptTokens: number, cacheHit: UsdAmount, cacheWrite1h: UsdAmount, cacheWrite5m: UsdAmount, input: UsdAmount, output: UsdAmount }> } | null, entry: { displayName: string, id: string, modelId: string }, upstream: { id: string, protocol: Protocol | null, simulated: boolean, upstreamId: string } }> }
    };
 
-export type SettingsOfGroupFragment = { group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string } | null, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> };
+export type SettingsOfGroupFragment = { group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string, review: TransferReviewReason | null } | null, refusals: Array<{ at: string, reason: WebhookRefusalReason | null }>, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> };
 
 export type OperatorSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OperatorSettingsQuery = { operator: { settings: Array<{ group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string } | null, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }> } };
+export type OperatorSettingsQuery = { operator: { settings: Array<{ group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string, review: TransferReviewReason | null } | null, refusals: Array<{ at: string, reason: WebhookRefusalReason | null }>, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }> } };
 
 export type SaveSettingsMutationVariables = Exact<{
   input: SaveSettingsInput;
@@ -3311,7 +3326,7 @@ export type SaveSettingsMutationVariables = Exact<{
 
 export type SaveSettingsMutation = { saveSettings:
     | { __typename: 'InputError', code: string, message: string, problems: Array<{ message: string, path: Array<string> }> }
-    | { __typename: 'SettingsOfGroup', group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string } | null, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }
+    | { __typename: 'SettingsOfGroup', group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string, review: TransferReviewReason | null } | null, refusals: Array<{ at: string, reason: WebhookRefusalReason | null }>, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> }
    };
 
 export type TestSettingsMutationVariables = Exact<{

@@ -3,16 +3,20 @@
 import { examineAddresses } from '../doctor/address.ts';
 import { examineDatabase } from '../doctor/database.ts';
 import { examineHost } from '../doctor/host.ts';
+import { withStoredSettings } from '../doctor/stored-settings.ts';
 import { type Command, CommandError } from './command.ts';
 
 export const doctorCommands: readonly Command[] = [
   {
     name: 'doctor',
     usage: '',
-    summary: 'examine this host: Node, files, clock, disk, database, secret, public address, streams, webhooks',
-    async runAlone({ config }) {
+    summary:
+      'examine this host: Node, files, clock, disk, database, secret, stored settings, public address, streams, webhooks',
+    async runAlone({ config: environment }) {
+      const { config, finding } = await withStoredSettings(environment);
       const findings = [
         ...(await examineHost(config)),
+        finding,
         ...(await examineDatabase(config)),
         ...(await examineAddresses(config)),
       ];

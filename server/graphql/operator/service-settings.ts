@@ -1,4 +1,6 @@
 import { actorOf } from '../../people/principal.ts';
+import type { RefusalReason } from '../../plans/bank/refused-messages.ts';
+import type { ReviewReason } from '../../plans/payment.ts';
 import { findings, type SettingsFinding, type SettingsTest } from '../../settings/findings.ts';
 import type { SettingState, SettingsChange } from '../../settings/settings.ts';
 import {
@@ -10,7 +12,8 @@ import {
 } from '../../settings/table.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { wordValues } from '../types/enums.ts';
+import { ReviewReasonType } from '../plans/transfers.ts';
+import { storedEnum, wordValues } from '../types/enums.ts';
 import { InputError } from '../types/errors.ts';
 import { OperatorType } from './operator.ts';
 
@@ -76,7 +79,7 @@ const ServiceSettingType = builder.objectRef<SettingEntry & SettingState>('Servi
 });
 
 const HeardTransferType = builder
-  .objectRef<{ createdAt: Date; amountVnd: bigint; memo: string }>('HeardTransfer')
+  .objectRef<{ createdAt: Date; amountVnd: bigint; memo: string; review: { reason: string } | null }>('HeardTransfer')
   .implement({
     description: 'A transfer that a provider told of.',
     authScopes: { operator: true },
@@ -84,8 +87,40 @@ const HeardTransferType = builder
       at: t.field({ type: 'DateTime', description: 'When it was told.', resolve: ({ createdAt }) => createdAt }),
       amountVnd: t.expose('amountVnd', { type: 'VndAmount', description: 'Its amount.' }),
       memo: t.exposeString('memo', { description: 'What the payer wrote.' }),
+      review: t.field({
+        type: ReviewReasonType,
+        nullable: true,
+        description: 'Why it paid no order, or not only one; null: it did.',
+        resolve: ({ review }) => (review === null ? null : (review.reason as ReviewReason)),
+      }),
     }),
   });
+
+const RefusalReasonType = storedEnum('WebhookRefusalReason', {
+  description: 'Why a message of a bank’s provider was refused.',
+  values: {
+    UNSIGNED: { value: 'unsigned', description: 'It has no signature, or no API key, where one is expected.' },
+    FORGED: { value: 'forged', description: 'Its signature or API key is not of the secret that is set.' },
+    STALE: { value: 'stale', description: 'It was signed too long ago, or in the future.' },
+    NOT_CONFIGURED: { value: 'not_configured', description: 'No secret was set.' },
+    UNREADABLE: { value: 'unreadable', description: 'It was genuine, and not understood.' },
+    FAILED: { value: 'failed', description: 'It was genuine, and could not be stored.' },
+  } satisfies Record<string, { value: RefusalReason; description: string }>,
+});
+
+const WebhookRefusalType = builder.objectRef<{ at: Date; reason: string }>('WebhookRefusal').implement({
+  description: 'A message of a bank’s provider that was refused. Nothing else of it is kept.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    at: t.expose('at', { type: 'DateTime', description: 'When.' }),
+    reason: t.field({
+      type: RefusalReasonType,
+      nullable: true,
+      description: 'Why.',
+      resolve: ({ reason }) => reason as RefusalReason,
+    }),
+  }),
+});
 
 interface GroupView {
   group: SettingGroup;
@@ -124,7 +159,24 @@ const SettingsOfGroupType = builder.objectRef<GroupView>('SettingsOfGroup').impl
         return prisma.bankTransfer.findFirst({
           where: { ...where, direction: 'in' },
           orderBy: { createdAt: 'desc' },
-          select: { createdAt: true, amountVnd: true, memo: true },
+          select: { createdAt: true, amountVnd: true, memo: true, review: { select: { reason: true } } },
+        });
+      },
+    }),
+    refusals: t.field({
+      type: [WebhookRefusalType],
+      description: 'The last message of each reason that was refused since the provider’s last transfer, newest first.',
+      resolve: async ({ group }, _args, { prisma }) => {
+        const { webhook }: GroupEntry = settingGroups[group];
+        if (webhook === undefined) return [];
+        const heard = await prisma.bankTransfer.findFirst({
+          where: { provider: webhook },
+          orderBy: { createdAt: 'desc' },
+          select: { createdAt: true },
+        });
+        return prisma.bankRefusal.findMany({
+          where: { provider: webhook, ...(heard === null ? {} : { at: { gt: heard.createdAt } }) },
+          orderBy: { at: 'desc' },
         });
       },
     }),

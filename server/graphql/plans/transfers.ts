@@ -26,7 +26,7 @@ const TransferDirection = storedEnum('TransferDirection', {
   } satisfies Record<string, { value: Transfer['direction']; description: string }>,
 });
 
-const ReviewReasonType = storedEnum('TransferReviewReason', {
+export const ReviewReasonType = storedEnum('TransferReviewReason', {
   description: 'Why a transfer waits for a person.',
   values: {
     NO_MEMO: { value: 'no_memo', description: 'Its text has no valid memo code.' },

@@ -15,6 +15,8 @@ export interface BankProvider {
 
 type Authentication =
   | 'genuine'
+  /** It carries no proof of the configured kind. */
+  | 'unsigned'
   | 'forged'
   /** The signature may be right, but its time is too old or in the future. */
   | 'stale'

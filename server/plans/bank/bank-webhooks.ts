@@ -2,17 +2,19 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isSaidByDatabase } from '../../database/lane.ts';
 import { describeError, requestLog } from '../../runtime/http.ts';
 import type { BankProvider } from './bank-provider.ts';
+import type { RefusalReason, RefusedMessages } from './refused-messages.ts';
 import type { TransferReceipt, Transfers } from './transfers.ts';
 
 /** The webhooks of bank providers: `POST /webhooks/<provider>`. */
 
-/** The outcome of a message, for a counter: refused messages are neither stored nor logged. */
-export type WebhookOutcome = TransferReceipt['kind'] | 'forged' | 'stale' | 'not_configured' | 'unreadable' | 'failed';
+/** The outcome of a message. Of a refused message this alone is kept (`refused-messages.ts`); it is not logged. */
+export type WebhookOutcome = TransferReceipt['kind'] | RefusalReason;
 
 export interface BankWebhookDeps {
   providers: readonly BankProvider[];
   transfers: Pick<Transfers, 'receive'>;
   count?: (provider: string, outcome: WebhookOutcome) => void;
+  refusals?: RefusedMessages;
   now?: () => Date;
 }
 
@@ -25,7 +27,7 @@ const bodyLimit = 65_536;
  * for half an hour and longer), 400 for an authentic message of an unknown shape.
  */
 export async function registerBankWebhooks(app: FastifyInstance, deps: BankWebhookDeps): Promise<void> {
-  const { providers, transfers, count = () => {}, now = () => new Date() } = deps;
+  const { providers, transfers, refusals, count = () => {}, now = () => new Date() } = deps;
   await app.register(async (scope) => {
     // The signature covers bytes: they are read raw, whatever their content type.
     scope.removeAllContentTypeParsers();
@@ -36,17 +38,18 @@ export async function registerBankWebhooks(app: FastifyInstance, deps: BankWebho
 
   async function take(provider: BankProvider, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-    const answer = (status: number, outcome: WebhookOutcome, payload: object) => {
-      count(provider.name, outcome);
-      return reply.code(status).send(payload);
+    const refuse = (status: number, reason: RefusalReason, sentence: string) => {
+      count(provider.name, reason);
+      refusals?.note(provider.name, reason);
+      return reply.code(status).send({ success: false, message: sentence });
     };
-    const refuse = (status: number, outcome: WebhookOutcome, sentence: string) =>
-      answer(status, outcome, { success: false, message: sentence });
 
     const proof = provider.authenticate({ headers: request.headers, body, now: now() });
     switch (proof) {
       case 'not_configured':
         return refuse(503, proof, 'This webhook has no secret configured.');
+      case 'unsigned':
+        return refuse(401, proof, 'The message carries no signature.');
       case 'forged':
         return refuse(401, proof, 'The signature does not match.');
       case 'stale':

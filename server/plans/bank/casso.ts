@@ -21,9 +21,9 @@ export function createCasso({ secret = '' }: CassoOptions): BankProvider {
     parse,
     authenticate({ headers, body, now }) {
       if (secret.trim() === '') return 'not_configured';
-      const [, timestamp, signature] = /^t=(\d{1,15}),v1=([0-9a-f]{128})$/.exec(
-        singleHeader(headers, 'x-casso-signature') ?? '',
-      ) ?? [null, '', ''];
+      const header = singleHeader(headers, 'x-casso-signature');
+      if (header === null) return 'unsigned';
+      const [, timestamp, signature] = /^t=(\d{1,15}),v1=([0-9a-f]{128})$/.exec(header) ?? [null, '', ''];
       const text = sortedJson(jsonOrNull(body));
       if (timestamp === '' || text === null) return 'forged';
       const digest = createHmac('sha512', secret).update(`${timestamp}.${text}`).digest('hex');

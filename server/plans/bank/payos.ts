@@ -24,7 +24,7 @@ export function createPayos({ secret = '' }: PayosOptions): BankProvider {
     authenticate({ body }) {
       if (secret.trim() === '') return 'not_configured';
       const envelope = signed.safeParse(jsonOrNull(body));
-      if (!envelope.success) return 'forged';
+      if (!envelope.success) return 'unsigned';
       const text = signedText(envelope.data.data);
       if (text === null) return 'forged';
       const digest = createHmac('sha256', secret).update(text).digest('hex');

@@ -27,11 +27,13 @@ export function createSepay({ secret = '', scheme = 'hmac' }: SepayOptions): Ban
       if (secret.trim() === '') return 'not_configured';
       if (scheme === 'apikey') {
         const given = singleHeader(headers, 'authorization');
-        return given !== null && isSameSecret(given, `Apikey ${secret}`) ? 'genuine' : 'forged';
+        if (given === null) return 'unsigned';
+        return isSameSecret(given, `Apikey ${secret}`) ? 'genuine' : 'forged';
       }
       const timestamp = singleHeader(headers, 'x-sepay-timestamp');
       const signature = singleHeader(headers, 'x-sepay-signature');
-      if (timestamp === null || signature === null || !/^\d{1,12}$/.test(timestamp)) return 'forged';
+      if (timestamp === null || signature === null) return 'unsigned';
+      if (!/^\d{1,12}$/.test(timestamp)) return 'forged';
       const digest = createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex');
       if (!isSameSecret(signature, `sha256=${digest}`)) return 'forged';
       return soundAge(new Date(Number(timestamp) * 1000), now) ? 'genuine' : 'stale';

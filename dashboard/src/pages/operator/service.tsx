@@ -67,22 +67,30 @@ function GroupCard({ group }: { group: Group }) {
   );
 }
 
-/** The last transfer that was told of: a test transfer shows here as it arrives. */
-function LastTransfer({ group: { lastTransfer }, isAwaited }: { group: Group; isAwaited: boolean }) {
-  const { locale, format } = useOperatorLanguage();
+/** The last transfer that was told of, and what was refused since: a test transfer shows here as it arrives, or why not. */
+function LastTransfer({ group: { lastTransfer, refusals }, isAwaited }: { group: Group; isAwaited: boolean }) {
+  const { t, locale, format } = useOperatorLanguage();
   const texts = serviceTexts[locale];
   if (!isAwaited) return null;
   return (
-    <p role="status">
-      {lastTransfer === null ? (
-        texts.webhookSilent
-      ) : (
-        <>
+    <div role="status">
+      {refusals.map(({ at, reason }) => (
+        <p key={reason}>
+          <Badge tone="bad">{texts.webhookRefused}</Badge> {texts.webhookRefusals[reason ?? 'OTHER']} <Moment at={at} />
+        </p>
+      ))}
+      {lastTransfer !== null ? (
+        <p>
           <Badge tone="good">{texts.webhookHeard}</Badge> {format.vnd(lastTransfer.amountVnd)} · “{lastTransfer.memo}” ·{' '}
           <Moment at={lastTransfer.at} />
-        </>
-      )}
-    </p>
+          {lastTransfer.review === null
+            ? null
+            : ` · ${fill(texts.webhookWaits, { reason: t.operator.reasons[lastTransfer.review] })}`}
+        </p>
+      ) : refusals.length === 0 ? (
+        <p>{texts.webhookSilent}</p>
+      ) : null}
+    </div>
   );
 }
 
