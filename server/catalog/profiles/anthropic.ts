@@ -6,8 +6,8 @@ export const anthropic: VendorProfile = {
   displayName: 'Anthropic',
   recipient: {
     company: 'Anthropic, PBC',
-    country: 'US',
-    source: 'https://platform.claude.com/docs/en/manage-claude/data-residency',
+    place: { kind: 'anywhere', page: 'https://platform.claude.com/docs/en/manage-claude/data-residency' },
+    kept: { page: 'https://platform.claude.com/docs/en/build-with-claude/api-and-data-retention', read: false },
   },
   protocols: {
     messages: {

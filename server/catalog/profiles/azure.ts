@@ -7,8 +7,11 @@ export const azure: VendorProfile = {
   displayName: 'Azure OpenAI',
   recipient: {
     company: 'Microsoft (Azure)',
-    country: null,
-    source: 'https://learn.microsoft.com/azure/ai-foundry/responsible-ai/openai/data-privacy',
+    place: {
+      kind: 'chosen',
+      page: 'https://learn.microsoft.com/azure/foundry/foundry-models/concepts/models-sold-directly-by-azure-region-availability',
+    },
+    kept: { page: 'https://learn.microsoft.com/azure/ai-foundry/responsible-ai/openai/data-privacy', read: false },
   },
   protocols: {
     'chat-completions': { baseUrl: null, callIdMax: openaiCallIds.chat, features: reasoningChat },

@@ -6,8 +6,8 @@ export const bedrockCompatible: VendorProfile = {
   displayName: 'Amazon Bedrock',
   recipient: {
     company: 'Amazon Web Services',
-    country: null,
-    source: 'https://docs.aws.amazon.com/bedrock/latest/userguide/data-protection.html',
+    place: { kind: 'chosen', page: 'https://docs.aws.amazon.com/bedrock/latest/userguide/cross-region-inference.html' },
+    kept: { page: 'https://docs.aws.amazon.com/bedrock/latest/userguide/data-retention.html', read: true },
   },
   protocols: {
     'chat-completions': { baseUrl: null, features: { effort: 'named', endUser: false } },

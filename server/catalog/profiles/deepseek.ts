@@ -6,8 +6,9 @@ export const deepseek: VendorProfile = {
   displayName: 'DeepSeek',
   recipient: {
     company: 'DeepSeek',
-    country: 'CN',
-    source: 'https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html',
+    // https://tnsafety.com/deepseeks-chinese-data-storage-policy-raises-global-privacy-concerns quotes its policy.
+    place: { kind: 'unread', reported: 'CN' },
+    kept: { page: 'https://cdn.deepseek.com/policies/en-US/deepseek-privacy-policy.html', read: false },
   },
   protocols: {
     'chat-completions': {

@@ -4,7 +4,11 @@ import type { VendorProfile } from './profile.ts';
 export const geminiCompatible: VendorProfile = {
   id: 'gemini-compatible',
   displayName: 'Google Gemini',
-  recipient: { company: 'Google', country: 'US', source: 'https://ai.google.dev/gemini-api/docs/zdr' },
+  recipient: {
+    company: 'Google',
+    place: { kind: 'unread' },
+    kept: { page: 'https://ai.google.dev/gemini-api/docs/zdr', read: true },
+  },
   protocols: {
     'chat-completions': {
       baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',

@@ -4,7 +4,11 @@ import type { VendorProfile } from './profile.ts';
 export const groq: VendorProfile = {
   id: 'groq',
   displayName: 'Groq',
-  recipient: { company: 'Groq', country: 'US', source: 'https://console.groq.com/docs/your-data' },
+  recipient: {
+    company: 'Groq',
+    place: { kind: 'unread' },
+    kept: { page: 'https://console.groq.com/docs/your-data', read: true },
+  },
   protocols: {
     'chat-completions': { baseUrl: 'https://api.groq.com/openai/v1', features: { effort: 'named' } },
   },

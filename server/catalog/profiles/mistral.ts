@@ -4,7 +4,11 @@ import type { VendorProfile } from './profile.ts';
 export const mistral: VendorProfile = {
   id: 'mistral',
   displayName: 'Mistral',
-  recipient: { company: 'Mistral AI', country: 'FR', source: 'https://docs.mistral.ai/studio/regional-inference' },
+  recipient: {
+    company: 'Mistral AI',
+    place: { kind: 'anywhere', page: 'https://docs.mistral.ai/studio/regional-inference' },
+    kept: null,
+  },
   protocols: {
     'chat-completions': {
       baseUrl: 'https://api.mistral.ai/v1',

@@ -1,11 +1,18 @@
-import { openaiCallIds, openaiTools, reasoningChat, reasoningQuirks, reasoningResponses } from './openai.ts';
+import {
+  openaiCallIds,
+  openaiRecipient,
+  openaiTools,
+  reasoningChat,
+  reasoningQuirks,
+  reasoningResponses,
+} from './openai.ts';
 import type { VendorProfile } from './profile.ts';
 
 /** OpenAI's o-series. */
 export const openaiO: VendorProfile = {
   id: 'openai-o',
   displayName: 'OpenAI (o-series)',
-  recipient: { company: 'OpenAI', country: 'US', source: 'https://developers.openai.com/api/docs/guides/your-data' },
+  recipient: openaiRecipient,
   protocols: {
     'chat-completions': {
       baseUrl: 'https://api.openai.com/v1',

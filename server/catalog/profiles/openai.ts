@@ -1,10 +1,16 @@
 import type { UpstreamFeatures } from '../../core/features.ts';
-import type { HostedTool, Quirk } from './profile.ts';
+import type { HostedTool, Quirk, Recipient } from './profile.ts';
 
 /** What OpenAI's reasoning models have in common, at OpenAI and at Azure. */
 
 /** https://github.com/microsoft/autogen/issues/6377, https://github.com/AnswerDotAI/fastllm/issues/45 */
 export const openaiCallIds = { chat: 40, responses: 64 } as const;
+
+export const openaiRecipient: Recipient = {
+  company: 'OpenAI',
+  place: { kind: 'anywhere', page: 'https://developers.openai.com/api/docs/guides/data-residency' },
+  kept: { page: 'https://developers.openai.com/api/docs/guides/your-data', read: true },
+};
 
 /** Chat completions: no `max_tokens`, no sampling, no stop sequences. */
 export const reasoningChat: Partial<UpstreamFeatures> = {

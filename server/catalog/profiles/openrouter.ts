@@ -7,9 +7,9 @@ export const openrouter: VendorProfile = {
   displayName: 'OpenRouter',
   recipient: {
     company: 'OpenRouter',
-    country: 'US',
+    place: { kind: 'anywhere', page: 'https://openrouter.ai/docs/guides/features/in-region-routing' },
     passesOn: true,
-    source: 'https://openrouter.ai/docs/guides/privacy/provider-logging',
+    kept: { page: 'https://openrouter.ai/docs/guides/privacy/provider-logging', read: true },
   },
   protocols: {
     'chat-completions': {

@@ -20,16 +20,27 @@ export interface VendorProfile {
   quirks: readonly Quirk[];
 }
 
-/** Who receives what is sent to a vendor, as a page of data flow names it. */
+/**
+ * Who receives what is sent to a vendor, as a page of data flow names it. What a vendor's page says was read in a public copy of
+ * the page on 28 November 2026; a page that could not be read is named as such, because a country from memory is no fact.
+ */
 export interface Recipient {
   company: string;
-  /** ISO 3166: where the company keeps what it receives or, where it says nothing of that, is; null: each customer chooses a region. */
-  country: string | null;
+  /** Where it processes what it receives. */
+  place: RecipientPlace;
   /** It hands requests on to other companies. */
   passesOn?: true;
-  /** The vendor's page that says where and how long it keeps what it receives; read on 28 November 2026. */
-  source: string;
+  /** Its page that says how long it keeps what it receives, and whether that page was read; null: none is known. */
+  kept: { page: string; read: boolean } | null;
 }
+
+export type RecipientPlace =
+  /** Wherever it has data centres, unless its customer chooses a region: its page says so. */
+  | { kind: 'anywhere'; page: string }
+  /** Where its customer's deployment lies, or in the group of regions that the customer chose: its page says so. */
+  | { kind: 'chosen'; page: string }
+  /** Its page could not be read. `reported`: the country (ISO 3166) that others report. */
+  | { kind: 'unread'; reported?: string };
 
 export interface VendorEndpoint {
   /** Its public address; null: each customer of the vendor has one of their own. */

@@ -4,7 +4,11 @@ import type { VendorProfile } from './profile.ts';
 export const xai: VendorProfile = {
   id: 'xai',
   displayName: 'xAI',
-  recipient: { company: 'xAI', country: 'US', source: 'https://docs.x.ai/docs/faq/security' },
+  recipient: {
+    company: 'xAI',
+    place: { kind: 'anywhere', page: 'https://docs.x.ai/docs/key-information/regions' },
+    kept: { page: 'https://docs.x.ai/developers/faq/security', read: true },
+  },
   protocols: {
     'chat-completions': { baseUrl: 'https://api.x.ai/v1', features: { stop: false, effort: 'named' } },
   },

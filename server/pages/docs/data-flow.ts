@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { RetentionDays } from '../../accounts/retention.ts';
+import type { RecipientPlace } from '../../catalog/profiles/profile.ts';
 import { profileOf } from '../../catalog/profiles/profiles.ts';
 import { escapeText, type Locale } from '../../shared/page.ts';
 import { inline, table } from './docs-page.ts';
@@ -28,9 +29,11 @@ export interface DataFlowSettings {
 interface RequestsReceiver {
   /** Null: the operator has not said. */
   company: string | null;
+  /** ISO 3166, as the operator says; null: the operator has not said, and `place` is what the receiver's page says. */
   country: string | null;
-  /** The receiver's own page; null: none is known. */
-  source: string | null;
+  place: RecipientPlace | null;
+  /** The receiver's own page on how long it keeps what it receives; null: none is known. */
+  kept: { page: string; read: boolean } | null;
   passesOn: boolean;
   /** The built-in simulator: nothing leaves. */
   simulated: boolean;
@@ -55,21 +58,22 @@ export async function readDataFlow(pool: Pick<Pool, 'query'>, settings: DataFlow
   );
   const receivers = rows.map((row): RequestsReceiver => {
     const { simulated, models } = row;
-    if (simulated) return { company: null, country: null, source: null, passesOn: false, simulated, models };
+    if (simulated) return { company: null, country: null, place: null, kept: null, passesOn: false, simulated, models };
     const known = profileOf(row.profile)?.recipient ?? null;
     // What the profile says is of its vendor, and of no one whom the operator names instead.
     const own = row.recipient !== null;
     return {
       company: row.recipient ?? known?.company ?? null,
-      country: row.country ?? (own ? null : (known?.country ?? null)),
-      source: own ? null : (known?.source ?? null),
+      country: row.country,
+      place: own ? null : (known?.place ?? null),
+      kept: own ? null : (known?.kept ?? null),
       passesOn: !own && known?.passesOn === true,
       simulated,
       models,
     };
   });
-  const joined = Map.groupBy(receivers, ({ company, country, simulated }) =>
-    JSON.stringify([company, country, simulated]),
+  const joined = Map.groupBy(receivers, ({ company, country, place, simulated }) =>
+    JSON.stringify([company, country, place, simulated]),
   );
   const merged = [...joined.values()].flatMap((same) => {
     const [first] = same;
@@ -96,7 +100,12 @@ interface Words {
   ownPage: string;
   here: string;
   unsaid: string;
+  anywhere: string;
   byRegion: string;
+  unread: string;
+  reported: (country: string) => string;
+  pageUnread: string;
+  askLawyer: string;
   passesOn: string;
   sent: string;
   none: string;
@@ -125,7 +134,13 @@ const words: Record<Locale, Words> = {
     ownPage: 'the receiver’s own page',
     here: 'This service itself (simulated models)',
     unsaid: 'not stated by the operator',
-    byRegion: 'the region that the operator chose, which is not stated',
+    anywhere: 'any country in which the receiver has data centres, unless the operator chose a region',
+    byRegion: 'the region, or group of regions, that the operator chose, which is not stated',
+    unread: 'not checked: the receiver’s page could not be opened',
+    reported: (country) => `${country}, as others report; not checked: the receiver’s page could not be opened`,
+    pageUnread: 'the receiver’s own page, which could not be opened',
+    askLawyer:
+      'What receivers say was read in public copies of their pages on 28 November 2026. Where a row says that a page could not be opened, nothing was checked: a lawyer must, before anybody relies on it.',
     passesOn: 'It passes requests on to other companies, which its page names.',
     sent: 'What is sent: the request as you make it, with its texts, pictures, files and tools, and a pseudonym of the end user if you name one. Your key, your name, your e-mail address and your network address stay here.',
     none: 'No models are on sale.',
@@ -177,7 +192,13 @@ const words: Record<Locale, Words> = {
     ownPage: 'trang của bên nhận',
     here: 'Chính dịch vụ này (model mô phỏng)',
     unsaid: 'đơn vị vận hành chưa nêu',
-    byRegion: 'khu vực do đơn vị vận hành chọn, chưa được nêu',
+    anywhere: 'bất kỳ nước nào bên nhận có trung tâm dữ liệu, trừ khi đơn vị vận hành đã chọn khu vực',
+    byRegion: 'khu vực, hoặc nhóm khu vực, do đơn vị vận hành chọn, chưa được nêu',
+    unread: 'chưa kiểm tra: không mở được trang của bên nhận',
+    reported: (country) => `${country}, theo nguồn khác; chưa kiểm tra: không mở được trang của bên nhận`,
+    pageUnread: 'trang của bên nhận, không mở được',
+    askLawyer:
+      'Những gì bên nhận công bố được đọc từ bản sao công khai của trang của họ vào ngày 28 tháng 11 năm 2026. Dòng nào ghi không mở được trang thì chưa được kiểm tra: cần một luật sư kiểm tra trước khi dựa vào đó.',
     passesOn: 'Bên này chuyển tiếp yêu cầu cho công ty khác, được nêu trên trang của họ.',
     sent: 'Nội dung gửi đi: yêu cầu đúng như bạn tạo, gồm văn bản, hình ảnh, tệp và công cụ, cùng alias của người dùng cuối nếu bạn nêu. Key, tên, email và địa chỉ mạng của bạn không được gửi đi.',
     none: 'Chưa bán model nào.',
@@ -240,6 +261,7 @@ export function dataFlowPage(flow: DataFlow, locale: Locale): { title: string; b
 <h2>${w.requests}</h2>
 <p>${w.requestsLead}</p>
 <p>${w.sent}</p>
+<p>${w.askLawyer}</p>
 ${
   flow.receivers.length === 0
     ? `<p>${w.none}</p>`
@@ -259,19 +281,30 @@ ${w.rightsText.map((text) => `<p>${inline(text)}</p>`).join('\n')}`,
 }
 
 function receiverRow(each: RequestsReceiver, w: Words, locale: Locale): string {
-  const { company, country, source, passesOn, simulated, models } = each;
+  const { company, country, place, kept, passesOn, simulated, models } = each;
   const name = simulated ? w.here : (company ?? w.unsaid);
-  const place = simulated
-    ? '–'
-    : country === null
-      ? source === null
-        ? w.unsaid
-        : w.byRegion
-      : countryName(country, locale);
-  const link = source === null ? '–' : `<a href="${escapeText(source)}" rel="noreferrer">${w.ownPage}</a>`;
+  const said = country === null ? placeText(place, w, locale) : escapeText(countryName(country, locale));
+  const link = kept === null ? '–' : linkTo(kept.page, kept.read ? w.ownPage : w.pageUnread);
   const on = passesOn ? `<br><span class="quiet">${w.passesOn}</span>` : '';
   const list = models.map((model) => `<code>${escapeText(model)}</code>`).join(', ');
-  return `<tr><th scope="row">${escapeText(name)}${on}</th><td>${escapeText(place)}</td><td>${list}</td><td>${link}</td></tr>`;
+  return `<tr><th scope="row">${escapeText(name)}${on}</th><td>${simulated ? '–' : said}</td><td>${list}</td><td>${link}</td></tr>`;
+}
+
+function linkTo(page: string, text: string): string {
+  return `<a href="${escapeText(page)}" rel="noreferrer">${escapeText(text)}</a>`;
+}
+
+/** What the receiver's page says of where it processes requests, as HTML. */
+function placeText(place: RecipientPlace | null, w: Words, locale: Locale): string {
+  if (place === null) return escapeText(w.unsaid);
+  switch (place.kind) {
+    case 'anywhere':
+      return linkTo(place.page, w.anywhere);
+    case 'chosen':
+      return linkTo(place.page, w.byRegion);
+    case 'unread':
+      return escapeText(place.reported === undefined ? w.unread : w.reported(countryName(place.reported, locale)));
+  }
 }
 
 function countryName(code: string, locale: Locale): string {
