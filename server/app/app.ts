@@ -19,6 +19,7 @@ import type { SocketLimits } from '../gateway/sockets/session.ts';
 import { readPersistedDocuments } from '../graphql/persisted.ts';
 import { createKeyring } from '../keys/keyring.ts';
 import { createKeys } from '../keys/keys.ts';
+import { registerFonts } from '../pages/fonts.ts';
 import type { Config } from '../runtime/config.ts';
 import { boundConnections, readOpenFilesLimit } from '../runtime/connection-room.ts';
 import { describeError } from '../runtime/http.ts';
@@ -173,6 +174,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     // Both bounds are reached before the one at which model requests are refused.
     isLate: () => metrics.latestLoopLagMs() > config.overloadLagMs || metrics.loopLagMs() > config.overloadLagMs / 2,
   });
+  await registerFonts(fastify);
   await registerDashboard(fastify, {
     root,
     sdkPackage: config.sdkPackage,

@@ -84,12 +84,46 @@ export function escapeText(text: string): string {
 export const logo =
   '<svg viewBox="0 0 32 32" aria-hidden="true" focusable="false"><rect width="32" height="32" rx="7"/><path d="M7 24v-5h6v-6h6V7h6"/></svg>Steyg';
 
-/** The style: colours in light and dark, headings, links, tables and cards. */
+/** The version of the package `@fontsource/be-vietnam-pro`, in the addresses of its files: they are kept for ever. */
+const fontVersion = '5.3.0';
+
+const subsets = {
+  latin:
+    'U+0000-00FF,U+0131,U+0152-0153,U+02BB-02BC,U+02C6,U+02DA,U+02DC,U+0304,U+0308,U+0329,U+2000-206F,U+20AC,U+2122,U+2191,U+2193,U+2212,U+2215,U+FEFF,U+FFFD',
+  vietnamese:
+    'U+0102-0103,U+0110-0111,U+0128-0129,U+0168-0169,U+01A0-01A1,U+01AF-01B0,U+0300-0301,U+0303-0304,U+0308-0309,U+0323,U+0329,U+1EA0-1EF9,U+20AB',
+};
+
+/** Be Vietnam Pro (SIL Open Font License 1.1), the face of all pages: two weights of two subsets. */
+export const fontFaces = Object.entries(subsets).flatMap(([subset, range]) =>
+  [400, 600].map((weight) => ({ name: `${subset}-${weight}`, weight, range })),
+);
+
+/** The address of a face's file at this server (`../pages/fonts.ts`). */
+export function fontAddress(name: string): string {
+  return `/fonts/be-vietnam-pro-${fontVersion}/${name}.woff2`;
+}
+
+const faceStyle: string = fontFaces
+  .map(
+    ({ name, weight, range }) =>
+      `@font-face{font-family:"Be Vietnam Pro";font-weight:${weight};font-display:swap;src:url(${fontAddress(name)}) format("woff2");unicode-range:${range}}`,
+  )
+  .join('\n');
+
+/** The face, and before it is there what machines have. */
+const faceFamily = '"Be Vietnam Pro",system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif';
+
+/** For columns of figures: the face has none of one width. */
+export const figureFamily = 'system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif';
+
+/** The style: face, colours in light and dark, headings, links, tables and cards. */
 export const pageStyle = `
-:root{color-scheme:light dark;--page:#f7f8f8;--card:#fff;--sunken:#eef1f1;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--on-accent:#fff;--up:#178a4c;--up-soft:#e2f4e8;--most:#c27c0e;--most-soft:#fdf1da;--most-text:#85540a;--down:#c9302c;--down-soft:#fbe6e4;--none:#8a9794;--shadow:0 1px 2px rgb(0 0 0/.06),0 4px 16px rgb(0 0 0/.05)}
-@media (prefers-color-scheme:dark){:root{--page:#0e1413;--card:#161d1c;--sunken:#1e2726;--text:#e7eeec;--quiet:#a1b0ac;--line:#2c3735;--accent:#2dd4bf;--on-accent:#04211d;--up:#3fbf74;--up-soft:#12301f;--most:#e0a63a;--most-soft:#35270d;--most-text:#fbbf5c;--down:#f0645c;--down-soft:#3b1816;--none:#71807c;--shadow:0 1px 2px rgb(0 0 0/.4)}}
+${faceStyle}
+:root{color-scheme:light dark;--page:#f7f8f8;--card:#fff;--sunken:#eef1f1;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--on-accent:#fff;--up:#178a4c;--up-text:#146c3c;--up-soft:#e2f4e8;--most:#c27c0e;--most-soft:#fdf1da;--most-text:#85540a;--down:#c9302c;--down-soft:#fbe6e4;--none:#8a9794;--shadow:0 1px 2px rgb(0 0 0/.06),0 4px 16px rgb(0 0 0/.05)}
+@media (prefers-color-scheme:dark){:root{--page:#0e1413;--card:#161d1c;--sunken:#1e2726;--text:#e7eeec;--quiet:#a1b0ac;--line:#2c3735;--accent:#2dd4bf;--on-accent:#04211d;--up:#3fbf74;--up-text:#6ee7a0;--up-soft:#12301f;--most:#e0a63a;--most-soft:#35270d;--most-text:#fbbf5c;--down:#f0645c;--down-soft:#3b1816;--none:#71807c;--shadow:0 1px 2px rgb(0 0 0/.4)}}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:64rem;padding:0 clamp(1rem,3vw,2rem) 2rem;font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;color:var(--text);background:var(--page);overflow-wrap:anywhere}
+body{margin:0 auto;max-width:64rem;padding:0 clamp(1rem,3vw,2rem) 2rem;font:1rem/1.5 ${faceFamily};color:var(--text);background:var(--page);overflow-wrap:anywhere}
 header{display:flex;justify-content:space-between;align-items:center;gap:1rem;flex-wrap:wrap;padding:1rem 0}
 .logo{display:inline-flex;align-items:center;gap:.5rem;font-weight:700;font-size:1.15rem;color:var(--text);text-decoration:none}
 .logo svg{width:1.75rem;height:1.75rem}.logo rect{fill:#0f766e}.logo path{fill:none;stroke:#fff;stroke-width:3.2;stroke-linecap:round;stroke-linejoin:round}
@@ -109,8 +143,8 @@ table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left
 thead th{color:var(--quiet);font-size:.82rem}
 `;
 
-/** The Content-Security-Policy of a page with exactly this style: no script, no picture, no form. */
+/** The Content-Security-Policy of a page with exactly this style and this server's fonts: no script, no picture, no form. */
 export function policyFor(style: string): string {
   const hash = createHash('sha256').update(style).digest('base64');
-  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return `default-src 'none'; style-src 'sha256-${hash}'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 }

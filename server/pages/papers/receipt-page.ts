@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Seller } from '../../plans/papers/parties.ts';
-import { demonstrationLabel, escapeText, type Locale, momentText } from '../../shared/page.ts';
+import { escapeText, figureFamily, type Locale, momentText } from '../../shared/page.ts';
+import { createPublicPages } from '../../shared/public-page.ts';
 import {
   buyerLines,
   itemLines,
@@ -11,7 +12,7 @@ import {
   vndText,
 } from './receipt-words.ts';
 
-/** The receipt of a paid order as a self-contained HTML document, made for screens and paper. */
+/** The receipt of a paid order as an HTML document in the frame of all public pages, made for screens and paper. */
 
 export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
   const { order, paidAt, payments, seller, payee, demonstration } = receipt;
@@ -23,19 +24,18 @@ export function receiptPage(receipt: PrintedReceipt, locale: Locale): string {
     (payment) =>
       `<tr><td>${timeText(payment.bookedAt, locale)}</td><td>${escapeText(payment.bankReference ?? '–')}</td><td class="sum">${vndText(payment.amountVnd, locale)}</td></tr>`,
   );
-  return `<!doctype html>
-<html lang="${locale}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${w.title} ${order.memo}</title>
-<style>${style}</style>
-</head>
-<body>
-<nav class="screen"><button type="button" hidden>${w.print}</button> <a hreflang="${other}" lang="${other}">${receiptWords[other].language}</a></nav>
-<main>
-${demonstrationLabel(locale, demonstration)}
-<header><p class="brand">Steyg</p><h1>${w.title}</h1><p class="state">${w.paid}</p></header>
+  return pages.render({
+    locale,
+    // The address holds the grant, so this page has its own way to the other language.
+    path: '/',
+    oneLanguage: true,
+    title: `${w.title} ${order.memo}`,
+    seller: null,
+    demonstration,
+    foot: `<script>${script}</script>`,
+    body: `<article class="card paper">
+<p class="screen"><button type="button" class="button" hidden>${w.print}</button> <a class="language" hreflang="${other}" lang="${other}">${receiptWords[other].language}</a></p>
+<div class="head"><p class="brand">Steyg</p><h1>${w.title}</h1><p class="state">${w.paid}</p></div>
 <dl>
 <div><dt>${w.number}</dt><dd><code>${order.memo}</code></dd></div>
 <div><dt>${w.issued}</dt><dd>${timeText(paidAt, locale)}</dd></div>
@@ -51,17 +51,14 @@ ${demonstrationLabel(locale, demonstration)}
 <thead><tr><th scope="col">${w.bookedAt}</th><th scope="col">${w.reference}</th><th scope="col" class="sum">${w.amount}</th></tr></thead>
 <tbody>${rows.join('')}</tbody>
 <tfoot><tr><th scope="row" colspan="2">${w.received}</th><td class="sum">${vndText(order.receivedVnd, locale)}</td></tr>${
-    surplusVnd > 0n
-      ? `<tr><th scope="row" colspan="2">${w.surplus}</th><td class="sum">${vndText(surplusVnd, locale)}</td></tr>`
-      : ''
-  }</tfoot>
+      surplusVnd > 0n
+        ? `<tr><th scope="row" colspan="2">${w.surplus}</th><td class="sum">${vndText(surplusVnd, locale)}</td></tr>`
+        : ''
+    }</tfoot>
 </table>
 <p class="note">${w.notInvoice}</p>
-${linksText(seller, locale)}</main>
-<script>${script}</script>
-</body>
-</html>
-`;
+${linksText(seller, locale)}</article>`,
+  });
 }
 
 /** The lines of a party, without those that are not given. */
@@ -85,23 +82,19 @@ function timeText(moment: Date, locale: Locale): string {
 }
 
 const style = `
-body{margin:2rem auto;max-width:44rem;padding:0 1.25rem;font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif;color:#17201f;background:#fff;overflow-wrap:anywhere}
-nav{display:flex;justify-content:flex-end;align-items:center;gap:1rem;margin-bottom:1.5rem}
-button{font:inherit;padding:.4rem .9rem;border:1px solid #0f766e;border-radius:.4rem;background:#0f766e;color:#fff;cursor:pointer}
-a{color:#0f766e}
-:focus-visible{outline:3px solid #0f766e;outline-offset:2px}
-header{display:flex;align-items:baseline;gap:.5rem 1.25rem;flex-wrap:wrap;border-bottom:2px solid #17201f;margin-bottom:1.25rem}
-header p,h1{margin:0 0 .5rem}.brand{font-weight:700;font-size:1.15rem}.state{margin-left:auto;font-weight:650;color:#146c3c}
+.paper{max-width:46rem;width:100%;margin:1rem auto 0;padding:clamp(1.25rem,4vw,2.5rem)}
+.screen{display:flex;justify-content:flex-end;align-items:center;gap:1rem;margin:0 0 1.5rem}
+.paper .head{display:flex;align-items:baseline;gap:.5rem 1.25rem;flex-wrap:wrap;border-bottom:2px solid var(--text);margin-bottom:1.25rem}
+.head p,h1{margin:0 0 .5rem}.brand{display:none;font-weight:600;font-size:1.15rem}.state{margin-left:auto;font-weight:600;color:var(--up-text)}
 h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}
 dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(14rem,1fr));gap:.9rem 1.5rem;margin:0 0 1.75rem}
-dt{color:#55625f;font-size:.875rem}dd{margin:0}
-table{width:100%;border-collapse:collapse}
-th,td{text-align:left;vertical-align:top;padding:.5rem .75rem .5rem 0;border-bottom:1px solid #d7dddb}
-thead th{color:#55625f;font-weight:400;font-size:.875rem}
-.sum{text-align:right;padding-right:0;white-space:nowrap;font-variant-numeric:tabular-nums}
-.note{color:#55625f;font-size:.875rem;margin-top:1.75rem}
+dt{color:var(--quiet);font-size:.875rem}dd{margin:0}
+.paper th,.paper td{vertical-align:top;padding:.5rem .75rem .5rem 0;white-space:normal}
+.paper .sum{text-align:right;padding-right:0;white-space:nowrap;font-family:${figureFamily};font-variant-numeric:tabular-nums}
+.note{color:var(--quiet);font-size:.875rem;margin-top:1.75rem}
 @page{margin:18mm}
-@media print{.screen{display:none}body{margin:0;max-width:none;padding:0;font-size:11pt}tr{break-inside:avoid}}
+@media print{:root{color-scheme:light;--page:#fff;--card:#fff;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--up-text:#146c3c;--shadow:none}
+.top,.bottom,.screen{display:none}.brand{display:block}body{max-width:none;padding:0;font-size:11pt}.paper{border:0;padding:0;margin:0;max-width:none}tr{break-inside:avoid}}
 `;
 
 // The address holds the grant, so the link to the other language is made from it by script, and the grant is written
@@ -111,12 +104,13 @@ const button = document.querySelector('button');
 button.hidden = false;
 button.addEventListener('click', () => print());
 const address = new URL(location.href);
-const other = document.querySelector('nav a');
+const other = document.querySelector('.language');
 address.searchParams.set('lang', other.lang);
 other.href = address.href;
 `;
 
-const hash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const pages = createPublicPages(style);
+const scriptHash = createHash('sha256').update(script).digest('base64');
 
-/** Only the page's own style and script, and nothing that leads out of it. */
-export const receiptPolicy: string = `default-src 'none'; style-src ${hash(style)}; script-src ${hash(script)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+/** Only the page's own style and script. */
+export const receiptPolicy: string = `${pages.policy}; script-src 'sha256-${scriptHash}'`;

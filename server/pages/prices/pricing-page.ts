@@ -4,7 +4,7 @@ import { formatPrice, formatUsd } from '../../core/money.ts';
 import { chargedUnits, type PriceWindow, type UnitPrices, type Weekday, weekdays } from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
 import { type Plan, planPair, vndPerMillion } from '../../plans/plans.ts';
-import { escapeText, type Locale, momentText } from '../../shared/page.ts';
+import { escapeText, figureFamily, type Locale, momentText } from '../../shared/page.ts';
 import { createPublicPages, type PageSeller } from '../../shared/public-page.ts';
 import { latencyDays, type ModelLatency, type Percentiles } from '../../uptime/latency.ts';
 import { percentText } from '../../uptime/status/status-text.ts';
@@ -499,7 +499,7 @@ function document(
 
 const style = `
 h3{margin:1.25rem 0 .25rem;font-size:1rem}
-.figure{text-align:right;font-variant-numeric:tabular-nums}
+.figure{text-align:right;font-family:${figureFamily};font-variant-numeric:tabular-nums}
 table{overflow-wrap:normal}
 thead th{white-space:normal;vertical-align:bottom;min-width:4.5rem}
 tbody th,thead tr>:first-child{position:sticky;left:0;background:var(--page)}

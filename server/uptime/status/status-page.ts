@@ -28,7 +28,7 @@ import { figuresOf, saidIn, shownFigures, together, updateIn } from './status-vi
 import { type StatusWords, words } from './status-words.ts';
 
 /**
- * The public status page: one HTML document without script, font, picture or any other request, accessible by eye,
+ * The public status page: one HTML document without script, picture or any request but for the face’s files, accessible by eye,
  * keyboard and screen reader, in light and dark. Every colour is also expressed in words.
  */
 export function statusPage(report: StatusReport, frame: StatusFrame): string {
