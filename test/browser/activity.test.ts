@@ -1,9 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { orThrow } from '@steyg/sdk';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findBarriers, openPage } from './browser.ts';
-import { ask, createPerson, haveAsked, type Person, settled } from './people.ts';
-import { app, browser, useService } from './service.ts';
+import { findBarriers, openPage, overflow } from './browser.ts';
+import { ask, createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
+import { app, browser, openAs, useService } from './service.ts';
 
 // The activity page: chart and list agree, for the chosen filters and order.
 
@@ -60,7 +61,39 @@ describe('the activity page', () => {
     const sums = page.getByRole('table', { name: 'Totals by outcome' });
     await sums.getByRole('rowheader', { name: 'completed' }).waitFor();
     await sums.getByRole('rowheader', { name: 'model error' }).waitFor();
+    await page.getByRole('radio', { name: 'by member' }).click();
+    const people = page.getByRole('table', { name: 'Totals by member' });
+    await people.getByRole('row', { name: /^Person \d+ 4 1 / }).waitFor();
     expect(await findBarriers(page)).toEqual([]);
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('counts what failed by reason, with a chart, a table and a file that say the same', async () => {
+    const { page, unexpected } = await open('/activity');
+    const card = page.getByRole('region', { name: 'Errors by reason' });
+    expect(await card.locator('.figures').innerText()).toMatch(/model error\s+1/i);
+    await card.getByText('As a table').click();
+    const cells = await card.getByRole('table').getByRole('row').last().getByRole('cell').allInnerTexts();
+    expect(cells).toEqual(['1']);
+    const downloading = page.waitForEvent('download');
+    await card.getByRole('button', { name: /CSV/ }).click();
+    const lines = (await readFile(await (await downloading).path(), 'utf8')).trim().split('\r\n');
+    expect(lines[0]).toMatch(/,model error$/);
+    expect(lines.slice(1).reduce((sum, line) => sum + Number(line.split(',')[1]), 0)).toBe(1);
+    expect(await findBarriers(page)).toEqual([]);
+    await page.goto('/activity?model=nothing');
+    await card.getByText('No request failed in this period.').waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('shows an operator the errors of all customers by reason', async () => {
+    const { page, unexpected } = await openAs(await signInOperator(app), '/operator/uptime');
+    const card = page.getByRole('region', { name: 'Errors by reason' });
+    await expect.poll(() => card.locator('.figures').innerText()).toMatch(/model error\s+1/i);
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await overflow(page)).toEqual([]);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -31,6 +31,7 @@ const boundedBy: Readonly<Record<string, readonly string[]>> = {
   'the calendar: months, days, or the range that was asked for': [
     'Account.archivedMonths',
     'Account.latency',
+    'Operator.failures',
     'Account.statements',
     'MemberSpend.months',
     'ModelStatus.days',

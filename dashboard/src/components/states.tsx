@@ -25,6 +25,32 @@ export function LoadingSkeleton({ lines = 3, height }: { lines?: number; height?
   );
 }
 
+/** Where a table will be: rows of four columns, of the same height. */
+export function TableSkeleton({ rows = 8 }: { rows?: number }) {
+  return <Shape name="rows" blocks={rows} parts={4} />;
+}
+
+/** Where figures will be: so many tiles with a name and an amount. */
+export function FiguresSkeleton({ figures = 4 }: { figures?: number }) {
+  return <Shape name="tiles" blocks={figures} parts={2} />;
+}
+
+function Shape({ name, blocks, parts }: { name: 'rows' | 'tiles'; blocks: number; parts: number }) {
+  const { t } = useLanguage();
+  return (
+    <div className={`skeleton ${name}`} role="status" aria-label={t.common.loading}>
+      <LateNote />
+      {Array.from({ length: blocks }, (_block, index) => (
+        <div key={index} className="shape">
+          {Array.from({ length: parts }, (_part, at) => (
+            <span key={at} />
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}
+
 const lateMs = 5_000;
 
 function LateNote() {

@@ -21,6 +21,10 @@ export interface AttributionTexts {
   project: string;
   byProject: string;
   noProject: string;
+  maker: string;
+  byMaker: string;
+  noMaker: string;
+  forgotten: string;
   stored: string;
   storedText: string;
   modes: Record<'OFF' | 'DIGESTS' | 'TAGS' | 'PLAIN', { name: string; text: string }>;
@@ -51,6 +55,10 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
     project: 'Project',
     byProject: 'by project',
     noProject: 'No project',
+    maker: 'Member',
+    byMaker: 'by member',
+    noMaker: 'Nobody known',
+    forgotten: 'a deleted person',
     stored: 'Sessions, users and tags',
     storedText:
       'Programs may say for which session, which of your users and with which tags a request is sent. It is stored beside the request’s cost, up to 256 characters each and never anything of prompts or answers, and deleted after some time. You choose how:',
@@ -94,6 +102,10 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
     project: 'Dự án',
     byProject: 'theo dự án',
     noProject: 'Không thuộc dự án',
+    maker: 'Thành viên',
+    byMaker: 'theo thành viên',
+    noMaker: 'Không rõ ai',
+    forgotten: 'người đã bị xóa',
     stored: 'Phiên, người dùng và tag',
     storedText:
       'Chương trình có thể khai yêu cầu thuộc phiên nào, người dùng nào của bạn và tag nào. Thông tin này được lưu cạnh chi phí của yêu cầu, mỗi mục tối đa 256 ký tự, không bao giờ gồm câu hỏi hay câu trả lời, và được xóa sau một thời gian. Bạn chọn cách lưu:',

@@ -9,28 +9,38 @@ import { AttributedUsageTable } from '../components/attributed-usage.tsx';
 import { Button } from '../components/button.tsx';
 import { Chart, ChartSkeleton, seriesColors } from '../components/chart.tsx';
 import { EntryTable } from '../components/entries.tsx';
+import { FailuresCard, failureReasons } from '../components/failures-card.tsx';
 import { Choice, SelectField } from '../components/field.tsx';
 import { KeyField, useKeyName } from '../components/key-field.tsx';
 import { LedgerDownload } from '../components/ledger-download.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
 import { RangeFilter } from '../components/range-filter.tsx';
 import { ResponseTimes } from '../components/response-times.tsx';
-import { Banner, Empty, Loaded, More } from '../components/states.tsx';
+import { Banner, Empty, Loaded, More, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { Usd } from '../components/usd.tsx';
 import { useAsk, usePages } from '../data.tsx';
 import { useReportAddress } from '../hooks.ts';
+import type { AttributionTexts } from '../language/attribution.ts';
 import { fill, useLanguage } from '../language/language.tsx';
+import type { Texts } from '../language/texts.ts';
 import { addUsd } from '../money.ts';
 import { pages } from '../pages.ts';
 import type { Range } from '../range.ts';
 import { useAccount } from '../session.tsx';
 import { columnSum, seriesOf, startsBetween, timeZone, type UsageRow } from '../usage.ts';
 
-const groups = ['model', 'key', 'project', 'outcome', 'none'] as const;
+const groups = ['model', 'key', 'project', 'maker', 'outcome', 'none'] as const;
 const measures = ['cost', 'requests', 'tokens', 'failures'] as const;
 type Group = (typeof groups)[number];
-const splits = { model: ['MODEL'], key: ['KEY'], project: ['PROJECT'], outcome: ['OUTCOME'], none: [] } as const;
+const splits = {
+  model: ['MODEL'],
+  key: ['KEY'],
+  project: ['PROJECT'],
+  maker: ['MAKER'],
+  outcome: ['OUTCOME'],
+  none: [],
+} as const;
 type Measure = (typeof measures)[number];
 /** Which usage a report is of. */
 type Asked = Parameters<Steyg['console']['ledger']['usage']>[0] & { accountId: string };
@@ -148,7 +158,7 @@ export default function Activity() {
               value={group}
               options={groups.map((value) => ({
                 value,
-                label: value === 'project' ? texts.byProject : t.activity.groups[value],
+                label: nameOfGroup(value, t, texts),
               }))}
               onChange={(value) => set({ group: value === 'model' ? '' : value })}
             />
@@ -159,6 +169,20 @@ export default function Activity() {
           {(rows) => <Report rows={rows} range={range} group={group} measure={measure} asked={asked} />}
         </Loaded>
       </Card>
+      {outcome === undefined ? (
+        <FailuresCard
+          subject={[accountId, keyId, model]}
+          range={range}
+          rows={(steyg, failed, signal) =>
+            collect(
+              steyg.console.ledger.usage(
+                { ...asked, ...failed, by: ['OUTCOME'], outcomes: [...failureReasons], first: 1_000 },
+                { signal },
+              ),
+            )
+          }
+        />
+      ) : null}
       {range.period === 'MONTH' ? null : (
         <ResponseTimes accountId={accountId} range={range} keyId={keyId} model={model} />
       )}
@@ -201,21 +225,42 @@ const tokensOf = ({ tokens }: Pick<UsageRow, 'tokens'>): bigint => columnSum(Obj
 /** Groups of the chart, those that were charged most: it draws fewer, and chooses them by what it measures. */
 const maxGroups = 20;
 
+function nameOfGroup(group: Group, { activity }: Texts, texts: AttributionTexts): string {
+  if (group === 'project') return texts.byProject;
+  return group === 'maker' ? texts.byMaker : activity.groups[group];
+}
+
+/** The people who made keys, by their member's id: a number tells those of one name apart. */
+function makersOf(rows: readonly UsageRow[], forgotten: string): ReadonlyMap<string, string> {
+  const people = new Map(
+    rows.flatMap(({ maker }) => (maker === null ? [] : [[maker.memberId, maker.name ?? forgotten]])),
+  );
+  const seen = new Map<string, number>();
+  const names = new Map<string, string>();
+  for (const [id, name] of [...people].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const times = (seen.get(name) ?? 0) + 1;
+    seen.set(name, times);
+    names.set(id, times === 1 ? name : `${name} (${times})`);
+  }
+  return names;
+}
+
 /** What the group of a row is called. */
-function useGroupName(group: Group): (row: UsageRow) => string {
+function useGroupName(group: Group, rows: readonly UsageRow[]): (row: UsageRow) => string {
   const { t } = useLanguage();
   const texts = useAttributionTexts();
   const keyName = useKeyName();
-  return useMemo(
-    () => (row) => {
+  return useMemo(() => {
+    const makers = makersOf(rows, texts.forgotten);
+    return (row) => {
       if (row.isRest) return t.common.others;
       if (group === 'model') return row.model ?? '';
       if (group === 'project') return row.project?.name ?? texts.noProject;
+      if (group === 'maker') return makers.get(row.maker?.memberId ?? '') ?? texts.noMaker;
       if (group === 'key') return row.key === null ? t.common.others : keyName(row.key);
       return row.outcome === null ? t.common.total : t.outcomes[row.outcome];
-    },
-    [group, t, texts, keyName],
-  );
+    };
+  }, [group, rows, t, texts, keyName]);
 }
 
 function Report({
@@ -233,9 +278,9 @@ function Report({
 }) {
   const { t, format } = useLanguage();
   const texts = useAttributionTexts();
-  const groupName = group === 'project' ? texts.byProject : t.activity.groups[group];
+  const groupName = nameOfGroup(group, t, texts);
   const starts = useMemo(() => startsBetween(range.from, range.to ?? new Date(), range.period), [range]);
-  const nameOf = useGroupName(group);
+  const nameOf = useGroupName(group, rows);
   const series = useMemo(
     () =>
       seriesOf({
@@ -282,7 +327,7 @@ function Report({
         <Sums
           asked={asked}
           group={group}
-          head={group === 'project' ? texts.project : t.activity[group]}
+          head={group === 'project' ? texts.project : group === 'maker' ? texts.maker : t.activity[group]}
           groupName={groupName}
         />
       )}
@@ -290,10 +335,11 @@ function Report({
   );
 }
 
+const none: readonly UsageRow[] = [];
+
 /** The table behind the chart, over the whole time: every group, those that were charged most first. */
 function Sums({ asked, group, head, groupName }: { asked: Asked; group: Group; head: string; groupName: string }) {
   const { t, format } = useLanguage();
-  const nameOf = useGroupName(group);
   const sums = usePages<UsageRow>({
     key: ['usage', asked.accountId, 'sums', asked],
     ask: async (steyg, after, signal) => {
@@ -302,14 +348,15 @@ function Sums({ asked, group, head, groupName }: { asked: Asked; group: Group; h
     },
     every: 60_000,
   });
+  const nameOf = useGroupName(group, sums.data ?? none);
   return (
-    <Loaded query={sums}>
+    <Loaded query={sums} skeleton={<TableSkeleton />}>
       {(rows) => (
         <>
           <Table
             caption={fill(t.activity.sumsOf, { group: groupName })}
             rows={rows}
-            rowKey={(row) => row.model ?? row.key?.id ?? row.project?.id ?? row.outcome ?? ''}
+            rowKey={(row) => row.model ?? row.key?.id ?? row.project?.id ?? row.maker?.memberId ?? row.outcome ?? ''}
             columns={[
               { head, names: true, cell: nameOf },
               {
@@ -317,6 +364,7 @@ function Sums({ asked, group, head, groupName }: { asked: Asked; group: Group; h
                 figure: true,
                 cell: ({ requests }) => format.number(BigInt(requests)),
               },
+              { head: t.activity.failures, figure: true, cell: ({ failures }) => format.number(BigInt(failures)) },
               { head: t.models.input, figure: true, cell: ({ tokens }) => format.number(BigInt(tokens.input)) },
               { head: t.models.cacheHit, figure: true, cell: ({ tokens }) => format.number(BigInt(tokens.cacheHit)) },
               { head: t.models.output, figure: true, cell: ({ tokens }) => format.number(BigInt(tokens.output)) },
@@ -373,7 +421,7 @@ function Entries({
   }
   return (
     <Card title={t.activity.requests}>
-      <Loaded query={entries}>
+      <Loaded query={entries} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty

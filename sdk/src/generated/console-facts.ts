@@ -108,6 +108,7 @@ export const operationFacts: Record<string, string> = {
   addVendor: '!',
   discoverVendor: '!',
   addUpstreamModels: '!',
+  failures: 'operator.failures',
   operatorSettings: 'operator.settings',
   saveSettings: '!',
   testSettings: '!',
@@ -218,6 +219,7 @@ export const operationFacts: Record<string, string> = {
   requestIdentityLink: '!',
   linkIdentity: '!',
   serviceStatus: 'status',
+  serviceState: 'status',
   uptime: '',
   listIncidents: 'incidents',
   listEndpoints: 'account.webhookEndpoints',
@@ -231,4 +233,4 @@ export const operationFacts: Record<string, string> = {
 };
 
 /** Names the set of the operations' texts. */
-export const documentSet = 'd22c32989d98cebb';
+export const documentSet = '68e167b3992b650e';

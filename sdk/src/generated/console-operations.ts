@@ -118,6 +118,7 @@ export const consoleOperations = {
     'addVendor',
     'discoverVendor',
     'addUpstreamModels',
+    'failures',
     'operatorSettings',
     'saveSettings',
     'testSettings',
@@ -234,6 +235,7 @@ export const consoleOperations = {
   ],
   status: [
     'serviceStatus',
+    'serviceState',
     'uptime',
     'listIncidents*',
   ],

@@ -1713,6 +1713,8 @@ export type UptimeUnit =
 export type UsageGroup =
   /** By key. */
   | 'KEY'
+  /** By the person who made the key. */
+  | 'MAKER'
   /** By model. */
   | 'MODEL'
   /** By how requests ended. */
@@ -2554,6 +2556,8 @@ export type ModelMismatchFragment = { asked: string, closedAt: string | null, cl
 
 export type ModelStatusFragment = { displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol | null, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode | null, outcome: ProbeOutcome | null, protocol: Protocol | null, reason: string | null, timeToFirstByteMs: number | null }> };
 
+export type ModelStateFragment = { displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol | null, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode | null, outcome: ProbeOutcome | null, protocol: Protocol | null, reason: string | null, timeToFirstByteMs: number | null }> };
+
 export type ModelProbingFragment = { askedMinutes: number, askedMonthlyCost: UsdAmount, effectiveMinutes: number, everyMinutes: number | null, measured: boolean, modelId: string, monthlyBudget: UsdAmount | null, monthlyCost: UsdAmount, monthlyUpstreamCost: UsdAmount | null };
 
 export type ProbeAgentFragment = { createdAt: string, id: string, last4: string, lastSeenAt: string | null, measuredAt: string | null, name: string, region: string, revokedAt: string | null };
@@ -2680,7 +2684,7 @@ export type UptimeDayFragment = { date: string, uptime: { down: number, latencyM
 
 export type UptimePointFragment = { at: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } };
 
-export type UsageRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
+export type UsageRowFragment = { charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, maker: { memberId: string, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } };
 
 export type UserFragment = { createdAt: string, email: string, emailVerified: boolean, hasPassword: boolean, id: string, language: Language | null, name: string, operator: boolean, secondFactor: boolean };
 
@@ -2972,7 +2976,7 @@ export type UsageQueryVariables = Exact<{
 }>;
 
 
-export type UsageQuery = { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
+export type UsageQuery = { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, maker: { memberId: string, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null };
 
 export type LatencyQueryVariables = Exact<{
   accountId?: string | null | undefined;
@@ -3313,6 +3317,16 @@ export type AddUpstreamModelsMutation = { addUpstreamModels:
    };
 
 export type SettingsOfGroupFragment = { group: SettingGroup, hasTest: boolean, webhookAddress: string | null, lastTransfer: { at: string, amountVnd: VndAmount, memo: string, review: TransferReviewReason | null } | null, refusals: Array<{ at: string, reason: WebhookRefusalReason | null }>, settings: Array<{ choices: Array<string>, fallback: string | null, kind: SettingKind, name: string, required: boolean, shown: string | null, source: SettingSource }> };
+
+export type FailuresQueryVariables = Exact<{
+  from: string;
+  period: UsagePeriod;
+  timeZone?: string | null | undefined;
+  to?: string | null | undefined;
+}>;
+
+
+export type FailuresQuery = { operator: { failures: Array<{ failures: string, outcome: RequestOutcome | null, start: string | null }> } };
 
 export type OperatorSettingsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3728,7 +3742,7 @@ export type AccountUsageQueryVariables = Exact<{
 }>;
 
 
-export type AccountUsageQuery = { operator: { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
+export type AccountUsageQuery = { operator: { account: { usage: { nodes: Array<{ charged: UsdAmount, cost: UsdAmount, failures: string, isRest: boolean, model: string | null, outcome: RequestOutcome | null, requests: string, start: string | null, key: { deletedAt: string | null, id: string, last4: string, name: string } | null, maker: { memberId: string, name: string | null } | null, project: { archivedAt: string | null, createdAt: string, id: string, name: string } | null, tokens: { cacheHit: string, cacheWrite1h: string, cacheWrite5m: string, input: string, output: string } }>, pageInfo: { endCursor: string | null, hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null } } } | null } };
 
 export type AccountKeysQueryVariables = Exact<{
   after?: string | null | undefined;
@@ -4457,6 +4471,11 @@ export type ServiceStatusQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type ServiceStatusQuery = { status: { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind | null, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState | null }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact | null, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode | null, protocol: Protocol | null }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState | null }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, days: Array<{ date: string, uptime: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number } }>, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol | null, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode | null, outcome: ProbeOutcome | null, protocol: Protocol | null, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> } };
+
+export type ServiceStateQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ServiceStateQuery = { status: { generatedAt: string, measuredSince: string | null, state: ServiceState, absences: Array<{ from: string, to: string }>, announcements: Array<{ body: string, bodyVi: string | null, endsAt: string | null, id: string, kind: AnnouncementKind | null, modelIds: Array<string>, startsAt: string, title: string, titleVi: string | null, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState | null }> }>, incidents: Array<{ cause: IncidentCause | null, endedAt: string | null, id: string, impact: IncidentImpact | null, modelId: string, startedAt: string, affectedWays: Array<{ mode: ProbeMode | null, protocol: Protocol | null }>, updates: Array<{ body: string, bodyVi: string | null, createdAt: string, id: string, state: StatusUpdateState | null }> }>, models: Array<{ displayName: string, everyMinutes: number | null, measuredSince: string | null, modelId: string, requestsSucceeded: number | null, simulated: boolean, state: ServiceState, last7Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last24Hours: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last30Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, last90Days: { down: number, latencyMs: number | null, maintenance: number, noData: number, ratio: number | null, up: number }, requests: Array<{ count: number | null, protocol: Protocol | null, succeeded: number | null }>, ways: Array<{ checkedAt: string, latencyMs: number | null, mode: ProbeMode | null, outcome: ProbeOutcome | null, protocol: Protocol | null, reason: string | null, timeToFirstByteMs: number | null }> }>, observers: Array<{ agent: boolean, measuredAt: string, name: string, region: string }> } };
 
 export type UptimeQueryVariables = Exact<{
   by: UptimeUnit;

@@ -154,6 +154,8 @@ import type {
   EraseAccountMutationVariables,
   EstimateQuery,
   EstimateQueryVariables,
+  FailuresQuery,
+  FailuresQueryVariables,
   FindBatchQuery,
   FindBatchQueryVariables,
   FindKeyQuery,
@@ -348,6 +350,8 @@ import type {
   SellerQueryVariables,
   SendTestWebhookMutation,
   SendTestWebhookMutationVariables,
+  ServiceStateQuery,
+  ServiceStateQueryVariables,
   ServiceStatusQuery,
   ServiceStatusQueryVariables,
   SetAccountLimitsMutation,
@@ -761,6 +765,9 @@ export type DiscoverVendorAnswer = DiscoverVendorMutation['discoverVendor'];
 /** What `addUpstreamModels` answers. */
 export type AddUpstreamModelsAnswer = AddUpstreamModelsMutation['addUpstreamModels'];
 
+/** What `failures` answers. */
+export type FailuresAnswer = FailuresQuery['operator']['failures'];
+
 /** What `operatorSettings` answers. */
 export type OperatorSettingsAnswer = OperatorSettingsQuery['operator']['settings'];
 
@@ -1090,6 +1097,9 @@ export type LinkIdentityAnswer = LinkIdentityMutation['linkIdentity'];
 
 /** What `serviceStatus` answers. */
 export type ServiceStatusAnswer = ServiceStatusQuery['status'];
+
+/** What `serviceState` answers. */
+export type ServiceStateAnswer = ServiceStateQuery['status'];
 
 /** What `uptime` answers. */
 export type UptimeAnswer = UptimeQuery['uptime'];
@@ -1752,7 +1762,7 @@ export interface ConsoleLedger {
    */
   entry(variables: EntryQueryVariables, options?: RequestOptions): Pending<EntryAnswer>;
   /**
-   * Usage added up for a chart: the newest period first, then by model, key and outcome.
+   * Usage added up for a chart: the newest period first, then by model, key, outcome, project and maker.
    *
    * @example
    * ```ts
@@ -2074,6 +2084,15 @@ export interface ConsoleOperator {
    * ```
    */
   addUpstreamModels(variables: AddUpstreamModelsMutationVariables, options?: RequestOptions): Pending<AddUpstreamModelsAnswer>;
+  /**
+   * Requests of all customers that failed, by how they ended: the newest period first.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.operator.failures({ from: '2026-12-31T00:00:00Z', period: 'DAY' });
+   * ```
+   */
+  failures(variables: FailuresQueryVariables, options?: RequestOptions): Pending<FailuresAnswer>;
   /**
    * The settings of the service that are kept here or in its environment.
    *
@@ -2417,7 +2436,7 @@ export interface ConsoleOperator {
    */
   accountLimitsForOperator(variables: AccountLimitsForOperatorQueryVariables, options?: RequestOptions): Pending<AccountLimitsForOperatorAnswer>;
   /**
-   * Usage added up for a chart: the newest period first, then by model, key and outcome.
+   * Usage added up for a chart: the newest period first, then by model, key, outcome, project and maker.
    *
    * @example
    * ```ts
@@ -3076,6 +3095,15 @@ export interface ConsoleStatus {
    * ```
    */
   serviceStatus(variables?: ServiceStatusQueryVariables, options?: RequestOptions): Pending<ServiceStatusAnswer>;
+  /**
+   * How the service does.
+   *
+   * @example
+   * ```ts
+   * const result = await steyg.console.status.serviceState();
+   * ```
+   */
+  serviceState(variables?: ServiceStateQueryVariables, options?: RequestOptions): Pending<ServiceStateAnswer>;
   /**
    * A model’s probes over time; hours or days without any are left out.
    *

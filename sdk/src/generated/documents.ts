@@ -32,7 +32,8 @@ const modelPriceClock = 'fragment ModelPriceClock on ModelPriceClock{exceptDates
 const modelPriceTier = 'fragment ModelPriceTier on ModelPriceTier{abovePromptTokens cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}input{...TokenPrice}output{...TokenPrice}}';
 const modelPriceVariant = 'fragment ModelPriceVariant on ModelPriceVariant{cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}input{...TokenPrice}name output{...TokenPrice}priceTiers{...ModelPriceTier}}';
 const modelPriceWindow = 'fragment ModelPriceWindow on ModelPriceWindow{cacheHit{...TokenPrice}cacheWrite1h{...TokenPrice}cacheWrite5m{...TokenPrice}weekdays hours input{...TokenPrice}output{...TokenPrice}priceTiers{...ModelPriceTier}}';
-const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}displayName everyMinutes last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}measuredSince modelId requests{...RequestShare}requestsSucceeded simulated state ways{...ProbedWay}}';
+const modelState = 'fragment ModelState on ModelStatus{displayName everyMinutes last7Days{...Uptime}last24Hours{...Uptime}last30Days{...Uptime}last90Days{...Uptime}measuredSince modelId requests{...RequestShare}requestsSucceeded simulated state ways{...ProbedWay}}';
+const modelStatus = 'fragment ModelStatus on ModelStatus{days{...UptimeDay}...ModelState}';
 const monthSpend = 'fragment MonthSpend on MonthSpend{charged month}';
 const newApiKey = 'fragment NewApiKey on NewApiKey{key{...ApiKey}secret}';
 const notice = 'fragment Notice on Notice{clearedAt createdAt deliveries{channel deliveredAt held nextAttemptAt problem state}facts id kind mailed}';
@@ -77,7 +78,7 @@ const uptime = 'fragment Uptime on Uptime{down latencyMs maintenance noData rati
 const uptimeDay = 'fragment UptimeDay on UptimeDay{date uptime{...Uptime}}';
 const uptimeObserver = 'fragment UptimeObserver on UptimeObserver{agent measuredAt name region}';
 const uptimePoint = 'fragment UptimePoint on UptimePoint{at uptime{...Uptime}}';
-const usageRow = 'fragment UsageRow on UsageRow{charged cost failures isRest key{deletedAt id last4 name}model outcome project{...Project}requests start tokens{...Tokens}}';
+const usageRow = 'fragment UsageRow on UsageRow{charged cost failures isRest key{deletedAt id last4 name}maker{memberId name}model outcome project{...Project}requests start tokens{...Tokens}}';
 const user = 'fragment User on User{createdAt email emailVerified hasPassword id language name operator secondFactor}';
 const viewer = 'fragment Viewer on Viewer{accounts{id name status}operator{allowedMutations role}scopes sessions{...Session}user{...User}viewUntil}';
 const webhookAttempt = 'fragment WebhookAttempt on WebhookAttempt{createdAt durationMs problem status}';
@@ -189,7 +190,8 @@ export const documents: Record<string, string> = {
   removeIdentity: 'mutation removeIdentity($id:ID!$password:String!){removeIdentity(input:{id:$id password:$password}){__typename ...Done ...Problem}}' + done + member + problem,
   requestIdentityLink: 'mutation requestIdentityLink{requestIdentityLink{__typename ...Done ...Problem}}' + done + member + problem,
   linkIdentity: 'mutation linkIdentity($token:String!){linkIdentity(input:{token:$token}){__typename ...SignedIn ...Problem}}' + problem + signedIn,
-  serviceStatus: 'query serviceStatus{status{...ServiceStatus}}' + announcement + incident + modelStatus + probedWay + requestShare + serviceAbsence + serviceStatus + statusUpdate + uptime + uptimeDay + uptimeObserver,
+  serviceStatus: 'query serviceStatus{status{...ServiceStatus}}' + announcement + incident + modelState + modelStatus + probedWay + requestShare + serviceAbsence + serviceStatus + statusUpdate + uptime + uptimeDay + uptimeObserver,
+  serviceState: 'query serviceState{status{absences{...ServiceAbsence}announcements{...Announcement}generatedAt incidents{...Incident}measuredSince models{...ModelState}observers{...UptimeObserver}state}}' + announcement + incident + modelState + probedWay + requestShare + serviceAbsence + statusUpdate + uptime + uptimeObserver,
   uptime: 'query uptime($by:UptimeUnit!$from:DateTime!$mode:ProbeMode$modelId:String!$protocol:Protocol$to:DateTime!){uptime(by:$by from:$from mode:$mode modelId:$modelId protocol:$protocol to:$to){...UptimePoint}}' + uptime + uptimePoint,
   listIncidents: 'query listIncidents($after:String$first:Int$modelId:String){incidents(after:$after first:$first modelId:$modelId){edges{cursor node{...Incident}}pageInfo{...PageInfo}}}' + incident + pageInfo + statusUpdate,
   listEndpoints: 'query listEndpoints($accountId:ID){account(id:$accountId){webhookEndpoints{...WebhookEndpoint}}}' + webhookEndpoint,

@@ -73,7 +73,7 @@ const upstream = 'fragment Upstream on Upstream{baseUrl country enabled features
 const upstreamFeatures = 'fragment UpstreamFeatures on UpstreamFeatures{cachedTokens callSignatures effort endUser files webSocket hostedTools imageUrls jsonObject jsonSchema maxTokensField minOutputTokens parallelCalls reasoningHistory sampling shortCallIds stop store systemRole thinkingSwitch toolChoice traceContext usageOption}';
 const upstreamHealth = 'fragment UpstreamHealth on UpstreamHealth{consecutiveFailures ejected restingKeys}';
 const upstreamKey = 'fragment UpstreamKey on UpstreamKey{createdAt enabled id last4}';
-const usageRow = 'fragment UsageRow on UsageRow{charged cost failures isRest key{deletedAt id last4 name}model outcome project{...Project}requests start tokens{...Tokens}}';
+const usageRow = 'fragment UsageRow on UsageRow{charged cost failures isRest key{deletedAt id last4 name}maker{memberId name}model outcome project{...Project}requests start tokens{...Tokens}}';
 const vendor = 'fragment Vendor on Vendor{keys models{...VendorModel}name source sourceDate vendorId}';
 const vendorModel = 'fragment VendorModel on VendorModel{contextWindow costs{...RouteCosts}displayName maxOutputTokens modelId routeId}';
 const vendorProfile = 'fragment VendorProfile on VendorProfile{displayName endpoints{baseUrl features{...UpstreamFeatures}protocol}keyVariable profile quirks{source what}}';
@@ -100,6 +100,7 @@ export const operatorDocuments: Record<string, string> = {
   addVendor: 'mutation addVendor($input:AddVendorInput!){addVendor(input:$input){__typename ...Vendor ...Problem}}' + imagePrices + priceClock + priceTier + priceVariant + priceWindow + problem + routeCosts + unitPrices + vendor + vendorModel,
   discoverVendor: 'mutation discoverVendor($input:DiscoverVendorInput!){discoverVendor(input:$input){__typename ...on FoundVendor{baseUrl models{capabilities contextWindow costs{...RouteCosts}displayName efforts family kind limitsKnown maxOutputTokens modelId upstreamModel}profile protocol upstreamId}...Problem}}' + imagePrices + priceClock + priceTier + priceVariant + priceWindow + problem + routeCosts + unitPrices,
   addUpstreamModels: 'mutation addUpstreamModels($input:AddUpstreamModelsInput!){addUpstreamModels(input:$input){__typename ...Upstream ...Problem}}' + imagePrices + priceClock + priceTier + priceVariant + priceWindow + problem + route + routeCosts + unitPrices + upstream + upstreamFeatures + upstreamHealth + upstreamKey,
+  failures: 'query failures($from:DateTime!$period:UsagePeriod!$timeZone:String$to:DateTime){operator{failures(from:$from period:$period timeZone:$timeZone to:$to){failures outcome start}}}',
   operatorSettings: 'query operatorSettings{operator{settings{...SettingsOfGroup}}}' + settingsOfGroup,
   saveSettings: 'mutation saveSettings($input:SaveSettingsInput!){saveSettings(input:$input){__typename ...SettingsOfGroup ...Problem}}' + problem + settingsOfGroup,
   testSettings: 'mutation testSettings($input:TestSettingsInput!){testSettings(input:$input){__typename ...on SettingsTest{ok finding detail problem}...Problem}}' + problem,

@@ -208,6 +208,8 @@ export interface UsageQuery {
   byKey: boolean;
   /** By the project in which a key lies now. */
   byProject?: boolean;
+  /** By the person who made the key. */
+  byMaker?: boolean;
   byOutcome?: boolean;
   from?: Date | null;
   to?: Date | null;
@@ -233,13 +235,15 @@ export interface UsageQuery {
 export interface UsageRecord extends TokenPools {
   /** The period's beginning; null without periods. */
   start: Date | null;
-  /** The groups beyond `most`, added up; it has no model, key, project and outcome. */
+  /** The groups beyond `most`, added up; it has no model, key, project, maker and outcome. */
   isRest: boolean;
   /** Null when not grouped by it. */
   model: string | null;
   keyId: string | null;
   /** Also null for keys that lie in none. */
   projectId: string | null;
+  /** The user id of whoever made the key; also null where nobody knows. */
+  makerId: string | null;
   outcome: Outcome | null;
   requests: number;
   /** Failed requests: neither the client nor the budget ended them. */
@@ -249,28 +253,30 @@ export interface UsageRecord extends TokenPools {
   upstreamCost: PicoUsd;
 }
 
-/** Sums of usage: newest period first, or what was charged most; then by model, key, project and outcome. */
+/** Sums of usage: newest period first, or what was charged most; then by model, key, outcome, project and maker. */
 export async function readUsage(db: Queryable, query: UsageQuery): Promise<LedgerPage<UsageRecord>> {
-  const { period, byModel, byKey, byProject = false, byOutcome = false, limit, most = null } = query;
+  const { period, byModel, byKey, byProject = false, byMaker = false, byOutcome = false, limit, most = null } = query;
+  const ofKeys = byProject || byMaker;
   const order = query.dearestFirst === true && period === null ? dearestFirst : newestPeriodFirst;
   const after = query.after
-    ? decodeCursor(query.after, [order.pattern, /^/, idPattern, /^[a-z_]*$/, idPattern, /^(rest)?$/])
+    ? decodeCursor(query.after, [order.pattern, /^/, idPattern, /^[a-z_]*$/, idPattern, /^(rest)?$/, idPattern])
     : null;
-  const position = after ?? [order.first, '', '', '', '', ''];
+  const position = after ?? [order.first, '', '', '', '', '', ''];
   const startOf = (hour: string): string =>
     period === null ? 'NULL::timestamptz' : `date_trunc('${periods[period]}', ${hour}, $6)`;
   // Of all accounts an hour has many rows, so the time zone is computed for hours; of one account it has few.
   const [inner, outer] =
     query.accountId === null && period !== null ? ['hour', startOf('at')] : [startOf('hour'), 'at'];
   const { rows } = await db.query({
-    // Projects are looked up for keys, not for hours.
+    // Projects and makers are looked up for keys, not for hours.
     text: `WITH grouped AS (
              SELECT ${outer} AS start, model, ${byKey ? 'key_id' : 'NULL::uuid'} AS key_id,
-                    ${byProject ? 'k.project_id' : 'NULL::uuid'} AS project_id, outcome, false AS is_rest,
+                    ${byProject ? 'k.project_id' : 'NULL::uuid'} AS project_id,
+                    ${byMaker ? 'k.created_by' : 'NULL::uuid'} AS maker_id, outcome, false AS is_rest,
                     sum(failures) AS failures, ${sums.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')}
              FROM (
              SELECT ${inner} AS at, ${byModel ? 'model' : 'NULL::text'} AS model,
-                    ${byKey || byProject ? 'key_id' : 'NULL::uuid'} AS key_id, ${byOutcome ? 'outcome' : 'NULL::text'} AS outcome,
+                    ${byKey || ofKeys ? 'key_id' : 'NULL::uuid'} AS key_id, ${byOutcome ? 'outcome' : 'NULL::text'} AS outcome,
                     coalesce(sum(requests) FILTER (WHERE outcome IN (${failures})), 0) AS failures,
                     ${sums.map((sum) => `sum(${sum}) AS ${sum}`).join(', ')}
              FROM usage_hour
@@ -280,12 +286,12 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
                AND ($13::text[] IS NULL OR outcome = ANY ($13))
                AND ($12::text IS NULL OR account_id IN (SELECT id FROM account WHERE kind = 'probe') = ($12 = 'probe'))
              GROUP BY 1, 2, 3, 4
-             ) AS of_keys ${byProject ? 'LEFT JOIN api_key k ON k.id = key_id' : ''}
-             GROUP BY 1, 2, 3, 4, 5
-           )${most === null ? '' : `, ${withoutRest('$18')}`}
+             ) AS of_keys ${ofKeys ? 'LEFT JOIN api_key k ON k.id = key_id' : ''}
+             GROUP BY 1, 2, 3, 4, 5, 6
+           )${most === null ? '' : `, ${withoutRest('$19')}`}
            SELECT * FROM ${most === null ? 'grouped' : 'with_rest'} AS listed
            WHERE NOT $7::boolean OR (${order.sql} < $8::${order.type})
-              OR (${order.sql} = $8::${order.type} AND (${place}) > ($9::text, $10::text, $14::text, $15::text, $17::text))
+              OR (${order.sql} = $8::${order.type} AND (${place}) > ($9::text, $10::text, $14::text, $15::text, $17::text, $18::text))
            ORDER BY ${order.sql} DESC, ${place}
            LIMIT $11`,
     values: [
@@ -304,6 +310,7 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
       position[4],
       query.projectId ?? null,
       position[5],
+      position[6],
       ...(most === null ? [] : [most]),
     ],
   });
@@ -312,16 +319,16 @@ export async function readUsage(db: Queryable, query: UsageQuery): Promise<Ledge
 
 /** The groups of `grouped` that were charged most, and what is left of each period as one row. */
 function withoutRest(most: string): string {
-  const group = ['model', 'key_id', 'project_id', 'outcome'];
+  const group = ['model', 'key_id', 'project_id', 'maker_id', 'outcome'];
   const isKept = group.map((column) => `g.${column} IS NOT DISTINCT FROM kept.${column}`).join(' AND ');
   return `kept AS MATERIALIZED (
              SELECT ${group.join(', ')}, true AS is_kept FROM grouped GROUP BY ${group.join(', ')}
              ORDER BY sum(charged) DESC, sum(requests) DESC, ${group.join(', ')} LIMIT ${most}
            ), with_rest AS (
-             SELECT g.start, kept.model, kept.key_id, kept.project_id, kept.outcome, kept.is_kept IS NULL AS is_rest,
+             SELECT g.start, kept.model, kept.key_id, kept.project_id, kept.maker_id, kept.outcome, kept.is_kept IS NULL AS is_rest,
                     ${['failures', ...sums].map((sum) => `sum(g.${sum}) AS ${sum}`).join(', ')}
              FROM grouped AS g LEFT JOIN kept ON ${isKept}
-             GROUP BY 1, 2, 3, 4, 5, 6
+             GROUP BY 1, 2, 3, 4, 5, 6, 7
            )`;
 }
 
@@ -355,8 +362,16 @@ export function usageCursor(row: UsageRecord, { isDearestFirst = false }: { isDe
 }
 
 function usagePosition(row: UsageRecord, order: UsageOrder): string[] {
-  const { model, keyId, outcome, projectId, isRest } = row;
-  return [order.read(row), model ?? '', keyId ?? '', outcome ?? '', projectId ?? '', isRest ? 'rest' : ''];
+  const { model, keyId, outcome, projectId, makerId, isRest } = row;
+  return [
+    order.read(row),
+    model ?? '',
+    keyId ?? '',
+    outcome ?? '',
+    projectId ?? '',
+    isRest ? 'rest' : '',
+    makerId ?? '',
+  ];
 }
 
 /** Whether the key lies in the project now. */
@@ -364,13 +379,19 @@ export const inProject = (project: string): string =>
   `key_id IN (SELECT k.id FROM api_key k WHERE k.account_id = $1 AND k.project_id = ${project})`;
 
 /** Sort key of a row within its period. */
-const place = ['model', 'key_id::text', 'outcome', 'project_id::text', "CASE WHEN is_rest THEN 'rest' END"]
+const place = [
+  'model',
+  'key_id::text',
+  'outcome',
+  'project_id::text',
+  "CASE WHEN is_rest THEN 'rest' END",
+  'maker_id::text',
+]
   .map((column) => `coalesce(${column}, '') COLLATE "C"`)
   .join(', ');
-/** Outcomes that are the service's failures, as SQL. */
-const failures = (['upstream_error', 'upstream_cut', 'timeout', 'shutdown'] satisfies Outcome[])
-  .map((outcome) => `'${outcome}'`)
-  .join(', ');
+/** Outcomes that are the service's failures: neither the client nor the budget ended the request. */
+export const failedOutcomes = ['upstream_error', 'upstream_cut', 'timeout', 'shutdown'] as const satisfies Outcome[];
+const failures = failedOutcomes.map((outcome) => `'${outcome}'`).join(', ');
 const idPattern = /^$|^[0-9a-f-]{36}$/;
 const periods = { hour: 'hour', day: 'day', month: 'month' } as const;
 const pools = ['input', 'cache_hit', 'cache_write_5m', 'cache_write_1h', 'output'] as const;
@@ -387,6 +408,7 @@ function usageOf(row: Row): UsageRecord {
     model: row.model,
     keyId: row.key_id,
     projectId: row.project_id,
+    makerId: row.maker_id,
     outcome: row.outcome,
     requests: Number(row.requests),
     failures: Number(row.failures),

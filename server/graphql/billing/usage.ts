@@ -1,10 +1,12 @@
-import { BadCursor, readUsage, type UsageRecord, usageCursor } from '../../billing/reads/usage.ts';
+import { BadCursor, failedOutcomes, readUsage, type UsageRecord, usageCursor } from '../../billing/reads/usage.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { decodeUuid } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { loadProjects, ProjectType } from '../accounts/projects.ts';
 import { builder } from '../builder.ts';
-import { ApiKeyType, loadKeys } from '../keys/keys.ts';
+import type { GraphqlContext } from '../context.ts';
+import { ApiKeyType, KeyMakerType, loadKeys, loadMakers } from '../keys/keys.ts';
+import { OperatorType } from '../operator/operator.ts';
 import { pageFields, type Report, reportEdge, reportLength, rowsText } from '../reports.ts';
 import { badInput } from '../types/errors.ts';
 import { checkRange } from '../types/ranges.ts';
@@ -27,6 +29,7 @@ export const UsageGroup = builder.enumType('UsageGroup', {
     MODEL: { value: 'model', description: 'By model.' },
     KEY: { value: 'key', description: 'By key.' },
     PROJECT: { value: 'project', description: 'By the project in which the key lies now.' },
+    MAKER: { value: 'maker', description: 'By the person who made the key.' },
     OUTCOME: { value: 'outcome', description: 'By how requests ended.' },
   } as const,
 });
@@ -39,8 +42,11 @@ const UsageOrderType = builder.enumType('UsageOrder', {
   } as const,
 });
 
-export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement({
-  description: 'Usage of one period, model, key and outcome.',
+/** Usage with the account that it is of. */
+type UsageRowRecord = UsageRecord & { accountId: string };
+
+export const UsageRowType = builder.objectRef<UsageRowRecord>('UsageRow').implement({
+  description: 'Usage of one period, and of what it is split by.',
   authScopes: { public: true },
   fields: (t) => ({
     start: t.expose('start', {
@@ -63,6 +69,13 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
       load: loadProjects,
       resolve: ({ projectId }) => projectId,
     }),
+    maker: t.loadable({
+      type: KeyMakerType,
+      nullable: true,
+      description: 'Who made the key; null where nobody knows, and when not split by maker.',
+      load: (refs: string[], context: GraphqlContext) => loadMakers(refs, context),
+      resolve: ({ accountId, makerId }) => (makerId === null ? null : `${accountId}/${makerId}`),
+    }),
     outcome: t.expose('outcome', {
       type: OutcomeType,
       nullable: true,
@@ -70,7 +83,7 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
     }),
     isRest: t.exposeBoolean('isRest', {
       description:
-        'Whether it is what is left beside the groups of `most`, added up: of no model, key, project and outcome.',
+        'Whether it is what is left beside the groups of `most`, added up: of no model, key, project, maker and outcome.',
     }),
     requests: t.field({ type: 'BigInt', description: 'Finished requests.', resolve: (row) => BigInt(row.requests) }),
     failures: t.field({
@@ -84,7 +97,7 @@ export const UsageRowType = builder.objectRef<UsageRecord>('UsageRow').implement
   }),
 });
 
-export const UsagePageType = builder.objectRef<Report<UsageRecord>>('UsageRowConnection').implement({
+export const UsagePageType = builder.objectRef<Report<UsageRowRecord>>('UsageRowConnection').implement({
   description: 'Rows of a chart.',
   authScopes: { public: true },
   fields: (t) =>
@@ -108,7 +121,7 @@ export interface UsageArguments {
   from?: Date | null | undefined;
   to?: Date | null | undefined;
   period?: 'hour' | 'day' | 'month' | null | undefined;
-  by?: ('model' | 'key' | 'project' | 'outcome')[] | null | undefined;
+  by?: ('model' | 'key' | 'project' | 'maker' | 'outcome')[] | null | undefined;
   model?: string | null | undefined;
   keyId?: string | null | undefined;
   outcomes?: Outcome[] | null | undefined;
@@ -141,6 +154,7 @@ export function usageQuery(args: UsageArguments) {
     byModel: by?.includes('model') ?? false,
     byKey: by?.includes('key') ?? false,
     byProject: by?.includes('project') ?? false,
+    byMaker: by?.includes('maker') ?? false,
     byOutcome: by?.includes('outcome') ?? false,
     model: model ?? null,
     keyId:
@@ -189,7 +203,7 @@ export async function checkedUsage<Result>(run: () => Promise<Result>): Promise<
 builder.prismaObjectFields(AccountType, (t) => ({
   usage: t.field({
     type: UsagePageType,
-    description: 'Usage added up for a chart: the newest period first, then by model, key and outcome.',
+    description: 'Usage added up for a chart: the newest period first, then by model, key, outcome, project and maker.',
     select: { id: true },
     // Hours are added up, however few rows come of them.
     complexity: { field: 200, multiplier: 1 },
@@ -217,7 +231,41 @@ builder.prismaObjectFields(AccountType, (t) => ({
         const query = usageQuery(args);
         const { items, next } = await readUsage(history, { accountId: id, ...query });
         const cursorOf = (row: UsageRecord) => usageCursor(row, { isDearestFirst: query.dearestFirst });
-        return { rows: items, hasMore: next !== null, isLater: args.after != null, cursorOf };
+        const rows = items.map((row) => ({ ...row, accountId: id }));
+        return { rows, hasMore: next !== null, isLater: args.after != null, cursorOf };
       }),
   }),
 }));
+
+const FailureCountType = builder.objectRef<UsageRecord>('FailureCount').implement({
+  description: 'Requests of customers that failed in one period, in one way.',
+  authScopes: { operator: true },
+  fields: (t) => ({
+    start: t.expose('start', { type: 'DateTime', nullable: true, description: 'When the period begins.' }),
+    outcome: t.expose('outcome', { type: OutcomeType, nullable: true, description: 'How they ended.' }),
+    failures: t.field({ type: 'BigInt', description: 'How many.', resolve: ({ failures }) => BigInt(failures) }),
+  }),
+});
+
+/** Periods of each way to fail: 92 days of hours are fewer. */
+const maxFailureRows = 20_000;
+
+builder.objectField(OperatorType, 'failures', (t) =>
+  t.field({
+    type: [FailureCountType],
+    description: 'Requests of all customers that failed, by how they ended: the newest period first.',
+    complexity: { field: 200, multiplier: 1 },
+    args: {
+      from: t.arg({ type: 'DateTime', required: true, description: hoursFrom }),
+      to: t.arg({ type: 'DateTime', description: hoursTo }),
+      period: t.arg({ type: UsagePeriod, required: true, description: 'How long the periods are.' }),
+      timeZone: t.arg.string({ defaultValue: 'UTC', description: zoneOf }),
+    },
+    resolve: (_operator, args, { history }) =>
+      checkedUsage(async () => {
+        const query = usageQuery({ ...args, by: ['outcome'], outcomes: [...failedOutcomes] });
+        const all = { ...query, accountId: null, kind: 'customer', limit: maxFailureRows } as const;
+        return (await readUsage(history, all)).items;
+      }),
+  }),
+);

@@ -96,6 +96,7 @@ const reads: Readonly<Record<string, readonly OperatorRole[]>> = {
   business: everyone,
   codeBatches: everyone,
   codeRedemptions: everyone,
+  failures: everyone,
   holds: everyone,
   invariants: everyone,
   invoiceProblems: everyone,

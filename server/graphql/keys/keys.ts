@@ -2,7 +2,7 @@ import { type KeySpendRecord, readKeySpend } from '../../billing/reads/usage.ts'
 import type { BurnLimit, SpendLimits } from '../../core/spend-limits.ts';
 import type { CreateKeyOutcome } from '../../keys/keys.ts';
 import { abilitiesOn, accountsWith, actorOf, isOperator } from '../../people/principal.ts';
-import { accountFor, checkIdempotencyKey, decodeUuid, requireAbility } from '../access.ts';
+import { accountFor, checkIdempotencyKey, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder, type ObjectFields } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
@@ -42,14 +42,20 @@ const KeyOwnerType = storedEnum('KeyOwner', {
 });
 
 interface KeyMaker {
+  accountId: string;
+  userId: string;
   name: string | null;
   isMember: boolean;
 }
 
-const KeyMakerType = builder.objectRef<KeyMaker>('KeyMaker').implement({
+export const KeyMakerType = builder.objectRef<KeyMaker>('KeyMaker').implement({
   description: 'The person who made a key, in the browser or by an access token.',
   authScopes: { public: true },
   fields: (t) => ({
+    memberId: t.id({
+      description: 'As `MemberSpend` has it.',
+      resolve: ({ accountId, userId }) => encodeId('Member', `${accountId}/${userId}`),
+    }),
     name: t.exposeString('name', { nullable: true, description: 'What they are called; null: they were forgotten.' }),
     isMember: t.exposeBoolean('isMember', { description: 'Whether they belong to the account at this moment.' }),
   }),
@@ -194,7 +200,8 @@ async function loadSpend(refs: readonly string[], context: GraphqlContext) {
   return refs.map((ref) => byKey.get(ref.split('/')[1] ?? '') ?? unused);
 }
 
-async function loadMakers(refs: readonly string[], { prisma }: GraphqlContext): Promise<KeyMaker[]> {
+/** The people of these accounts and users, written `account/user`. */
+export async function loadMakers(refs: readonly string[], { prisma }: GraphqlContext): Promise<KeyMaker[]> {
   const ids = [...new Set(refs.map((ref) => ref.split('/')[1] ?? ''))];
   const users = await prisma.user.findMany({
     where: { id: { in: ids } },
@@ -205,6 +212,8 @@ async function loadMakers(refs: readonly string[], { prisma }: GraphqlContext): 
     const [accountId = '', id = ''] = ref.split('/');
     const user = byId.get(id);
     return {
+      accountId,
+      userId: id,
       name: user?.name ?? null,
       isMember: user?.memberships.some((membership) => membership.accountId === accountId) ?? false,
     };

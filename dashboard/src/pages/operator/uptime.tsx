@@ -1,25 +1,28 @@
 /** The operator's page of uptime and announcements. */
 
-import type { AnnouncementKind, ServiceStatusAnswer } from '@steyg/sdk';
+import type { AnnouncementKind, ServiceStateAnswer } from '@steyg/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { DateField } from '../../components/date-field.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
+import { FailuresCard } from '../../components/failures-card.tsx';
 import { SelectField, TextArea, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Page } from '../../components/page.tsx';
-import { Empty, Loaded, LoadingSkeleton, More } from '../../components/states.tsx';
+import { RangeFilter } from '../../components/range-filter.tsx';
+import { Empty, Loaded, LoadingSkeleton, More, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
+import { useReportAddress } from '../../hooks.ts';
 import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { Measuring } from './probing.tsx';
 import { UpdateDialog, type UpdateSubject, Updates } from './status-update.tsx';
 
-type Status = NonNullable<ServiceStatusAnswer>;
+type Status = NonNullable<ServiceStateAnswer>;
 type ModelStatus = Status['models'][number];
 
 const statusKey = ['status'];
@@ -30,7 +33,7 @@ export default function Uptime() {
   const [announcing, setAnnouncing] = useState(false);
   const status = useAsk({
     key: statusKey,
-    ask: (steyg, signal) => steyg.console.status.serviceStatus({}, { signal }),
+    ask: (steyg, signal) => steyg.console.status.serviceState({}, { signal }),
     every: 30_000,
   });
   return (
@@ -52,10 +55,24 @@ export default function Uptime() {
           </>
         )}
       </Loaded>
+      <Errors />
       <Incidents />
       <Measuring />
       {announcing ? <AnnounceDialog models={status.data?.models ?? []} onClose={() => setAnnouncing(false)} /> : null}
     </Page>
+  );
+}
+
+/** Customers' failed requests of some days by reason. */
+function Errors() {
+  const { range, set } = useReportAddress();
+  return (
+    <FailuresCard
+      subject={['operator']}
+      range={range}
+      actions={<RangeFilter range={range} onChange={set} />}
+      rows={async (steyg, asked, signal) => (await steyg.console.operator.failures(asked, { signal })) ?? []}
+    />
   );
 }
 
@@ -306,7 +323,7 @@ function Incidents() {
   });
   return (
     <Card title={t.operator.incidents}>
-      <Loaded query={incidents}>
+      <Loaded query={incidents} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.noIncidents} />
