@@ -1,11 +1,11 @@
-import type { ServiceStatusAnswer } from '@steyg/sdk';
+import type { ServiceStateAnswer } from '@steyg/sdk';
 import { type ComponentType, lazy, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import { Code } from '../components/copy.tsx';
 import { Choice } from '../components/field.tsx';
 import { Badge, Card } from '../components/page.tsx';
 import { PriceTable } from '../components/price-table.tsx';
-import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
+import { Empty, Loaded, LoadingSkeleton, TableSkeleton } from '../components/states.tsx';
 import { usePlans } from '../components/usd.tsx';
 import { useAsk, useOrigin } from '../data.tsx';
 import { useTitle } from '../hooks.ts';
@@ -61,7 +61,7 @@ export default function Landing({ Tools = LateTools }: { Tools?: ComponentType }
         <p>
           {t.landing.pricesLead} {t.models.unit}
         </p>
-        <Loaded query={models} skeleton={<LoadingSkeleton lines={6} />}>
+        <Loaded query={models} skeleton={<TableSkeleton rows={6} />}>
           {(list) => (list.length === 0 ? <Empty title={t.models.empty} /> : <PriceTable models={list} />)}
         </Loaded>
         <p className="hint">
@@ -160,7 +160,7 @@ function curlOf(protocol: Shown, model: string, origin: string): string {
   return lines[protocol].join('\n');
 }
 
-type Status = NonNullable<ServiceStatusAnswer>;
+type Status = NonNullable<ServiceStateAnswer>;
 
 const tones = { UP: 'good', DEGRADED: 'warn', DOWN: 'bad', NO_DATA: 'none' } as const;
 const measuredDays = 30;
@@ -170,7 +170,7 @@ function Now() {
   const { t } = useLanguage();
   const status = useAsk({
     key: ['status'],
-    ask: (steyg, signal) => steyg.console.status.serviceStatus({}, { signal }),
+    ask: (steyg, signal) => steyg.console.status.serviceState({}, { signal }),
     every: 60_000,
   });
   return (

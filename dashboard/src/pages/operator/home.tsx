@@ -8,7 +8,7 @@ import { Chart, ChartSkeleton, Spark } from '../../components/chart.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Card, Figure, Page } from '../../components/page.tsx';
 import { Setup, useSetup } from '../../components/setup.tsx';
-import { Empty, Loaded, LoadingSkeleton } from '../../components/states.tsx';
+import { Empty, FiguresSkeleton, Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { Fitted, Usd } from '../../components/usd.tsx';
 import { useAsk } from '../../data.tsx';
@@ -16,7 +16,7 @@ import { fill, useOperatorLanguage } from '../../language/language.tsx';
 import { addUsd } from '../../money.ts';
 import { pages } from '../../pages.ts';
 import { useMay } from '../../session.tsx';
-import { startsBetween, timeZone } from '../../usage.ts';
+import { dayMs, startsBetween, timeZone } from '../../usage.ts';
 
 type Business = NonNullable<BusinessAnswer>;
 
@@ -33,7 +33,7 @@ export default function OperatorHome() {
   const steps = may('saveSettings') ? <Setup items={setup.data ?? []} /> : null;
   return (
     <Page title={t.operator.homeTitle} lead={t.operator.homeLead}>
-      <Loaded query={business} skeleton={<LoadingSkeleton height="6rem" />}>
+      <Loaded query={business} skeleton={<FiguresSkeleton figures={5} />}>
         {(figures) =>
           // Before the first money the next step is what matters, not figures of nothing; they do not move when it comes.
           figures.vndThisMonth === '0' && setup.isLoading ? (
@@ -144,7 +144,7 @@ function Availability() {
   const { t, format } = useOperatorLanguage();
   const status = useAsk({
     key: ['status'],
-    ask: (steyg, signal) => steyg.console.status.serviceStatus({}, { signal }),
+    ask: (steyg, signal) => steyg.console.status.serviceState({}, { signal }),
     every: 60_000,
   });
   return (
@@ -166,12 +166,7 @@ function Availability() {
                 { head: t.activity.model, names: true, cell: ({ modelId }) => <code>{modelId}</code> },
                 {
                   head: t.activity.trend,
-                  cell: ({ modelId, days }) => (
-                    <Spark
-                      label={`${t.operator.availability}: ${modelId}`}
-                      values={days.slice(-30).map(({ uptime }) => uptime.ratio)}
-                    />
-                  ),
+                  cell: ({ modelId }) => <UptimeSpark modelId={modelId} />,
                 },
                 {
                   head: t.operator.answered,
@@ -185,6 +180,26 @@ function Availability() {
       </Loaded>
     </Card>
   );
+}
+
+const sparkDays = 30;
+
+/** A model's days; one without a probe is a gap. */
+function UptimeSpark({ modelId }: { modelId: string }) {
+  const { t } = useOperatorLanguage();
+  const today = Math.floor(Date.now() / dayMs);
+  const { data } = useAsk({
+    key: ['uptime', modelId, today],
+    ask: (steyg, signal) => {
+      const at = (day: number) => new Date(day * dayMs).toISOString();
+      const range = { from: at(today - sparkDays + 1), to: at(today + 1) };
+      return steyg.console.status.uptime({ modelId, by: 'DAY', ...range }, { signal });
+    },
+    every: 600_000,
+  });
+  const ratios = new Map((data ?? []).map(({ at, uptime }) => [Math.floor(Date.parse(at) / dayMs), uptime.ratio]));
+  const days = Array.from({ length: sparkDays }, (_day, index) => ratios.get(today - sparkDays + 1 + index) ?? null);
+  return <Spark label={`${t.operator.availability}: ${modelId}`} values={days} />;
 }
 
 function Waiting({ business }: { business: Business }) {
