@@ -1,8 +1,8 @@
 import type { Locator } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findBarriers, overflow } from './browser.ts';
-import { createPerson, type Person } from './people.ts';
-import { app, openAs, useService } from './service.ts';
+import { findBarriers, openPage, overflow } from './browser.ts';
+import { createPerson, type Person, settled } from './people.ts';
+import { app, browser, openAs, useService } from './service.ts';
 
 // Forms on a phone: where a refusal is shown, and in which words.
 
@@ -50,6 +50,26 @@ describe('a refused form', () => {
     await taxCode.fill('0312345673');
     await form.getByRole('button', { name: 'Lưu' }).click();
     await page.getByText('Đã lưu').first().waitFor();
+    expect(unexpected()).toEqual([]);
+    await page.context().close();
+  });
+
+  it('says in the words of the page what is missing or wrong, before anything is sent', async () => {
+    const { page, unexpected } = await openPage(browser, app.url, phone);
+    await page.goto('/sign-in');
+    await settled(page);
+    const send = page.getByRole('button', { name: 'Đăng nhập', exact: true });
+    await send.click();
+    const email = page.getByLabel('Địa chỉ e-mail');
+    await isShown(email);
+    expect(await page.getByText('Không được để trống.').count()).toBe(2);
+    await email.fill('ai đó');
+    expect(await page.getByText('Không được để trống.').count()).toBe(1);
+    await page.getByLabel('Mật khẩu', { exact: true }).fill('một mật khẩu đủ dài');
+    await send.click();
+    await page.getByText('Đây không phải địa chỉ e-mail.').waitFor();
+    await isShown(email);
+    expect(await findBarriers(page)).toEqual([]);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });

@@ -11,7 +11,7 @@ import { useAccount } from '../session.tsx';
 import { Choice } from './field.tsx';
 import { Moment } from './moment.tsx';
 import { Card } from './page.tsx';
-import { Empty, Loaded, More } from './states.tsx';
+import { Empty, Loaded, More, TableSkeleton } from './states.tsx';
 import { Table } from './table.tsx';
 
 const kinds = ['SESSION', 'USER', 'TAG'] as const;
@@ -73,7 +73,7 @@ export function AttributedUsageTable({
       <p className="hint">
         {texts.lead} <Link href={pages.settings}>{texts.settings}</Link>
       </p>
-      <Loaded query={usage}>
+      <Loaded query={usage} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={texts.empty}>{texts.emptyText}</Empty>

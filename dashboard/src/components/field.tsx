@@ -3,9 +3,11 @@ import {
   type ReactNode,
   type SelectHTMLAttributes,
   type TextareaHTMLAttributes,
+  useContext,
   useId,
 } from 'react';
 import { useLanguage } from '../language/language.tsx';
+import { ProblemsOfForm } from './validity.ts';
 
 /** Inputs with label, hint and error, connected for screen readers. */
 
@@ -21,8 +23,15 @@ interface Described {
   'aria-invalid'?: true;
 }
 
-export function Field({ label, hint, error, children }: FieldText & { children: (described: Described) => ReactNode }) {
+export function Field({
+  label,
+  hint,
+  error: said,
+  children,
+}: FieldText & { children: (described: Described) => ReactNode }) {
   const id = useId();
+  const problems = useContext(ProblemsOfForm);
+  const error = said ?? problems[id];
   const describedBy = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`]
     .filter((each) => each !== '')
     .join(' ');

@@ -14,7 +14,7 @@ import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { Card } from './page.tsx';
 import { useSpendingTexts } from './spending-texts.ts';
-import { Loaded } from './states.tsx';
+import { Loaded, TableSkeleton } from './states.tsx';
 import { Table } from './table.tsx';
 import { useSay } from './toasts.tsx';
 
@@ -35,7 +35,9 @@ export function MemberSpendCard() {
   return (
     <Card title={texts.members.title}>
       <p>{billing ? texts.members.text : texts.members.own}</p>
-      <Loaded query={spend}>{(list) => <SpendTable people={list ?? []} mayChange={billing} />}</Loaded>
+      <Loaded query={spend} skeleton={<TableSkeleton />}>
+        {(list) => <SpendTable people={list ?? []} mayChange={billing} />}
+      </Loaded>
     </Card>
   );
 }

@@ -3,7 +3,7 @@ import { useLanguage } from '../language/language.tsx';
 import { useAccount } from '../session.tsx';
 import { Files } from './files.tsx';
 import { Card } from './page.tsx';
-import { Loaded } from './states.tsx';
+import { Loaded, TableSkeleton } from './states.tsx';
 import { Table } from './table.tsx';
 
 /** The statements of the last months, with their sums and files. */
@@ -22,7 +22,7 @@ export function StatementsCard() {
   });
   return (
     <Card title={t.statements.title}>
-      <Loaded query={statements}>
+      <Loaded query={statements} skeleton={<TableSkeleton />}>
         {(account) => (
           <Table
             caption={t.statements.title}

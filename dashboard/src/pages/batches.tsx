@@ -6,7 +6,7 @@ import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Moment } from '../components/moment.tsx';
 import { Badge, Clipped, Page } from '../components/page.tsx';
-import { Empty, Loaded, More } from '../components/states.tsx';
+import { Empty, Loaded, More, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useChange, usePages } from '../data.tsx';
@@ -29,7 +29,7 @@ export default function Batches() {
   });
   return (
     <Page title={texts.title} lead={texts.lead}>
-      <Loaded query={batches}>
+      <Loaded query={batches} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={texts.empty}>{texts.emptyText}</Empty>

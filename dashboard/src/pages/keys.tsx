@@ -23,7 +23,7 @@ import { Badge, Page } from '../components/page.tsx';
 import { SearchField, useSearch } from '../components/search-field.tsx';
 import { SecretName } from '../components/secret-name.tsx';
 import { useSpendingTexts } from '../components/spending-texts.ts';
-import { Empty, Loaded, More } from '../components/states.tsx';
+import { Empty, Loaded, More, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { Trend, useTrends } from '../components/trends.tsx';
@@ -81,7 +81,7 @@ export default function Keys() {
           <SearchField search={search} hint={t.keys.findHint} />
         </div>
       ) : null}
-      <Loaded query={keys}>
+      <Loaded query={keys} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 && search.asked !== null ? (
             <Empty title={t.common.nothingFound} />

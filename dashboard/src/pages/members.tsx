@@ -17,7 +17,7 @@ import { MemberSpendCard, useMemberSpend } from '../components/member-spend.tsx'
 import { Moment } from '../components/moment.tsx';
 import { Card, Page } from '../components/page.tsx';
 import { useSpendingTexts } from '../components/spending-texts.ts';
-import { Empty, Loaded } from '../components/states.tsx';
+import { Empty, Loaded, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useAsk, useChange } from '../data.tsx';
@@ -41,7 +41,9 @@ export default function Members() {
   return (
     <Page title={t.members.title} lead={t.members.lead}>
       <Card title={t.members.title}>
-        <Loaded query={members}>{(list) => <MemberTable members={list} />}</Loaded>
+        <Loaded query={members} skeleton={<TableSkeleton />}>
+          {(list) => <MemberTable members={list} />}
+        </Loaded>
       </Card>
       <MemberSpendCard />
       <Card title={t.members.rolesTitle}>
@@ -291,7 +293,7 @@ function Invitations() {
           />
         </div>
       </Form>
-      <Loaded query={list}>
+      <Loaded query={list} skeleton={<TableSkeleton />}>
         {(invitations) =>
           invitations.length === 0 ? (
             <Empty title={t.members.noInvitations} />

@@ -6,7 +6,7 @@ import { Link } from 'wouter';
 import { TextField } from '../components/field.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
 import { HoursHint, PiecesHint, PriceTable, VndPair } from '../components/price-table.tsx';
-import { Banner, Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
+import { Banner, Empty, Loaded, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk } from '../data.tsx';
 import { hoursText } from '../hours.ts';
@@ -25,7 +25,7 @@ export default function Models() {
     );
   return (
     <Page title={t.models.title} lead={t.models.lead}>
-      <Loaded query={models} skeleton={<LoadingSkeleton height="20rem" />}>
+      <Loaded query={models} skeleton={<TableSkeleton />}>
         {(all) => {
           const shown = all.filter(matches);
           if (all.length === 0) return <Empty title={t.models.empty} />;

@@ -7,7 +7,7 @@ import { EntryTable } from '../components/entries.tsx';
 import { Lots } from '../components/lots.tsx';
 import { Card, Figure, Page } from '../components/page.tsx';
 import { FirstDayChart, isFirstDay, SpendChart, spendDays } from '../components/spend-chart.tsx';
-import { Empty, Loaded, LoadingSkeleton } from '../components/states.tsx';
+import { Empty, FiguresSkeleton, Loaded, LoadingSkeleton, TableSkeleton } from '../components/states.tsx';
 import { AboutVnd, Usd, usePlans } from '../components/usd.tsx';
 import { useAsk } from '../data.tsx';
 import { fill, useLanguage } from '../language/language.tsx';
@@ -67,7 +67,9 @@ export default function Overview() {
   return (
     <Page title={t.overview.title} actions={actions}>
       <Welcome accountId={accountId} />
-      <Loaded query={budget}>{(sums) => <Figures sums={sums} rows={usage.data?.nodes ?? null} />}</Loaded>
+      <Loaded query={budget} skeleton={<FiguresSkeleton />}>
+        {(sums) => <Figures sums={sums} rows={usage.data?.nodes ?? null} />}
+      </Loaded>
       <CacheSavings accountId={accountId} />
       <div className="columns level">
         <Card title={t.overview.lots}>
@@ -278,7 +280,7 @@ function Recent({ accountId }: { accountId: string }) {
         </span>
       }
     >
-      <Loaded query={entries}>
+      <Loaded query={entries} skeleton={<TableSkeleton />}>
         {({ edges }) =>
           edges.length === 0 ? (
             <Empty title={t.overview.noRequests} />

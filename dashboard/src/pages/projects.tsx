@@ -8,7 +8,7 @@ import { Checkbox, TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
 import { Badge, Page } from '../components/page.tsx';
 import { useSpendingTexts } from '../components/spending-texts.ts';
-import { Empty, Loaded } from '../components/states.tsx';
+import { Empty, Loaded, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { Trend, useTrends } from '../components/trends.tsx';
@@ -40,7 +40,7 @@ export default function Projects() {
   const close = () => setOpen(null);
   return (
     <Page title={texts.title} lead={texts.lead} actions={create}>
-      <Loaded query={projects}>
+      <Loaded query={projects} skeleton={<TableSkeleton />}>
         {(list) =>
           list === null || list.length === 0 ? (
             <Empty title={texts.empty}>{texts.emptyText}</Empty>

@@ -17,7 +17,7 @@ import { PasskeysCard } from '../components/passkeys.tsx';
 import { PasswordAgain } from '../components/password-again.tsx';
 import SecondFactorDialog, { PasswordForm } from '../components/second-factor-dialog.tsx';
 import { SecretName } from '../components/secret-name.tsx';
-import { Banner, Empty, Loaded, More } from '../components/states.tsx';
+import { Banner, Empty, Loaded, More, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useChange, usePages } from '../data.tsx';
@@ -304,7 +304,7 @@ function AccessTokens({ accountId }: { accountId: string }) {
       }
     >
       <p className="hint">{t.security.tokensLead}</p>
-      <Loaded query={tokens}>
+      <Loaded query={tokens} skeleton={<TableSkeleton />}>
         {(rows) => {
           if (rows.length === 0) return <Empty title={t.security.noTokens} />;
           return (

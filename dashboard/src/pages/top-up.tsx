@@ -8,7 +8,7 @@ import { Moment } from '../components/moment.tsx';
 import { MoreWays } from '../components/more-ways.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
 import { StatementsCard } from '../components/statements-card.tsx';
-import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../components/states.tsx';
+import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { AboutVnd, Usd, usePlans } from '../components/usd.tsx';
 import { usePayer, WhoPays, type WhoPaysState } from '../components/who-pays.tsx';
@@ -82,7 +82,7 @@ export default function TopUp() {
         </Loaded>
       </Card>
       <Card title={t.topUp.orders}>
-        <Loaded query={orders}>
+        <Loaded query={orders} skeleton={<TableSkeleton />}>
           {(rows) => (rows.length === 0 ? <Empty title={t.topUp.noOrders} /> : <Orders orders={rows} />)}
         </Loaded>
         <More query={orders} />

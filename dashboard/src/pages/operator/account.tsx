@@ -18,7 +18,7 @@ import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Figure, Page } from '../../components/page.tsx';
 import { SearchField, useSearch } from '../../components/search-field.tsx';
 import { SpendChart, spendDays } from '../../components/spend-chart.tsx';
-import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
+import { Banner, Empty, Loaded, More, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { Usd } from '../../components/usd.tsx';
@@ -491,7 +491,7 @@ function Members({ id, email: ownEmail }: { id: string; email: string }) {
   });
   return (
     <Card title={t.members.title}>
-      <Loaded query={members}>
+      <Loaded query={members} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={fill(t.operator.noMembers, { email: ownEmail })} />
@@ -530,7 +530,7 @@ function Orders({ id }: { id: string }) {
   });
   return (
     <Card title={t.topUp.orders}>
-      <Loaded query={orders}>
+      <Loaded query={orders} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.topUp.noOrders} />
@@ -592,7 +592,7 @@ function Keys({ id }: { id: string }) {
   return (
     <Card title={t.keys.title}>
       {search.text !== '' || keys.hasNextPage ? <SearchField search={search} hint={t.keys.findHint} /> : null}
-      <Loaded query={keys}>
+      <Loaded query={keys} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={search.asked === null ? t.keys.empty : t.common.nothingFound} />
@@ -710,7 +710,7 @@ function Entries({ id }: { id: string }) {
   });
   return (
     <Card title={t.activity.requests}>
-      <Loaded query={entries}>
+      <Loaded query={entries} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.overview.noRequests} />

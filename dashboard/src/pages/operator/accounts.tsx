@@ -8,7 +8,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Badge, Page } from '../../components/page.tsx';
-import { Empty, Loaded, More } from '../../components/states.tsx';
+import { Empty, Loaded, More, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { Usd } from '../../components/usd.tsx';
@@ -55,7 +55,7 @@ export default function Accounts() {
           ]}
         />
       </div>
-      <Loaded query={accounts}>
+      <Loaded query={accounts} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.noAccounts} />

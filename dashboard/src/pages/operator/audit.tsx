@@ -8,7 +8,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Page } from '../../components/page.tsx';
-import { Empty, Loaded, More } from '../../components/states.tsx';
+import { Empty, Loaded, More, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { usePages } from '../../data.tsx';
 import { actionText } from '../../language/actions.ts';
@@ -77,7 +77,7 @@ export default function Audit() {
           onChange={setActor}
         />
       </div>
-      <Loaded query={log}>
+      <Loaded query={log} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.noChanges} />

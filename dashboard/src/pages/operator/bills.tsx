@@ -8,7 +8,15 @@ import { Confirm, Dialog } from '../../components/dialog.tsx';
 import { Checkbox, SelectField } from '../../components/field.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Card, Page } from '../../components/page.tsx';
-import { Banner, Empty, FailureNotice, Loaded, LoadingSkeleton, More } from '../../components/states.tsx';
+import {
+  Banner,
+  Empty,
+  FailureNotice,
+  Loaded,
+  LoadingSkeleton,
+  More,
+  TableSkeleton,
+} from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
 import { useExplain } from '../../explain.ts';
@@ -39,7 +47,9 @@ export default function Bills() {
     <Page title={t.nav.operatorBills} lead={t.operator.bills.lead}>
       <Card title={t.operator.bills.title}>
         <p className="hint">{t.operator.bills.hint}</p>
-        <Loaded query={bills}>{(rows) => <Imports bills={rows ?? []} />}</Loaded>
+        <Loaded query={bills} skeleton={<TableSkeleton />}>
+          {(rows) => <Imports bills={rows ?? []} />}
+        </Loaded>
         <ImportedFiles />
       </Card>
       <Comparison upstreams={(bills.data ?? []).map(({ upstream }) => upstream)} />

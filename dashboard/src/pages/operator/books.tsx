@@ -7,7 +7,7 @@ import { Code } from '../../components/copy.tsx';
 import { useFailureToast } from '../../components/failure-toast.ts';
 import { Moment } from '../../components/moment.tsx';
 import { Card, Page } from '../../components/page.tsx';
-import { Banner, Empty, FailureNotice, Loaded, More } from '../../components/states.tsx';
+import { Banner, Empty, FailureNotice, Loaded, More, TableSkeleton } from '../../components/states.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { useChange, usePages, useSteyg } from '../../data.tsx';
 import { useNow } from '../../hooks.ts';
@@ -142,7 +142,7 @@ function Shortfalls() {
   return (
     <Card title={fill(t.operator.shortfalls, { days })}>
       <p className="hint">{t.operator.shortfallsHint}</p>
-      <Loaded query={query}>
+      <Loaded query={query} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.noShortfalls} />
@@ -174,7 +174,7 @@ function Mismatches() {
   return (
     <Card title={t.operator.mismatches}>
       <p className="hint">{t.operator.mismatchesHint}</p>
-      <Loaded query={query}>
+      <Loaded query={query} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.noMismatches} />
@@ -242,7 +242,7 @@ function Anomalies() {
   return (
     <Card title={fill(t.operator.anomalies, { days })}>
       <p className="hint">{t.operator.anomaliesHint}</p>
-      <Loaded query={query}>
+      <Loaded query={query} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.noAnomalies} />
@@ -283,7 +283,7 @@ function Holds() {
   return (
     <Card title={t.operator.holds}>
       <p className="hint">{t.operator.holdsHint}</p>
-      <Loaded query={query}>
+      <Loaded query={query} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.noHolds} />

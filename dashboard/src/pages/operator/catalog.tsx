@@ -7,7 +7,7 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ModelForm } from '../../components/model-form.tsx';
 import { Badge, Page } from '../../components/page.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { Empty, Loaded, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useAsk } from '../../data.tsx';
 import { useOperatorLanguage } from '../../language/language.tsx';
@@ -38,7 +38,7 @@ export default function Catalog() {
         </Button>
       }
     >
-      <Loaded query={catalog}>
+      <Loaded query={catalog} skeleton={<TableSkeleton />}>
         {(entries) =>
           entries.length === 0 ? (
             <Empty title={t.operator.noModels} />

@@ -11,7 +11,7 @@ import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Page } from '../../components/page.tsx';
-import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
+import { Banner, Empty, Loaded, More, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
@@ -52,7 +52,7 @@ export default function Codes() {
         </Button>
       }
     >
-      <Loaded query={batches}>
+      <Loaded query={batches} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.noCodes} />
@@ -309,7 +309,7 @@ function RedeemedDialog({ batch, onClose }: { batch: Batch; onClose: () => void 
   });
   return (
     <Dialog title={title} wide onClose={onClose}>
-      <Loaded query={redemptions}>
+      <Loaded query={redemptions} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.nobodyRedeemed} />

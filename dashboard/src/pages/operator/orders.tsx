@@ -7,7 +7,7 @@ import { Button } from '../../components/button.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Page } from '../../components/page.tsx';
-import { Empty, Loaded, More } from '../../components/states.tsx';
+import { Empty, Loaded, More, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { usePages } from '../../data.tsx';
 import { useSearchText } from '../../hooks.ts';
@@ -47,7 +47,7 @@ export default function Orders() {
           ]}
         />
       </div>
-      <Loaded query={orders}>
+      <Loaded query={orders} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.operator.noOrders} />

@@ -8,7 +8,7 @@ import { Files } from '../../components/files.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Card, FactList } from '../../components/page.tsx';
-import { Banner, Empty, Loaded, More } from '../../components/states.tsx';
+import { Banner, Empty, Loaded, More, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange, usePages } from '../../data.tsx';
@@ -306,7 +306,7 @@ export function RefundsDialog({ onClose }: { onClose: () => void }) {
   if (undoing !== null) return <UndoRefundDialog refund={undoing} onClose={() => setUndoing(null)} />;
   return (
     <Dialog title={words.all} onClose={onClose} wide>
-      <Loaded query={refunds}>
+      <Loaded query={refunds} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={words.none} />
@@ -429,7 +429,7 @@ export function PayRefundDialog({ transfer, onClose }: { transfer: Transfer; onC
         <p>
           {format.vnd(transfer.amountVnd)} · {transfer.memo === '' ? '–' : transfer.memo}
         </p>
-        <Loaded query={refunds}>
+        <Loaded query={refunds} skeleton={<TableSkeleton />}>
           {(rows) =>
             rows.length === 0 ? (
               <Empty title={words.nothingToSend} />

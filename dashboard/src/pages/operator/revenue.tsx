@@ -7,7 +7,7 @@ import { Chart, seriesColors } from '../../components/chart.tsx';
 import { Choice } from '../../components/field.tsx';
 import { Card, Figure, Page } from '../../components/page.tsx';
 import { RangeFilter } from '../../components/range-filter.tsx';
-import { Empty, Loaded, LoadingSkeleton } from '../../components/states.tsx';
+import { Empty, FiguresSkeleton, Loaded, LoadingSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { Usd } from '../../components/usd.tsx';
 import { useAsk } from '../../data.tsx';
@@ -52,7 +52,7 @@ export default function Revenue() {
       <div className="filters">
         <RangeFilter range={range} onChange={set} />
       </div>
-      <Loaded query={revenue} skeleton={<LoadingSkeleton height="20rem" />}>
+      <Loaded query={revenue} skeleton={<FiguresSkeleton figures={5} />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty title={t.activity.empty}>{t.operator.noRevenue}</Empty>

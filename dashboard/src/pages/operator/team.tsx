@@ -8,7 +8,7 @@ import { Confirm, Dialog } from '../../components/dialog.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Badge, Page } from '../../components/page.tsx';
-import { Banner, FailureNotice, Loaded } from '../../components/states.tsx';
+import { Banner, FailureNotice, Loaded, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
@@ -39,7 +39,7 @@ export default function Team() {
         </Button>
       }
     >
-      <Loaded query={operators}>
+      <Loaded query={operators} skeleton={<TableSkeleton />}>
         {(list) => (
           <Table
             caption={t.nav.operatorTeam}

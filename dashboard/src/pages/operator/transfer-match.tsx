@@ -5,7 +5,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Choice, SelectField, TextField } from '../../components/field.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, FactList } from '../../components/page.tsx';
-import { Empty, FailureNotice, Loaded } from '../../components/states.tsx';
+import { Empty, FailureNotice, Loaded, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { usePlans } from '../../components/usd.tsx';
@@ -105,7 +105,7 @@ function OrderChoice({ transfer, onChoose }: { transfer: WaitingTransfer; onChoo
   return (
     <>
       <TextField label={t.operator.findOrder} hint={t.operator.findOrderHint} value={text} onChange={setText} />
-      <Loaded query={orders}>
+      <Loaded query={orders} skeleton={<TableSkeleton />}>
         {({ edges }) => {
           const found = edges.map(({ node }) => node);
           const listed =
@@ -197,7 +197,7 @@ function AccountChoice({ onChoose }: { onChoose: (account: CreditedAccount) => v
   return (
     <>
       <TextField label={t.operator.findAccount} hint={t.operator.searchHint} value={text} onChange={setText} />
-      <Loaded query={accounts}>
+      <Loaded query={accounts} skeleton={<TableSkeleton />}>
         {({ edges }) =>
           edges.length === 0 ? (
             <Empty title={t.operator.noAccounts} />

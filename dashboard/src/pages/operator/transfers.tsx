@@ -10,7 +10,7 @@ import { Choice, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
 import { Badge, Page } from '../../components/page.tsx';
-import { Empty, Loaded, More } from '../../components/states.tsx';
+import { Empty, Loaded, More, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useChange, usePages } from '../../data.tsx';
@@ -78,7 +78,7 @@ export default function Transfers() {
           onChange={setText}
         />
       </div>
-      <Loaded query={transfers}>
+      <Loaded query={transfers} skeleton={<TableSkeleton />}>
         {(rows) =>
           rows.length === 0 ? (
             <Empty

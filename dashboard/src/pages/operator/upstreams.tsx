@@ -10,7 +10,7 @@ import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Badge, Card, Page } from '../../components/page.tsx';
 import { RouteTestButton } from '../../components/route-test.tsx';
-import { Banner, Empty, Loaded } from '../../components/states.tsx';
+import { Banner, Empty, Loaded, TableSkeleton } from '../../components/states.tsx';
 import { Table } from '../../components/table.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
@@ -46,7 +46,7 @@ export default function Upstreams() {
         </>
       }
     >
-      <Loaded query={upstreams}>
+      <Loaded query={upstreams} skeleton={<TableSkeleton />}>
         {(list) =>
           list.length === 0 ? (
             <Empty title={t.operator.noUpstreams} />
