@@ -72,7 +72,7 @@ export function demonstrationText(locale: Locale, demonstration: boolean): strin
 
 /** The label as a part of a page. */
 export function demonstrationLabel(locale: Locale, demonstration: boolean): string {
-  return demonstration ? `<p class="card" role="note"><strong>${demonstrations[locale]}</strong></p>` : '';
+  return demonstration ? `<p class="warning" role="note">${demonstrations[locale]}</p>` : '';
 }
 
 /** Escapes text for HTML and XML, in elements and in attributes. */
@@ -136,6 +136,7 @@ p{margin:.25rem 0}
 code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.9em;font-weight:400;color:var(--quiet)}
 .quiet{color:var(--quiet);font-size:.875rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.6rem;box-shadow:var(--shadow);padding:1.1rem 1.25rem;margin:0 0 1rem}
+main .warning{max-width:none;background:var(--most-soft);border-radius:.6rem;padding:.7rem 1rem;margin:0 0 1rem}
 .badge{background:var(--sunken);border-radius:1rem;padding:0 .5rem;font-size:.8rem;font-weight:400;white-space:nowrap}
 .scroll{overflow-x:auto}
 details[open]>summary{margin-bottom:.5rem}

@@ -66,7 +66,7 @@ const words: Record<Locale, FrameWords> = {
     main: 'Main menu',
     ways: { pricing: 'Prices', status: 'Status', docs: 'Docs' },
     signIn: 'Sign in',
-    signUp: 'Create account',
+    signUp: 'Sign up',
     taxCode: 'Tax code',
     terms: 'Terms',
     privacy: 'Privacy',
@@ -81,7 +81,7 @@ const words: Record<Locale, FrameWords> = {
     main: 'Menu chính',
     ways: { pricing: 'Bảng giá', status: 'Trạng thái', docs: 'Tài liệu' },
     signIn: 'Đăng nhập',
-    signUp: 'Tạo tài khoản',
+    signUp: 'Đăng ký',
     taxCode: 'Mã số thuế',
     terms: 'Điều khoản',
     privacy: 'Quyền riêng tư',
@@ -160,9 +160,9 @@ main{flex:1}main:focus{outline:none}
 .top nav{display:flex;flex-wrap:wrap;gap:.35rem 1.25rem;align-items:center;font-size:.94rem}
 .top nav a:not(.button){color:var(--text);text-decoration:none;padding:.25rem 0}
 .top nav a:not(.button):hover,.top nav [aria-current]{color:var(--accent);text-decoration:underline}
-.button{display:inline-block;padding:.35rem .9rem;border-radius:.6rem;background:var(--accent);color:var(--on-accent);font-weight:600;text-decoration:none}
+.button{display:inline-block;padding:.3rem .75rem;border:0;border-radius:.6rem;background:var(--accent);color:var(--on-accent);font:inherit;font-size:.9rem;font-weight:600;text-decoration:none}
 .bottom{border-top:1px solid var(--line);margin-top:2.5rem;padding-top:1rem;display:grid;gap:.35rem}
 .bottom ul{list-style:none;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:.25rem 1rem}
-@media (max-width:30rem){.top nav{gap:.35rem .75rem}}
+@media (max-width:30rem){.top{position:relative}.top nav{width:100%;gap:.35rem .5rem;justify-content:space-between}.top .button{position:absolute;top:.9rem;right:0}}
 @media print{.top nav,.skip{display:none}}
 `;

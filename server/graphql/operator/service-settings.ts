@@ -1,6 +1,6 @@
 import { actorOf } from '../../people/principal.ts';
 import type { RefusalReason } from '../../plans/bank/refused-messages.ts';
-import type { ReviewReason } from '../../plans/payment.ts';
+import type { ReviewReason } from '../../plans/payment-decision.ts';
 import { findings, type SettingsFinding, type SettingsTest } from '../../settings/findings.ts';
 import type { SettingState, SettingsChange } from '../../settings/settings.ts';
 import {

@@ -499,7 +499,7 @@ function document(
 
 const style = `
 h3{margin:1.25rem 0 .25rem;font-size:1rem}
-.figure{text-align:right;font-family:${figureFamily};font-variant-numeric:tabular-nums}
+.figure{text-align:right}td.figure{font-family:${figureFamily};font-variant-numeric:tabular-nums}
 table{overflow-wrap:normal}
 thead th{white-space:normal;vertical-align:bottom;min-width:4.5rem}
 tbody th,thead tr>:first-child{position:sticky;left:0;background:var(--page)}
