@@ -105,8 +105,9 @@ describe('the page of data flow', () => {
     const recipients = Object.values(vendorProfiles).flatMap(({ recipient }) => recipient ?? []);
     expect(recipients.length).toBeGreaterThan(8);
     for (const { place, kept } of recipients) {
-      if (place.kind !== 'unread') expect(place.page).toMatch(/^https:\/\//);
-      else expect(place.reported ?? 'XX').toMatch(/^[A-Z]{2}$/);
+      const [page, country] = place.kind === 'unread' ? ['https://', place.reported ?? 'XX'] : [place.page, 'XX'];
+      expect(page).toMatch(/^https:\/\//);
+      expect(country).toMatch(/^[A-Z]{2}$/);
       expect(kept?.page ?? 'https://').toMatch(/^https:\/\//);
     }
     const text = dataFlowPage({ ...settings, receivers: [] }, 'en').body;

@@ -99,11 +99,13 @@ describe('usage by the person who made the key', () => {
       expect(walked).toEqual(all);
     }
     const { nodes } = await usage('by: [MAKER], most: 1');
-    expect(nodes.map((row) => [idOf(row), row.isRest, row.requests]).toSorted()).toEqual(
-      [
+    const rows = nodes.map((row) => [idOf(row), row.isRest, row.requests]);
+    expect(rows).toHaveLength(2);
+    expect(rows).toEqual(
+      expect.arrayContaining([
         [people.first, false, '11'],
         [null, true, '13'],
-      ].toSorted(),
+      ]),
     );
   });
 });

@@ -36,7 +36,7 @@ export default function TopUp() {
   });
   const orders = usePages({
     key: ['orders', accountId],
-    ask: (steyg, after, signal) => steyg.console.orders.listOrders({ accountId, after, first: 50 }, { signal }),
+    ask: (steyg, after, signal) => steyg.console.orders.listOrders({ accountId, after, first: 25 }, { signal }),
   });
   const shop = useAsk({ key: ['shop'], ask: (steyg, signal) => steyg.console.orders.shop({}, { signal }) });
   const closed = shop.data?.open === false;
