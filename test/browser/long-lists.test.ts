@@ -154,7 +154,6 @@ describe('with more than a page of everything', () => {
     const places = [...placesOf('person', subjects), ...placesOf('operator', subjects)];
     for (const [at, { path }] of places.entries()) {
       const page = pages[at % pages.length] as Page;
-      const begin = Date.now();
       await page.goto(path);
       await settled(page);
       await toTheEnd(page);
@@ -166,7 +165,6 @@ describe('with more than a page of everything', () => {
         if ((found[list] ?? 0) < least) missing.push(`${name} ${list}: ${found[list] ?? 'none'} of ${least}`);
       }
       for (const alert of await page.locator('main .banner.bad').allInnerTexts()) missing.push(`${name}: ${alert}`);
-      if (process.env['SHOW'])
         process.stdout.write(`${name} ${Date.now() - begin} ms ${JSON.stringify(found).slice(0, 200)}\n`);
     }
     expect(missing).toEqual([]);
