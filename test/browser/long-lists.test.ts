@@ -165,7 +165,6 @@ describe('with more than a page of everything', () => {
         if ((found[list] ?? 0) < least) missing.push(`${name} ${list}: ${found[list] ?? 'none'} of ${least}`);
       }
       for (const alert of await page.locator('main .banner.bad').allInnerTexts()) missing.push(`${name}: ${alert}`);
-        process.stdout.write(`${name} ${Date.now() - begin} ms ${JSON.stringify(found).slice(0, 200)}\n`);
     }
     expect(missing).toEqual([]);
     expect([...named].toSorted()).toEqual(Object.keys(expected).toSorted());
