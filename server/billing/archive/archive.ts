@@ -257,9 +257,6 @@ async function takeOut(
   const { manifest } = checked;
   if (manifest.month !== month) throw new ArchiveRefused('other_archive', `${folder} is of ${manifest.month}`);
   const { ledger_entry: entries, posting: postings } = manifest.tables;
-  // The count behind the lock then reads an index, and the pages that were written to since: a tenth of the time. Whoever may not,
-  // or has no time for it, counts row by row.
-  await pool.query(`VACUUM ${partitionOf(month)}`).catch(() => undefined);
   await transaction(pool, async (client) => {
     await takeTurn(client);
     for (const table of ['ledger_entry', 'posting'] as const)
