@@ -18,14 +18,10 @@ export const emptySet: SetDraft = { input: '', cacheHit: '', output: '', cacheWr
 export const kinds = ['input', 'cacheHit', 'output', 'cacheWrite5m', 'cacheWrite1h'] as const;
 export const optional: ReadonlySet<string> = new Set(['cacheWrite5m', 'cacheWrite1h']);
 
-export function draftOfSet(prices: AllPrices): SetDraft {
-  return {
-    input: prices.input,
-    cacheHit: prices.cacheHit,
-    output: prices.output,
-    cacheWrite5m: prices.cacheWrite5m ?? '',
-    cacheWrite1h: prices.cacheWrite1h ?? '',
-  };
+export function draftOfSet({ input, cacheHit, output, cacheWrite5m, cacheWrite1h }: AllPrices): SetDraft {
+  // A cache write that costs what new context does follows it when that changes.
+  const own = (price: string | null) => (price === null || price === input ? '' : price);
+  return { input, cacheHit, output, cacheWrite5m: own(cacheWrite5m), cacheWrite1h: own(cacheWrite1h) };
 }
 
 /** The prices of a set; null while one of them is invalid. */

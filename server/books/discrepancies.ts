@@ -1,29 +1,7 @@
-import type { Outcome } from '../core/outcome.ts';
+import { type AccountEntry, accountEntryOf } from '../billing/reads/usage.ts';
 import type { Queryable } from '../database/pool.ts';
 
 /** Queries for the operator: charges below their cost, doubtful token counts, open holds. */
-
-/** A request whose cost could not be charged in full, because no budget was left. */
-export interface Shortfall {
-  accountId: string;
-  requestId: string;
-  createdAt: Date;
-  model: string;
-  cost: bigint;
-  charged: bigint;
-}
-
-/** A request whose token counts are doubtful. */
-export interface DoubtfulEntry {
-  accountId: string;
-  requestId: string;
-  createdAt: Date;
-  model: string;
-  upstream: string;
-  usageSource: 'clamped' | 'estimated';
-  outcome: Outcome;
-  cost: bigint;
-}
 
 /** Budget that a running request holds. */
 export interface OpenHold {
@@ -44,27 +22,21 @@ interface Window {
 
 const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-export async function listShortfalls(db: Queryable, { from, after, limit }: Window): Promise<Shortfall[]> {
-  const { rows } = await db.query<Shortfall>(
-    `SELECT account_id AS "accountId", request_id AS "requestId", created_at AS "createdAt", model, cost, charged
-       FROM ledger_entry
-      WHERE charged < cost AND request_id >= uuid_at($1) AND request_id < $2
-      ORDER BY request_id DESC LIMIT $3`,
-    [from, after ?? lastUuid, limit],
-  );
-  return rows;
-}
+/** Requests whose cost could not be charged in full, because no budget was left. */
+export const listShortfalls = (db: Queryable, window: Window): Promise<AccountEntry[]> =>
+  listEntries(db, 'charged < cost', window);
 
-export async function listDoubtful(db: Queryable, { from, after, limit }: Window): Promise<DoubtfulEntry[]> {
-  const { rows } = await db.query<DoubtfulEntry>(
-    `SELECT account_id AS "accountId", request_id AS "requestId", created_at AS "createdAt", model, upstream,
-            usage_source AS "usageSource", outcome, cost
-       FROM ledger_entry
-      WHERE usage_source IN ('clamped', 'estimated') AND request_id >= uuid_at($1) AND request_id < $2
+/** Requests whose token counts were cut to what is possible, or estimated. */
+export const listDoubtful = (db: Queryable, window: Window): Promise<AccountEntry[]> =>
+  listEntries(db, "usage_source IN ('clamped', 'estimated')", window);
+
+async function listEntries(db: Queryable, condition: string, { from, after, limit }: Window): Promise<AccountEntry[]> {
+  const { rows } = await db.query(
+    `SELECT * FROM ledger_entry WHERE ${condition} AND request_id >= uuid_at($1) AND request_id < $2
       ORDER BY request_id DESC LIMIT $3`,
     [from, after ?? lastUuid, limit],
   );
-  return rows;
+  return rows.map(accountEntryOf);
 }
 
 /** Oldest first, so that stuck holds come first. */

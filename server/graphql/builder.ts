@@ -204,5 +204,5 @@ function capital(name: string): string {
 builder.queryType({ description: 'Everything that can be asked.' });
 builder.mutationType({
   description:
-    'Everything that can be changed. Each mutation takes what its `input` says, and answers what was asked for or one of the errors that can be expected: a union that has its name and `Result`.',
+    'Everything that can be changed. A mutation takes the ids of what it is about, or one other value, by their names; one that takes more has an `input`. It answers what was asked for or one of the errors that can be expected: a union that has its name and `Result`.',
 });

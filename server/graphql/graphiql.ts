@@ -22,8 +22,7 @@ query Models {
     modelId
     displayName
     contextWindow
-    input { usdPerMillion }
-    output { usdPerMillion }
+    prices { input output }
   }
 }
 

@@ -48,7 +48,6 @@ import './plans/plans.ts';
 import './plans/refunds.ts';
 import './plans/orders.ts';
 import './plans/order-status.ts';
-import './plans/order-receipts.ts';
 import './plans/invoices.ts';
 import './plans/codes.ts';
 import './plans/top-up.ts';

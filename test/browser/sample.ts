@@ -144,7 +144,7 @@ async function addCodes(steyg: Control, person: Person): Promise<void> {
   const old = orThrow(await operator.createCodes({ input: { name: 'Lớp học tháng 10', count: 5, planId: 'starter' } }));
   orThrow(await person.steyg.console.orders.redeemCode({ code: fair.codes[0] ?? '' }));
   orThrow(await operator.revokeCodes({ batchId: old.batch.id }));
-  orThrow(await operator.saveTopUp({ input: { topUp: { planId: 'starter', minVnd: '50000', maxVnd: '20000000' } } }));
+  orThrow(await operator.saveTopUp({ topUp: { planId: 'starter', minVnd: '50000', maxVnd: '20000000' } }));
   orThrow(await operator.saveBonusSteps({ steps: [{ fromVnd: '2000000', basisPoints: 750 }] }));
 }
 

@@ -76,7 +76,7 @@ describe('a list of requests', () => {
   });
 
   it('in the export of an account has a line for each archived month', async () => {
-    const { data } = await owner.send('mutation { createAccountExport(input: {}) { ... on AccountExport { url } } }');
+    const { data } = await owner.send('mutation { createAccountExport { ... on Download { url } } }');
     const { url } = (data as { createAccountExport: { url: string } }).createAccountExport;
     const reply = await plane.app.inject({ method: 'GET', url: url.replace(/^http:\/\/[^/]+/, '') });
     const lines = reply.body

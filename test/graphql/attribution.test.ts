@@ -69,7 +69,7 @@ describe('usage', () => {
     const first = await attributed('by: TAG, first: 1');
     expect(await attributed(`by: TAG, first: 1, after: "${first.next}"`)).toEqual({ rows: rows.slice(1), next: null });
     expect((await attributed('by: USER')).rows).toMatchObject([{ label: 'u', requests: '1', model: null }]);
-    expect((await attributed('by: SESSION, order: RECENT')).rows.map(({ label }) => label)[0]).toBe('~other');
+    expect((await attributed('by: SESSION, order: TIME')).rows.map(({ label }) => label)[0]).toBe('~other');
     expect((await attributed('by: SESSION, from: "2030-01-01T00:00:00Z"')).rows).toEqual([]);
   });
 

@@ -21,7 +21,7 @@ afterAll(() => plane.close());
 
 const importing = `mutation ($csv: String!, $upstream: String!) {
   importVendorUsage(input: { csv: $csv, upstream: $upstream }) {
-    __typename ... on VendorUsageImported { rows from to } ... on InputError { problems { path message } } ... on Error { code }
+    __typename ... on VendorUsageImported { file { rows from to } } ... on InputError { problems { path message } } ... on Error { code }
   }
 }`;
 const take = (csv: string, upstream = 'vendor') => operator.send(importing, { variables: { csv, upstream } });
@@ -55,7 +55,7 @@ describe('a vendor’s file', () => {
   it('is taken in and compared by day and model, in pages, and stands in the audit log', async () => {
     const csv = 'day,model,input,output,cost_usd\n2026-10-05,a,50000,1,0.5\n2026-10-05,b,10,1,\n2026-10-06,a,70000,1,';
     expect((await take(csv)).data).toEqual({
-      importVendorUsage: { __typename: 'VendorUsageImported', rows: 3, from: '2026-10-05', to: '2026-10-06' },
+      importVendorUsage: { __typename: 'VendorUsageImported', file: { rows: 3, from: '2026-10-05', to: '2026-10-06' } },
     });
     const days = 'from: "2026-10-01", to: "2026-10-31"';
     const row = (day: string, model: string, input: string, differs: boolean, cost: string | null = null) => ({
@@ -188,9 +188,9 @@ describe('what an operator sets for the books', () => {
     );
   const accounts = (role: string, number: string) =>
     operator.send(
-      `mutation ($input: SaveJournalAccountsInput!) { saveJournalAccounts(input: $input) {
+      `mutation ($accounts: [JournalAccountInput!]!) { saveJournalAccounts(accounts: $accounts) {
          __typename ... on JournalAccountsSaved { accounts { role number } } ... on InputError { problems { path } } } }`,
-      { variables: { input: { accounts: [{ role, number }] } } },
+      { variables: { accounts: [{ role, number }] } },
     );
 
   it('are exchange rates with their source, taxes and numbers of accounts', async () => {
@@ -220,7 +220,7 @@ describe('what an operator sets for the books', () => {
     expect((await taxes(1_000, '2026-02-30')).data).toMatchObject({ setBookTaxes: { code: 'BAD_INPUT' } });
     expect(codes(await accounts('NOTHING', '1'))).toEqual(['BAD_USER_INPUT']);
     expect((await accounts('BANK', 'a b')).data).toMatchObject({
-      saveJournalAccounts: { problems: [{ path: ['input', 'accounts', '0', 'number'] }] },
+      saveJournalAccounts: { problems: [{ path: ['accounts', '0', 'number'] }] },
     });
   });
 });
@@ -232,7 +232,7 @@ it('customers see and do nothing of it', async () => {
     'mutation { importVendorUsage(input: { upstream: "vendor", csv: "x" }) { __typename } }',
     'mutation { closeMonth(input: { month: "2026-10" }) { __typename } }',
     '{ operator { bookTaxes { salesVat } } }',
-    'mutation { saveJournalAccounts(input: { accounts: [] }) { __typename } }',
+    'mutation { saveJournalAccounts(accounts: []) { __typename } }',
     download,
   ])
     expect(codes(await customer.send(query))).toEqual(['FORBIDDEN']);

@@ -189,7 +189,7 @@ async function belongingsOf(browser: Browser, email: string): Promise<Belongings
   const endpointId = (endpoint['createWebhookEndpoint'] as unknown as { endpoint: { id: string } }).endpoint.id;
   const delivery = await send(
     browser,
-    `mutation ($id: ID!) { sendTestWebhook(input: { id: $id }) { ... on WebhookDelivery { id } } }`,
+    `mutation ($id: ID!) { sendTestWebhook(id: $id) { ... on WebhookDelivery { id } } }`,
     { id: endpointId },
   );
   const channel = await send(

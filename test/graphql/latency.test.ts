@@ -25,7 +25,7 @@ afterAll(async () => {
   await plane.close();
 });
 
-const document = `query ($from: DateTime!, $to: DateTime, $period: LatencyPeriod!, $model: String, $keyId: ID) {
+const document = `query ($from: DateTime!, $to: DateTime, $period: HourOrDay!, $model: String, $keyId: ID) {
   account { latency(from: $from, to: $to, period: $period, model: $model, keyId: $keyId) {
     requests latencyP50Ms latencyP95Ms firstByteP50Ms firstByteP95Ms } } }`;
 const day = 86_400_000;

@@ -238,7 +238,7 @@ describe('an account elsewhere with the address of a person here', () => {
   const link = async (browser: Browser, token: string) =>
     (
       await browser.send(
-        'mutation ($token: String!) { linkIdentity(input: { token: $token }) { __typename ... on Error { code } } }',
+        'mutation ($token: String!) { linkIdentity(token: $token) { __typename ... on Error { code } } }',
         { variables: { token } },
       )
     ).data?.['linkIdentity'];
@@ -325,7 +325,7 @@ describe('an account elsewhere with the address of a person here', () => {
        SELECT 'oidc', $2, id FROM app_user WHERE email = $1`,
       [email, `attacker-${number}`],
     );
-    await owner.send('mutation ($email: String!) { requestPasswordReset(input: { email: $email }) { __typename } }', {
+    await owner.send('mutation ($email: String!) { requestPasswordReset(email: $email) { __typename } }', {
       variables: { email },
     });
     const token = await tokenFor(plane, email, '/reset-password');

@@ -53,7 +53,7 @@ const approve = async (browser: Browser, code: string, more: Record<string, unkn
 };
 const deny = async (browser: Browser, code: string) => {
   const { data } = await browser.send(
-    `mutation ($code: String!) { denyMachineLogin(input: { code: $code }) { __typename ... on Error { code } } }`,
+    `mutation ($code: String!) { denyMachineLogin(code: $code) { __typename ... on Error { code } } }`,
     { variables: { code } },
   );
   return data?.['denyMachineLogin'] as Result;

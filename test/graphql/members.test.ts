@@ -22,7 +22,7 @@ afterAll(() => plane.close());
 const invite = `mutation ($accountId: ID, $email: String!, $role: InvitedRole!) {
   inviteMember(input: { accountId: $accountId, email: $email, role: $role }) { __typename ... on Invitation { id } ... on Error { code } }
 }`;
-const accept = `mutation ($token: String!) { acceptInvitation(input: { token: $token }) { __typename ... on Account { name } ... on Error { code } } }`;
+const accept = `mutation ($token: String!) { acceptInvitation(token: $token) { __typename ... on Account { name } ... on Error { code } } }`;
 const createKey = `mutation ($accountId: ID) { createKey(input: { accountId: $accountId }) { __typename ... on Error { code } } }`;
 const setRole = `mutation ($id: ID!, $role: Role!) { setMemberRole(input: { id: $id, role: $role }) {
   __typename ... on Done { id member { id email role } } ... on Error { code } } }`;
@@ -59,12 +59,9 @@ describe('an invitation', () => {
     const made = await owner.send(invite, { variables: { email: 'late@example.com', role: 'ADMIN' } });
     const { id } = (made.data as { inviteMember: { id: string } }).inviteMember;
     const token = await tokenFor(plane, 'late@example.com', '/invitation');
-    const revoked = await owner.send(
-      'mutation ($id: ID!) { revokeInvitation(input: { id: $id }) { ... on Done { id } } }',
-      {
-        variables: { id },
-      },
-    );
+    const revoked = await owner.send('mutation ($id: ID!) { revokeInvitation(id: $id) { ... on Done { id } } }', {
+      variables: { id },
+    });
     expect(revoked.data).toEqual({ revokeInvitation: { id } });
     const late = await createPerson(plane, 'late@example.com', '203.0.113.4');
     expect((await late.send(accept, { variables: { token } })).data).toMatchObject({
@@ -191,7 +188,7 @@ describe('an access token', () => {
       expect(answer.status).toBe(401);
       expect(answer.errors[0]?.extensions['code']).toBe('UNAUTHENTICATED');
     }
-    await owner.send('mutation ($id: ID!) { revokeAccessToken(input: { id: $id }) { __typename } }', {
+    await owner.send('mutation ($id: ID!) { revokeAccessToken(id: $id) { __typename } }', {
       variables: { id: token.id },
     });
     expect((await plane.send('{ me { scopes } }', { headers: token.headers })).status).toBe(401);

@@ -63,11 +63,12 @@ const lists: List[] = [
       send('mutation ($input: SavePricesInput!) { savePrices(input: $input) { __typename } }', {
         input: { modelId: 'tied', prices: { input, cacheHit: '0.1', output: '15' } },
       }),
-    ask: '{ operator { models { modelId prices { place: input } } } }',
+    ask: '{ operator { models { modelId priceVersions { prices { place: input } } } } }',
     rows: (answer) =>
-      (answer as { operator: { models: { modelId: string; prices: unknown[] }[] } }).operator.models
+      (answer as { operator: { models: { modelId: string; priceVersions: { prices: unknown }[] }[] } }).operator.models
         .find(({ modelId }) => modelId === 'tied')
-        ?.prices.slice(0, places.length),
+        ?.priceVersions.slice(0, places.length)
+        .map(({ prices }) => prices),
     newestFirst: true,
   },
   {

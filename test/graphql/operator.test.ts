@@ -58,7 +58,7 @@ const model = {
 
 const savePrices = `mutation ($input: SavePricesInput!) {
   savePrices(input: $input) {
-    __typename ... on CatalogEntry { prices { input cacheHit output validFrom } } ... on Error { code } ... on InputError { problems { path message } }
+    __typename ... on CatalogEntry { priceVersions { validFrom prices { input cacheHit output } } } ... on Error { code } ... on InputError { problems { path message } }
   }
 }`;
 const prices = { input: '3', cacheHit: '0.3', output: '15' };
@@ -114,7 +114,7 @@ describe('the catalog', () => {
     });
     const list = await plane.send(
       `{ models { modelId displayName contextWindow simulated agentStepsFor5Usd protocols
-         output { usdPerMillion vndPerMillionAtStarter vndPerMillionAtBest } } }`,
+         prices { output vndAtStarter { output } vndAtBest { output } } } }`,
     );
     expect(list.data).toEqual({
       models: [
@@ -126,7 +126,7 @@ describe('the catalog', () => {
           // 150,000 x 0.30 + 30,000 x 3 + 4,000 x 15 = 0.195 USD a step.
           agentStepsFor5Usd: 25,
           protocols: ['MESSAGES', 'CHAT_COMPLETIONS', 'RESPONSES'],
-          output: { usdPerMillion: '15', vndPerMillionAtStarter: '375000', vndPerMillionAtBest: '300000' },
+          prices: { output: '15', vndAtStarter: { output: '375000' }, vndAtBest: { output: '300000' } },
         },
       ],
     });
@@ -161,9 +161,11 @@ describe('the catalog', () => {
     const answer = await operator.send(savePrices, {
       variables: { input: { modelId: 'big-1', prices: { ...prices, output: '20' }, validFrom } },
     });
-    expect(answer.data).toMatchObject({ savePrices: { prices: [{ output: '20', validFrom }, { output: '15' }] } });
-    expect((await plane.send('{ model(modelId: "steyg/BIG-1") { output { usdPerMillion } } }')).data).toEqual({
-      model: { output: { usdPerMillion: '15' } },
+    expect(answer.data).toMatchObject({
+      savePrices: { priceVersions: [{ validFrom, prices: { output: '20' } }, { prices: { output: '15' } }] },
+    });
+    expect((await plane.send('{ model(modelId: "steyg/BIG-1") { prices { output } } }')).data).toEqual({
+      model: { prices: { output: '15' } },
     });
     const past = await operator.send(savePrices, {
       variables: { input: { modelId: 'big-1', prices, validFrom: '2020-01-01T00:00:00Z' } },
@@ -359,7 +361,7 @@ describe('a test of a route', () => {
     ] as const) {
       const routeId = await addRoute(id, baseUrl);
       const answer = await operator.send(
-        `mutation ($id: ID!) { testRoute(input: { id: $id }) { ... on RouteTest { ok status problem } } }`,
+        `mutation ($id: ID!) { testRoute(id: $id) { ... on RouteTest { ok status problem } } }`,
         { variables: { id: routeId } },
       );
       expect(answer.data).toMatchObject({ testRoute: { ok: false, status: null } });
@@ -459,10 +461,7 @@ describe('accounts', () => {
       expect(answer.data).toMatchObject({ account: { status: 'SUSPENDED' } });
     }
     // Operators' actions are not refused because of that: otherwise the suspension could not be reviewed.
-    for (const act of [
-      '{ operator { models { modelId } } }',
-      'mutation { testRoute(input: { id: "x" }) { __typename } }',
-    ]) {
+    for (const act of ['{ operator { models { modelId } } }', 'mutation { testRoute(id: "x") { __typename } }']) {
       expect((await customer.send(act)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
     }
     await setStatus('ACTIVE');
@@ -500,7 +499,7 @@ describe('accounts', () => {
       revenue(period: DAY) { nodes { model requests charged upstreamCost margin unknownRequests unknownCharged shortfall } }
       margins(by: [UPSTREAM, ACCOUNT]) { nodes { upstream account { email } charged upstreamCost margin unknownRequests } pageInfo { hasNextPage } }
       probes: revenue(period: DAY, probes: true) { nodes { model requests charged } }
-      anomalies { nodes { model usageSource account { email } } } shortfalls { nodes { requestId account { id } } }
+      anomalies { nodes { model usageSource operator { account { email } shortfall } } } shortfalls { nodes { requestId } }
       holds { nodes { amount account { email } key { name } } }
       invariants(accountId: "${accountId}") { invariant rows }
     } }`);
@@ -536,7 +535,13 @@ describe('accounts', () => {
         },
         probes: { nodes: [{ model: 'big-1', requests: '7', charged: '0.000000000007' }] },
         anomalies: {
-          nodes: [{ model: 'big-1', usageSource: 'ESTIMATED', account: { email: 'customer@example.com' } }],
+          nodes: [
+            {
+              model: 'big-1',
+              usageSource: 'ESTIMATED',
+              operator: { account: { email: 'customer@example.com' }, shortfall: '0' },
+            },
+          ],
         },
         shortfalls: { nodes: [] },
         holds: {

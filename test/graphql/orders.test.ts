@@ -110,19 +110,24 @@ describe('an order', () => {
         .toString()
         .split(':')[1] ?? '';
     const before = await readBalance(plane.database.pool, accountId);
-    const receiptOf = `query ($id: ID!) { receipt(orderId: $id) { number priceVnd budget accountEmail payments { amountVnd } } }`;
-    expect((await an.send(receiptOf, { variables: { id: order.id } })).data?.['receipt']).toBeNull();
+    const receiptOf = `query ($id: ID!) { order(id: $id) { memo paidAt priceVnd budget receiptUrl account { email } payments { amountVnd } } }`;
+    expect((await an.send(receiptOf, { variables: { id: order.id } })).data?.['order']).toMatchObject({
+      paidAt: null,
+      receiptUrl: null,
+    });
     await pay(order.memo);
     const after = await readBalance(plane.database.pool, accountId);
     expect(after.free - before.free).toBe(10n * oneUsd);
-    expect((await an.send(receiptOf, { variables: { id: order.id } })).data?.['receipt']).toEqual({
-      number: order.memo,
+    expect((await an.send(receiptOf, { variables: { id: order.id } })).data?.['order']).toEqual({
+      memo: order.memo,
+      paidAt: expect.any(String),
       priceVnd: '250000',
       budget: '10',
-      accountEmail: 'an@example.com',
+      receiptUrl: expect.stringContaining('/receipt'),
+      account: { email: 'an@example.com' },
       payments: [{ amountVnd: '250000' }],
     });
-    expect((await binh.send(receiptOf, { variables: { id: order.id } })).data?.['receipt']).toBeNull();
+    expect((await binh.send(receiptOf, { variables: { id: order.id } })).data?.['order']).toBeNull();
   });
 
   it('that a company pays names both parties on its receipt, and only its own account may say which', async () => {
@@ -258,8 +263,7 @@ describe('an order', () => {
     for (const document of [
       'query ($id: ID!) { order(id: $id) { memo } }',
       'query ($id: ID!) { node(id: $id) { id } }',
-      'query ($id: ID!) { receipt(orderId: $id) { number } }',
-      'mutation ($id: ID!) { cancelOrder(input: { id: $id }) { __typename ... on Error { code message } } }',
+      'mutation ($id: ID!) { cancelOrder(id: $id) { __typename ... on Error { code message } } }',
       'mutation ($id: ID!) { createOrder(input: { planId: "pro", upgrades: $id }) { __typename ... on Error { code message } } }',
     ]) {
       const [foreign, none] = await Promise.all([
@@ -399,7 +403,7 @@ describe('a subscription ends without being completed, so that its client subscr
     const subscribe = () => subscribeWith({ authorization: `Bearer ${secret}` }, budgets);
     const response = await subscribe();
     const text = response.text();
-    await an.send('mutation ($id: ID!) { revokeAccessToken(input: { id: $id }) { __typename } }', {
+    await an.send('mutation ($id: ID!) { revokeAccessToken(id: $id) { __typename } }', {
       variables: { id },
     });
     expect(await text).not.toContain('event: complete');

@@ -73,8 +73,7 @@ async function busyOwner(email: string, ip: string): Promise<Owner> {
 }
 
 const open = (url: string) => plane.app.inject({ method: 'GET', url: url.replace(/^http:\/\/[^/]+/, '') });
-const exportLink =
-  'mutation { createAccountExport(input: {}) { __typename ... on AccountExport { url } ... on Error { code } } }';
+const exportLink = 'mutation { createAccountExport { __typename ... on Download { url } ... on Error { code } } }';
 const erase = `mutation ($id: ID!, $email: String!, $password: String, $code: String) {
   eraseAccount(input: { accountId: $id, email: $email, password: $password, code: $code }) {
     __typename ... on AccountErased { people } ... on Error { code } } }`;
@@ -120,7 +119,7 @@ describe('an export', () => {
     const { browser, globalId } = await busyOwner('limited@example.com', '203.0.113.2');
     const stranger = await createPerson(plane, 'stranger@example.com', '203.0.113.3');
     const theirs = await stranger.send(
-      'mutation ($id: ID!) { createAccountExport(input: { accountId: $id }) { ... on Error { code } } }',
+      'mutation ($id: ID!) { createAccountExport(accountId: $id) { ... on Error { code } } }',
       { variables: { id: globalId } },
     );
     expect(theirs.data?.['createAccountExport']).toEqual({ code: 'NOT_FOUND' });
@@ -128,7 +127,7 @@ describe('an export', () => {
     const codes: unknown[] = [];
     for (let attempt = 0; attempt < 11; attempt += 1)
       codes.push((await browser.send(exportLink)).data?.['createAccountExport']);
-    expect(codes.at(9)).toMatchObject({ __typename: 'AccountExport' });
+    expect(codes.at(9)).toMatchObject({ __typename: 'Download' });
     expect(codes.at(10)).toMatchObject({ code: 'TOO_MANY_ATTEMPTS' });
     for (const stray of ['/downloads/account.ndjson', '/downloads/account.ndjson?grant=x.y'])
       expect((await open(stray)).statusCode).toBe(403);
@@ -256,11 +255,11 @@ describe('an erasure', () => {
     expect(await eraseWith(browser, id, email, { code: '123456' })).toMatchObject({ code: 'BAD_INPUT' });
     expect(await eraseWith(browser, id, email, { password: 'a guess' })).toMatchObject({ code: 'INVALID_CREDENTIALS' });
     const begun = await browser.send(
-      'mutation ($password: String!) { beginSecondFactor(input: { password: $password }) { ... on SecondFactorSetup { uri } } }',
+      'mutation ($password: String!) { beginSecondFactor(password: $password) { ... on SecondFactorSetup { uri } } }',
       { variables: { password } },
     );
     const { uri } = (begun.data as { beginSecondFactor: { uri: string } }).beginSecondFactor;
-    await browser.send('mutation ($code: String!) { confirmSecondFactor(input: { code: $code }) { __typename } }', {
+    await browser.send('mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename } }', {
       variables: { code: codeOf(uri) },
     });
     expect(await eraseWith(browser, id, email, { code: '000000' })).toMatchObject({ code: 'INVALID_CODE' });
@@ -449,7 +448,7 @@ describe('a link of somebody who has no access any more', () => {
     const links = async (of: Browser) => {
       const { data } = await of.send(
         `mutation ($id: ID!) {
-           createAccountExport(input: { accountId: $id }) { ... on AccountExport { url } }
+           createAccountExport(accountId: $id) { ... on Download { url } }
            createLedgerDownload(input: { accountId: $id }) { ... on Download { url } } }`,
         { variables: { id: globalId } },
       );

@@ -58,7 +58,7 @@ const lists: List[] = [
       await send(by, 'mutation ($name: String) { createKey(input: { name: $name }) { __typename } }', { name });
     },
     drop: async (id) => {
-      await send(owner, 'mutation ($id: ID!) { deleteKey(input: { id: $id }) { __typename } }', { id });
+      await send(owner, 'mutation ($id: ID!) { deleteKey(id: $id) { __typename } }', { id });
     },
   },
   {
@@ -73,7 +73,7 @@ const lists: List[] = [
       await send(by, document, { name });
     },
     drop: async (id) => {
-      await send(owner, 'mutation ($id: ID!) { revokeAccessToken(input: { id: $id }) { __typename } }', { id });
+      await send(owner, 'mutation ($id: ID!) { revokeAccessToken(id: $id) { __typename } }', { id });
     },
   },
   {

@@ -69,7 +69,7 @@ const beginSignIn = (browser: Browser) =>
 const enter = (browser: Browser, credential: string) =>
   mutate(
     browser,
-    `mutation ($credential: String!) { signInWithPasskey(input: { credential: $credential }) {
+    `mutation ($credential: String!) { signInWithPasskey(credential: $credential) {
        __typename ... on SignedIn { secondFactorRequired } ... on Error { code } } }`,
     { credential },
   );
@@ -94,11 +94,11 @@ const listOf = async (browser: Browser) =>
 
 async function switchCodesOn(browser: Browser): Promise<string> {
   const begun = await browser.send(
-    `mutation ($secret: String!) { beginSecondFactor(input: { password: $secret }) { ... on SecondFactorSetup { uri } } }`,
+    `mutation ($secret: String!) { beginSecondFactor(password: $secret) { ... on SecondFactorSetup { uri } } }`,
     { variables: { secret: password } },
   );
   const { uri } = (begun.data as Record<string, { uri: string }>)['beginSecondFactor'] ?? { uri: '' };
-  await browser.send(`mutation ($code: String!) { confirmSecondFactor(input: { code: $code }) { __typename } }`, {
+  await browser.send(`mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename } }`, {
     variables: { code: codeOf(uri) },
   });
   return uri;
@@ -342,7 +342,7 @@ describe('a password chosen with the link of a mail', () => {
     await addTo(owner, thiefs);
     const inside = plane.browser();
     await signInWith(thiefs, inside);
-    await plane.send(`mutation { requestPasswordReset(input: { email: "${email}" }) { __typename } }`);
+    await plane.send(`mutation { requestPasswordReset(email: "${email}") { __typename } }`);
     const token = await tokenFor(plane, email, '/reset-password');
     const reset =
       'mutation ($token: String!) { resetPassword(input: { token: $token, newPassword: "brand new secret" }) { __typename } }';
@@ -359,7 +359,7 @@ describe('a password chosen with the link of a mail', () => {
   it('says nothing of passkeys to people who have none', async () => {
     // A network signs up a limited number of people in a while.
     const person = await createPerson(plane, email, '198.51.100.20');
-    await person.send(`mutation { requestPasswordReset(input: { email: "${email}" }) { __typename } }`);
+    await person.send(`mutation { requestPasswordReset(email: "${email}") { __typename } }`);
     const token = await tokenFor(plane, email, '/reset-password');
     await person.send(
       `mutation { resetPassword(input: { token: "${token}", newPassword: "brand new secret" }) { __typename } }`,

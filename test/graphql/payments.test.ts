@@ -87,7 +87,7 @@ describe('an operator', () => {
     return (data as Queue).operator.bankTransfers.edges.map(({ node }) => node);
   };
   const match = `mutation ($transferId: ID!, $orderId: ID!) {
-    matchTransfer(input: { transferId: $transferId, orderId: $orderId }) {
+    matchTransfer(transferId: $transferId, orderId: $orderId) {
       __typename ... on BankTransfer { order { id } matchedBy } ... on Error { code message } } }`;
 
   it('finds what waits, matches it, and it waits no more', async () => {
@@ -196,7 +196,7 @@ describe('an operator', () => {
     for (const document of [
       queue,
       '{ operator { orders { edges { node { memo } } } } }',
-      `mutation { matchTransfer(input: { transferId: "${transferId}", orderId: "${id}" }) { __typename } }`,
+      `mutation { matchTransfer(transferId: "${transferId}", orderId: "${id}") { __typename } }`,
       `mutation { closeTransferReview(input: { transferId: "${transferId}", note: "x" }) { __typename } }`,
       `mutation { recordTransfer(input: { bankReference: "x", amountVnd: "1", memo: "", bookedAt: "2026-11-21" }) { __typename } }`,
       'mutation { announce(input: { kind: INFO, title: "x", body: "x" }) { __typename } }',
@@ -223,16 +223,16 @@ const probe = (minutes: number, outcome: 'up' | 'down') => ({
   timeToFirstByteMs: 60,
 });
 
-const chart = (from: Date, to: Date, by: string) =>
+const chart = (from: Date, to: Date, period: string) =>
   plane.send(
-    `query ($from: DateTime!, $to: DateTime!) { uptime(modelId: "m", from: $from, to: $to, by: ${by}, mode: STREAM) { at uptime { up down } } }`,
+    `query ($from: DateTime!, $to: DateTime!) { uptime(modelId: "m", from: $from, to: $to, period: ${period}, mode: STREAM) { at uptime { up down } } }`,
     { variables: { from: from.toISOString(), to: to.toISOString() } },
   );
 
 describe('uptime', () => {
   const status = `{ status { state models { modelId displayName simulated state
     ways { protocol mode outcome latencyMs } last24Hours { up down noData ratio latencyMs } last7Days { ratio } last30Days { ratio }
-    last90Days { ratio } days { date uptime { ratio } } } incidents { modelId impact affectedWays { mode } endedAt } announcements { title modelIds } } }`;
+    last90Days { ratio } days { at uptime { ratio } } } incidents { modelId impact affectedWays { mode } endedAt } announcements { title modelIds } } }`;
 
   it('is public', async () => {
     const { pool } = plane.database;
@@ -291,12 +291,12 @@ describe('webhooks and notices', () => {
     expect(secret).toMatch(/^whsec_/);
     const { id } = endpoint;
     const test = await an.send(
-      `mutation ($id: ID!) { sendTestWebhook(input: { id: $id }) { __typename ... on WebhookDelivery { id event status } } }`,
+      `mutation ($id: ID!) { sendTestWebhook(id: $id) { __typename ... on WebhookDelivery { id event status } } }`,
       { variables: { id } },
     );
     expect(test.data?.['sendTestWebhook']).toMatchObject({ event: 'WEBHOOK_TEST', status: 'PENDING' });
     const { id: deliveryId } = field(test, 'sendTestWebhook');
-    const replayed = await an.send(`mutation ($id: ID!) { replayWebhookDelivery(input: { id: $id }) { __typename } }`, {
+    const replayed = await an.send(`mutation ($id: ID!) { replayWebhookDelivery(id: $id) { __typename } }`, {
       variables: { id: deliveryId },
     });
     expect(replayed.data?.['replayWebhookDelivery']).toEqual({ __typename: 'WebhookDelivery' });
@@ -308,7 +308,7 @@ describe('webhooks and notices', () => {
     expect(log.text).not.toContain('whsec_');
 
     const rotated = await an.send(
-      `mutation ($id: ID!) { rotateWebhookSecret(input: { id: $id }) { ... on WebhookEndpointWithSecret { secret } } }`,
+      `mutation ($id: ID!) { rotateWebhookSecret(id: $id) { ... on WebhookEndpointWithSecret { secret } } }`,
       { variables: { id } },
     );
     expect(field(rotated, 'rotateWebhookSecret').secret).not.toBe(secret);
@@ -321,9 +321,9 @@ describe('webhooks and notices', () => {
     const missing = Buffer.from('WebhookEndpoint:00000000-0000-7000-8000-000000000000').toString('base64');
     for (const document of [
       'query ($id: ID!) { node(id: $id) { id } }',
-      'mutation ($id: ID!) { deleteWebhookEndpoint(input: { id: $id }) { __typename ... on Error { code message } } }',
-      'mutation ($id: ID!) { rotateWebhookSecret(input: { id: $id }) { __typename ... on Error { code message } } }',
-      'mutation ($id: ID!) { sendTestWebhook(input: { id: $id }) { __typename ... on Error { code message } } }',
+      'mutation ($id: ID!) { deleteWebhookEndpoint(id: $id) { __typename ... on Error { code message } } }',
+      'mutation ($id: ID!) { rotateWebhookSecret(id: $id) { __typename ... on Error { code message } } }',
+      'mutation ($id: ID!) { sendTestWebhook(id: $id) { __typename ... on Error { code message } } }',
       'mutation ($id: ID!) { updateWebhookEndpoint(input: { id: $id, enabled: true }) { __typename ... on Error { code message } } }',
     ]) {
       const [foreign, none] = await Promise.all([
@@ -332,14 +332,11 @@ describe('webhooks and notices', () => {
       ]);
       expect(foreign.text).toBe(none.text);
     }
-    const foreignReplay = await binh.send(
-      `mutation ($id: ID!) { replayWebhookDelivery(input: { id: $id }) { __typename } }`,
-      {
-        variables: { id: deliveryId },
-      },
-    );
+    const foreignReplay = await binh.send(`mutation ($id: ID!) { replayWebhookDelivery(id: $id) { __typename } }`, {
+      variables: { id: deliveryId },
+    });
     expect(foreignReplay.data?.['replayWebhookDelivery']).toEqual({ __typename: 'NotFoundError' });
-    const gone = await an.send(`mutation ($id: ID!) { deleteWebhookEndpoint(input: { id: $id }) { __typename } }`, {
+    const gone = await an.send(`mutation ($id: ID!) { deleteWebhookEndpoint(id: $id) { __typename } }`, {
       variables: { id },
     });
     expect(gone.data?.['deleteWebhookEndpoint']).toEqual({ __typename: 'WebhookEndpoint' });

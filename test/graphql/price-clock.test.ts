@@ -21,10 +21,10 @@ beforeAll(async () => {
 afterAll(() => plane.close());
 
 const clockFields = `clock { timeZone exceptDates windows { weekdays hours input cacheHit cacheWrite5m output tiers { abovePromptTokens input } } }`;
-const savePrices = `mutation ($prices: ModelPricesInput!) {
+const savePrices = `mutation ($prices: PricesInput!) {
   savePrices(input: { modelId: "peak", prices: $prices }) {
     __typename
-    ... on CatalogEntry { prices { input ${clockFields} } }
+    ... on CatalogEntry { priceVersions { prices { input ${clockFields} } } }
     ... on InputError { problems { path message } }
   }
 }`;
@@ -64,28 +64,30 @@ const shown = {
 describe('prices by the clock', () => {
   it('are set together with the others and shown to everybody', async () => {
     expect((await operator.send(savePrices, { variables: { prices } })).data).toMatchObject({
-      savePrices: { prices: [{ input: '1', clock: shown }] },
+      savePrices: { priceVersions: [{ prices: { input: '1', clock: shown } }] },
     });
     const { data } = await plane.send(
-      `{ models { agentStepsFor5Usd priceClock { timeZone exceptDates
-           windows { weekdays hours input { usdPerMillion } priceTiers { abovePromptTokens input { usdPerMillion } } } } } }`,
+      `{ models { agentStepsFor5Usd prices { clock { timeZone exceptDates
+           windows { weekdays hours input tiers { abovePromptTokens input } } } } } }`,
     );
     expect(data).toEqual({
       models: [
         {
           // At the dearest hours: 150,000 x 0.2 + 30,000 x 2 + 4,000 x 4 = 0.106 USD a step.
           agentStepsFor5Usd: 47,
-          priceClock: {
-            timeZone: 'Asia/Shanghai',
-            exceptDates: ['2027-01-01'],
-            windows: [
-              {
-                weekdays: ['MON', 'FRI'],
-                hours: ['09:00-12:00', '14:00-18:00'],
-                input: { usdPerMillion: '2' },
-                priceTiers: [{ abovePromptTokens: 200_000, input: { usdPerMillion: '4' } }],
-              },
-            ],
+          prices: {
+            clock: {
+              timeZone: 'Asia/Shanghai',
+              exceptDates: ['2027-01-01'],
+              windows: [
+                {
+                  weekdays: ['MON', 'FRI'],
+                  hours: ['09:00-12:00', '14:00-18:00'],
+                  input: '2',
+                  tiers: [{ abovePromptTokens: 200_000, input: '4' }],
+                },
+              ],
+            },
           },
         },
       ],
@@ -135,7 +137,6 @@ describe('prices by the clock', () => {
   });
 
   it('are costs of a route, too', async () => {
-    const { maxPromptTokens: _none, ...costs } = { ...prices, maxPromptTokens: null };
     const { data } = await operator.send(
       `mutation ($routes: [RouteInput!]!) {
         setRoutes(input: { modelId: "peak", routes: $routes }) {
@@ -144,7 +145,7 @@ describe('prices by the clock', () => {
           ... on InputError { problems { path message } }
         }
       }`,
-      { variables: { routes: [{ upstreamId: 'vendor', upstreamModel: 'peak', costs }] } },
+      { variables: { routes: [{ upstreamId: 'vendor', upstreamModel: 'peak', costs: prices }] } },
     );
     expect(data).toMatchObject({ setRoutes: { routes: [{ costs: { input: '1', clock: shown } }] } });
   });

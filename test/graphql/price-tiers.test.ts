@@ -20,10 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => plane.close());
 
-const savePrices = `mutation ($prices: ModelPricesInput!) {
-  savePrices(input: { modelId: "long", prices: $prices }) {
+const savePrices = `mutation ($prices: PricesInput!, $maxPromptTokens: Int) {
+  savePrices(input: { modelId: "long", prices: $prices, maxPromptTokens: $maxPromptTokens }) {
     __typename
-    ... on CatalogEntry { prices { input maxPromptTokens tiers { abovePromptTokens input cacheHit cacheWrite5m cacheWrite1h output } } }
+    ... on CatalogEntry { priceVersions { maxPromptTokens prices { input tiers { abovePromptTokens input cacheHit cacheWrite5m cacheWrite1h output } } } }
     ... on InputError { problems { path message } }
   }
 }`;
@@ -32,13 +32,15 @@ const tier = { abovePromptTokens: 200_000, input: '6', cacheHit: '0.6', cacheWri
 
 describe('prices by prompt length', () => {
   it('are set together with the others and shown to everybody', async () => {
-    const prices = { ...first, tiers: [tier], maxPromptTokens: 900_000 };
-    expect((await operator.send(savePrices, { variables: { prices } })).data).toMatchObject({
-      savePrices: { prices: [{ input: '3', maxPromptTokens: 900_000, tiers: [{ ...tier, cacheWrite1h: '6' }] }] },
+    const variables = { prices: { ...first, tiers: [tier] }, maxPromptTokens: 900_000 };
+    expect((await operator.send(savePrices, { variables })).data).toMatchObject({
+      savePrices: {
+        priceVersions: [{ maxPromptTokens: 900_000, prices: { input: '3', tiers: [{ ...tier, cacheWrite1h: '6' }] } }],
+      },
     });
     const shown = await plane.send(
       `{ models { maxPromptTokens agentStepsFor5Usd markedAgentStepsFor5Usd
-         priceTiers { abovePromptTokens input { usdPerMillion } output { usdPerMillion } } } }`,
+         prices { tiers { abovePromptTokens input output } } } }`,
     );
     expect(shown.data).toEqual({
       models: [
@@ -47,9 +49,7 @@ describe('prices by prompt length', () => {
           // 150,000 x 0.30 + 30,000 x 3 + 4,000 x 15 = 0.195 USD a step; with 30,000 x 3.75 written, 0.2175.
           agentStepsFor5Usd: 25,
           markedAgentStepsFor5Usd: 22,
-          priceTiers: [
-            { abovePromptTokens: 200_000, input: { usdPerMillion: '6' }, output: { usdPerMillion: '22.5' } },
-          ],
+          prices: { tiers: [{ abovePromptTokens: 200_000, input: '6', output: '22.5' }] },
         },
       ],
     });
@@ -79,16 +79,20 @@ describe('prices by prompt length', () => {
     [{ ...first, tiers: [{ ...tier, cacheHit: '6' }] }, ['input', 'prices', 'tiers', '0', 'cacheHit']],
     [{ ...first, tiers: [{ ...tier, abovePromptTokens: 0 }] }, ['input', 'prices', 'tiers', '0', 'abovePromptTokens']],
     [{ ...first, tiers: [tier, tier] }, ['input', 'prices', 'tiers']],
-    [{ ...first, maxPromptTokens: 0 }, ['input', 'prices', 'maxPromptTokens']],
   ])('are refused where they make no sense: %o', async (prices, path) => {
     const { data } = await operator.send(savePrices, { variables: { prices } });
     expect(data).toMatchObject({ savePrices: { __typename: 'InputError', problems: [{ path }] } });
   });
 
+  it('are for prompts of a token at least', async () => {
+    const { data } = await operator.send(savePrices, { variables: { prices: first, maxPromptTokens: 0 } });
+    expect(data).toMatchObject({ savePrices: { problems: [{ path: ['input', 'maxPromptTokens'] }] } });
+  });
+
   it('are also what a route costs', async () => {
     const costs = { ...first, cacheHit: '3', tiers: [{ ...tier, cacheHit: '6' }] };
     const { data } = await operator.send(
-      `mutation ($costs: VendorPricesInput!) {
+      `mutation ($costs: PricesInput!) {
         setRoutes(input: { modelId: "long", routes: [{ upstreamId: "vendor", upstreamModel: "v", costs: $costs }] }) {
           ... on CatalogEntry { routes { costs { input tiers { abovePromptTokens output } } } }
         }

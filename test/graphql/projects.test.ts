@@ -93,7 +93,7 @@ async function join(email: string, role: string, ip: string): Promise<Browser> {
   );
   const person = await createPerson(plane, email, ip);
   const token = await tokenFor(plane, email, '/invitation');
-  await person.send('mutation ($token: String!) { acceptInvitation(input: { token: $token }) { __typename } }', {
+  await person.send('mutation ($token: String!) { acceptInvitation(token: $token) { __typename } }', {
     variables: { token },
   });
   return person;
@@ -398,7 +398,7 @@ describe('a monthly budget', () => {
       .poll(async () => {
         const token = await tokenFor(plane, email, '/invitation');
         const { data } = await member.send(
-          'mutation ($token: String!) { acceptInvitation(input: { token: $token }) { __typename } }',
+          'mutation ($token: String!) { acceptInvitation(token: $token) { __typename } }',
           {
             variables: { token },
           },

@@ -147,7 +147,7 @@ describe('a person of the provider', () => {
     const verify = async (token: string) =>
       (
         await plane.send(
-          `mutation ($token: String!) { verifyEmail(input: { token: $token }) { __typename ... on Error { code } } }`,
+          `mutation ($token: String!) { verifyEmail(token: $token) { __typename ... on Error { code } } }`,
           { variables: { token } },
         )
       ).data;
@@ -215,10 +215,10 @@ describe('a person of the provider', () => {
     await withProvider(browser);
     // People of a provider have no password that could be asked for.
     const begun = await browser.send(
-      `mutation { beginSecondFactor(input: { password: "" }) { ... on SecondFactorSetup { uri } ... on Error { code } } }`,
+      `mutation { beginSecondFactor(password: "") { ... on SecondFactorSetup { uri } ... on Error { code } } }`,
     );
     const { uri } = (begun.data as Record<string, { uri: string }>)['beginSecondFactor'] ?? { uri: '' };
-    const confirm = `mutation ($code: String!) { confirmSecondFactor(input: { code: $code }) { __typename ... on Error { code } } }`;
+    const confirm = `mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename ... on Error { code } } }`;
     await browser.send(confirm, { variables: { code: codeOf(uri) } });
     const another = plane.browser();
     expect(await withProvider(another, '/topup')).toBe(`${publicUrl}/sign-in?code=1&next=%2Ftopup`);
@@ -235,7 +235,7 @@ describe('a person of the provider', () => {
   describe('with a session that was stolen, which is older than ten minutes,', () => {
     const begin = (browser: Browser, secret: string) =>
       browser.send(
-        `mutation ($secret: String!) { beginSecondFactor(input: { password: $secret }) {
+        `mutation ($secret: String!) { beginSecondFactor(password: $secret) {
            ... on SecondFactorSetup { uri backupCodes } ... on Error { code } } }`,
         { variables: { secret } },
       );
@@ -274,7 +274,7 @@ describe('a person of the provider', () => {
       const begun = await begin(browser, '');
       const { uri, backupCodes } = (begun.data as { beginSecondFactor: { uri: string; backupCodes: string[] } })
         .beginSecondFactor;
-      await browser.send('mutation ($code: String!) { confirmSecondFactor(input: { code: $code }) { __typename } }', {
+      await browser.send('mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename } }', {
         variables: { code: codeOf(uri) },
       });
       const mails = await plane.mailsTo(`p${number}@example.com`);
@@ -285,7 +285,7 @@ describe('a person of the provider', () => {
           { variables: { code } },
         );
       const renew = () =>
-        browser.send(`mutation { renewBackupCodes(input: { password: "x" }) { __typename ... on Error { code } } }`);
+        browser.send(`mutation { renewBackupCodes(password: "x") { __typename ... on Error { code } } }`);
       await age();
       expect((await disable(backupCodes[0])).data).toMatchObject({ disableSecondFactor: { code: 'SIGN_IN_AGAIN' } });
       expect((await renew()).data).toMatchObject({ renewBackupCodes: { code: 'SIGN_IN_AGAIN' } });
@@ -303,9 +303,7 @@ describe('a person of the provider', () => {
 
   it('that has a password is asked for it before the second factor is set up', async () => {
     const browser = await createPerson(plane, `p${number}@example.com`);
-    const begun = await browser.send(
-      `mutation { beginSecondFactor(input: { password: "" }) { ... on Error { code } } }`,
-    );
+    const begun = await browser.send(`mutation { beginSecondFactor(password: "") { ... on Error { code } } }`);
     expect(begun.data).toMatchObject({ beginSecondFactor: { code: 'INVALID_CREDENTIALS' } });
   });
 
@@ -376,9 +374,7 @@ describe('without passwords', () => {
       await browser.send(
         `mutation { signUp(input: { email: "a@example.com", password: "${password}", name: "A" }) { ... on Error { code } } }`,
       ),
-      await browser.send(
-        `mutation { requestPasswordReset(input: { email: "a@example.com" }) { ... on Error { code } } }`,
-      ),
+      await browser.send(`mutation { requestPasswordReset(email: "a@example.com") { ... on Error { code } } }`),
       await browser.send(
         `mutation { resetPassword(input: { token: "x", newPassword: "${password}" }) { ... on Error { code } } }`,
       ),

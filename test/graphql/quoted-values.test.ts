@@ -123,11 +123,11 @@ describe('a variable that cannot be used', () => {
   });
 
   it('is told with the values of an enum, but not in production', async () => {
-    const query = `query ($by: UptimeUnit!) { uptime(modelId: "m", from: "2026-01-01", to: "2026-01-02", by: $by) { at } }`;
-    const answer = await plane.send(query, { variables: { by: 'week' } });
-    expect(answer.errors[0]?.message).toBe('Variable $by must be one of HOUR, DAY.');
-    const hidden = await production.send(query, { variables: { by: 'week' } });
-    expect(hidden.errors[0]?.message).toBe('Variable $by must be of type UptimeUnit.');
+    const query = `query ($period: HourOrDay!) { uptime(modelId: "m", from: "2026-01-01", to: "2026-01-02", period: $period) { at } }`;
+    const answer = await plane.send(query, { variables: { period: 'week' } });
+    expect(answer.errors[0]?.message).toBe('Variable $period must be one of HOUR, DAY.');
+    const hidden = await production.send(query, { variables: { period: 'week' } });
+    expect(hidden.errors[0]?.message).toBe('Variable $period must be of type HourOrDay.');
   });
 });
 

@@ -99,7 +99,7 @@ const reports = [
 
 /** Lists that are no reports. */
 const lists = [
-  ['operator', 'anomalies', 'days: 7', 'Anomaly', 'model requestId'],
+  ['operator', 'anomalies', 'days: 7', 'LedgerEntry', 'model requestId'],
   ['operator', 'holds', '', 'Hold', 'requestId amount'],
   ['account', 'notices', '', 'Notice', 'id kind'],
   ['operator', 'notices', '', 'Notice', 'id kind'],

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import SchemaBuilder from '@pothos/core';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
-import { getNamedType, isObjectType, isUnionType } from 'graphql';
+import { getNamedType, isInputObjectType, isObjectType, isUnionType } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { findUndescribed, findUnguarded } from '../../server/graphql/guard/guard.ts';
 import { schemaPath } from '../../server/graphql/print.ts';
@@ -40,16 +40,21 @@ describe('the conventions of the schema', () => {
   const schema = buildSchema();
   const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
 
-  it('give every mutation one argument, its input, which is not null', () => {
+  it('give every mutation plain arguments, a single value or ids, or else one input that is not null', () => {
     const mutations = Object.values(schema.getMutationType()?.getFields() ?? {});
     expect(mutations.length).toBeGreaterThan(50);
     const given = mutations.map(
       ({ name, args }) => [name, args.map((each) => `${each.name}: ${each.type.toString()}`)] as const,
     );
-    const alike = given.filter(
-      ([, [input, ...others]]) => others.length === 0 && /^(?:undefined|input: \w+!)$/.test(`${input}`),
-    );
-    expect(given.filter((each) => !alike.includes(each))).toEqual([]);
+    const isId = (argument: string) => /^(?:id|\w+Id): /.test(argument);
+    expect(given.filter(([, args]) => args.length > 1 && !args.every(isId))).toEqual([]);
+    const all = mutations.flatMap(({ args }) => args);
+    expect(all.filter(({ name }) => name !== 'input').length).toBeGreaterThan(20);
+    for (const { type } of all.filter(({ name }) => name === 'input')) {
+      expect(type.toString()).toMatch(/^\w+Input!$/);
+      const members = getNamedType(type);
+      expect(isInputObjectType(members) && Object.keys(members.getFields()).length).toBeGreaterThan(1);
+    }
   });
 
   it('offer every list forward only', () => {

@@ -21,7 +21,7 @@ afterAll(() => plane.close());
 const signUp = `mutation ($input: SignUpInput!) {
   signUp(input: $input) { __typename ... on Error { code message } ... on InputError { problems { path message } } }
 }`;
-const verify = `mutation ($token: String!) { verifyEmail(input: { token: $token }) { __typename ... on Error { code } } }`;
+const verify = `mutation ($token: String!) { verifyEmail(token: $token) { __typename ... on Error { code } } }`;
 const count = async (table: string): Promise<number> =>
   (await plane.database.pool.query(`SELECT FROM ${table}`)).rowCount ?? 0;
 
@@ -126,18 +126,18 @@ describe('from a sign-up to the account', () => {
   it('names what is wrong where it stands in the arguments', async () => {
     const person = await createPerson(plane, 'names@example.com', '198.51.100.8');
     const result = '{ ... on InputError { problems { path } } }';
-    for (const [argument, field] of [
-      ['email', `signIn(input: { email: "x", password: "y" }) ${result}`],
-      ['email', `requestPasswordReset(input: { email: "x" }) ${result}`],
-      ['email', `resendVerification(input: { email: "x" }) ${result}`],
-      ['newPassword', `resetPassword(input: { token: "x", newPassword: "y" }) ${result}`],
-      ['newPassword', `changePassword(input: { currentPassword: "x", newPassword: "y" }) ${result}`],
-      ['newEmail', `changeEmail(input: { newEmail: "x", password: "y" }) ${result}`],
-      ['name', `updateProfile(input: { name: "" }) ${result}`],
+    for (const [place, field] of [
+      ['input.email', `signIn(input: { email: "x", password: "y" }) ${result}`],
+      ['email', `requestPasswordReset(email: "x") ${result}`],
+      ['email', `resendVerification(email: "x") ${result}`],
+      ['input.newPassword', `resetPassword(input: { token: "x", newPassword: "y" }) ${result}`],
+      ['input.newPassword', `changePassword(input: { currentPassword: "x", newPassword: "y" }) ${result}`],
+      ['input.newEmail', `changeEmail(input: { newEmail: "x", password: "y" }) ${result}`],
+      ['input.name', `updateProfile(input: { name: "" }) ${result}`],
     ] as const) {
       const answer = await person.send(`mutation { ${field} }`);
       const name = field.slice(0, field.indexOf('('));
-      expect(answer.data).toEqual({ [name]: { problems: [{ path: ['input', argument] }] } });
+      expect(answer.data).toEqual({ [name]: { problems: [{ path: place.split('.') }] } });
     }
     expect((await person.send('{ me { user { language } } }')).data).toEqual({ me: { user: { language: 'EN' } } });
   });
@@ -148,8 +148,8 @@ describe('whether an address has an account', () => {
     await createPerson(plane, 'known@example.com', '198.51.100.10');
     const ask = async (email: string, ip: string) => [
       (await plane.send(signUp, { variables: { input: { email, password, name: 'Any' } }, ip })).text,
-      (await plane.send(`mutation { resendVerification(input: { email: "${email}" }) { __typename } }`, { ip })).text,
-      (await plane.send(`mutation { requestPasswordReset(input: { email: "${email}" }) { __typename } }`, { ip })).text,
+      (await plane.send(`mutation { resendVerification(email: "${email}") { __typename } }`, { ip })).text,
+      (await plane.send(`mutation { requestPasswordReset(email: "${email}") { __typename } }`, { ip })).text,
       (await signIn(plane.browser(ip), email, 'not the password')).text,
     ];
     expect(await ask('known@example.com', '198.51.100.11')).toEqual(await ask('unknown@example.com', '198.51.100.12'));
@@ -200,7 +200,7 @@ describe('sessions', () => {
     const { sessions } = (list.data as { me: { sessions: { id: string; current: boolean; ipAddress: string }[] } }).me;
     expect(sessions.map(({ ipAddress }) => ipAddress).sort()).toEqual(['198.51.100.23', '198.51.100.24']);
     const other = sessions.find(({ current }) => !current);
-    const revoke = `mutation ($id: ID!) { revokeSession(input: { id: $id }) { __typename ... on Done { id } ... on Error { code } } }`;
+    const revoke = `mutation ($id: ID!) { revokeSession(id: $id) { __typename ... on Done { id } ... on Error { code } } }`;
     const ended = await first.send(revoke, { variables: { id: other?.id } });
     expect(ended.data).toEqual({ revokeSession: { __typename: 'Done', id: other?.id } });
     expect((await second.send('{ me { scopes } }')).data).toEqual({ me: null });
@@ -270,7 +270,7 @@ describe('a session in use', () => {
 describe('a forgotten password', () => {
   it('is replaced with the link of a mail, once', async () => {
     const browser = await createPerson(plane, 'hal@example.com', '198.51.100.30');
-    await plane.send('mutation { requestPasswordReset(input: { email: "hal@example.com" }) { __typename } }');
+    await plane.send('mutation { requestPasswordReset(email: "hal@example.com") { __typename } }');
     await expect.poll(async () => (await plane.mailsTo('hal@example.com')).length).toBe(2);
     const token = await tokenFor(plane, 'hal@example.com');
     const stored = await plane.database.pool.query('SELECT identifier FROM user_verification');
@@ -299,12 +299,12 @@ describe('one-time codes', () => {
     const elsewhere = plane.browser('198.51.100.41');
     await signIn(elsewhere, 'ida@example.com');
     const begun = await browser.send(
-      `mutation ($password: String!) { beginSecondFactor(input: { password: $password }) { ... on SecondFactorSetup { uri backupCodes } } }`,
+      `mutation ($password: String!) { beginSecondFactor(password: $password) { ... on SecondFactorSetup { uri backupCodes } } }`,
       { variables: { password } },
     );
     const { uri, backupCodes } = (begun.data as { beginSecondFactor: { uri: string; backupCodes: string[] } })
       .beginSecondFactor;
-    const confirm = `mutation ($code: String!) { confirmSecondFactor(input: { code: $code }) { __typename ... on Error { code } } }`;
+    const confirm = `mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename ... on Error { code } } }`;
     const wrong = await browser.send(confirm, { variables: { code: '000000' } });
     expect(wrong.data).toMatchObject({ confirmSecondFactor: { code: 'INVALID_CODE' } });
     expect((await browser.send(confirm, { variables: { code: codeOf(uri) } })).data).toEqual({
@@ -376,11 +376,11 @@ describe('one-time codes', () => {
 /** Switches one-time codes on; returns the address that an authenticator app would read. */
 async function useCodes(browser: Browser): Promise<string> {
   const begun = await browser.send(
-    `mutation ($password: String!) { beginSecondFactor(input: { password: $password }) { ... on SecondFactorSetup { uri } } }`,
+    `mutation ($password: String!) { beginSecondFactor(password: $password) { ... on SecondFactorSetup { uri } } }`,
     { variables: { password } },
   );
   const { uri } = (begun.data as { beginSecondFactor: { uri: string } }).beginSecondFactor;
-  await browser.send('mutation ($code: String!) { confirmSecondFactor(input: { code: $code }) { __typename } }', {
+  await browser.send('mutation ($code: String!) { confirmSecondFactor(code: $code) { __typename } }', {
     variables: { code: codeOf(uri) },
   });
   return uri;
@@ -432,12 +432,9 @@ describe('a trial', () => {
       const input = { email, password, name: 'Farm' };
       await plane.send(signUp, { variables: { input }, ip: `203.0.113.${150 + i}` });
       await tokenFor(plane, email, '/verify-email');
-      await browser.send(
-        'mutation ($email: String!) { requestPasswordReset(input: { email: $email }) { __typename } }',
-        {
-          variables: { email },
-        },
-      );
+      await browser.send('mutation ($email: String!) { requestPasswordReset(email: $email) { __typename } }', {
+        variables: { email },
+      });
       const token = await tokenFor(plane, email, '/reset-password');
       await browser.send(
         'mutation ($token: String!) { resetPassword(input: { token: $token, newPassword: "a password for a farm" }) { __typename } }',

@@ -41,7 +41,7 @@ const operations: { name: string; query: string; most: number }[] = [
     name: 'me with budget and keys',
     query: `{ me { user { name } accounts {
       name budget { free held grants { kind free expiresAt } }
-      keys(first: 100) { edges { node { name status limits { day } spend { today lastUsedAt } } } }
+      keys(first: 100) { edges { node { name status limits { day } lastUsedAt spend { today } } } }
     } } }`,
     most: 7,
   },
@@ -60,8 +60,8 @@ const operations: { name: string; query: string; most: number }[] = [
   },
   {
     name: 'the public catalog',
-    query: `{ models { modelId simulated input { usdPerMillion vndPerMillionAtStarter vndPerMillionAtBest }
-      output { usdPerMillion vndPerMillionAtStarter vndPerMillionAtBest } agentStepsFor5Usd } }`,
+    query: `{ models { modelId simulated agentStepsFor5Usd
+      prices { input output vndAtStarter { input output } vndAtBest { input output } } } }`,
     most: 5,
   },
   {

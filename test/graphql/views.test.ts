@@ -31,7 +31,7 @@ async function setRole(isOperator: boolean, secondFactor: boolean): Promise<void
 }
 
 const begin = `mutation ($accountId: ID!) {
-  beginAccountView(input: { accountId: $accountId }) { __typename ... on AccountViewBegun { grant until } ... on Error { code } }
+  beginAccountView(accountId: $accountId) { __typename ... on AccountViewBegun { grant until } ... on Error { code } }
 }`;
 
 async function beginBy(browser: Browser, variables: Record<string, unknown> = { accountId }) {
@@ -81,7 +81,7 @@ describe('a look at a customer', () => {
     'mutation { signOut { __typename } }',
     'mutation ($accountId: ID!) { addAccountNote(input: { accountId: $accountId, text: "x" }) { __typename } }',
     'mutation ($accountId: ID!) { setAccountStatus(input: { accountId: $accountId, status: SUSPENDED }) { __typename } }',
-    'mutation ($accountId: ID!) { beginAccountView(input: { accountId: $accountId }) { __typename } }',
+    'mutation ($accountId: ID!) { beginAccountView(accountId: $accountId) { __typename } }',
   ])('changes nothing: %s', async (query) => {
     const state = async () =>
       (

@@ -111,11 +111,11 @@ const documents: Record<string, { document: string; signedIn: boolean }> = {
   },
   'the status of 50 models, six times': {
     signedIn: false,
-    document: `{ status { models { ${many(6, (i) => `d${i}: days { date uptime { up down noData ratio latencyMs } }`)} } } }`,
+    document: `{ status { models { ${many(6, (i) => `d${i}: days { at uptime { up down noData ratio latencyMs } }`)} } } }`,
   },
   'the catalog ten times': {
     signedIn: false,
-    document: `{ ${many(10, (i) => `m${i}: models { modelId input { usdPerMillion vndPerMillionAtBest } simulated protocols }`)} }`,
+    document: `{ ${many(10, (i) => `m${i}: models { modelId prices { input vndAtBest { input } } simulated protocols }`)} }`,
   },
   'fragments that overlap': {
     signedIn: false,

@@ -105,7 +105,7 @@ describe('a setting that an operator saves', () => {
     const group = await settingsOf('SEPAY');
     expect(group).toMatchObject({
       webhookAddress: `${app.url}/webhooks/sepay`,
-      lastTransfer: { at: expect.any(String), amountVnd: '10000', memo: 'a test' },
+      lastTransfer: { createdAt: expect.any(String), amountVnd: '10000', memo: 'a test' },
     });
     expect(group?.settings[0]).toMatchObject({ source: 'STORED', shown: '…ares' });
   });

@@ -15,7 +15,7 @@ import { Empty, Loaded, More, TableSkeleton } from './states.tsx';
 import { Table } from './table.tsx';
 
 const kinds = ['SESSION', 'USER', 'TAG'] as const;
-const orders = ['COST', 'RECENT'] as const;
+const orders = ['COST', 'TIME'] as const;
 
 type Row = ElementOf<AttributedUsageAnswer>;
 
@@ -35,7 +35,7 @@ export function AttributedUsageTable({
   const texts = useAttributionTexts();
   const { id: accountId } = useAccount();
   const [by, setBy] = useState<(typeof kinds)[number]>('SESSION');
-  const [order, setOrder] = useState<(typeof orders)[number]>('RECENT');
+  const [order, setOrder] = useState<(typeof orders)[number]>('TIME');
   const usage = usePages<Row>({
     key: ['attributed-usage', accountId, from, to, model, by],
     order,
@@ -46,7 +46,7 @@ export function AttributedUsageTable({
       return { edges: page.nodes.map((node) => ({ node })), pageInfo: page.pageInfo };
     },
     // Those used last are watched while they run.
-    every: order === 'RECENT' ? 2_000 : 15_000,
+    every: order === 'TIME' ? 2_000 : 15_000,
   });
   const chosen = <Value extends string>(list: readonly Value[], value: string): Value =>
     list.find((each) => each === value) ?? (list[0] as Value);

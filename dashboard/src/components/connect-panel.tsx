@@ -30,7 +30,7 @@ export function catalogOf(models: Models) {
     displayName: model.displayName,
     contextLength: model.contextWindow,
     maxOutputTokens: model.maxOutputTokens,
-    priceUsdPerMillion: { output: model.output.usdPerMillion },
+    priceUsdPerMillion: { output: model.prices.output },
   }));
 }
 

@@ -8,46 +8,45 @@ import { Table } from './table.tsx';
 
 type Model = NonNullable<ModelsAnswer>[number];
 
+export type Pool = 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output';
+
 /** Two amounts of VND: at the Starter plan's price of a USD, and at the best plan's. */
-export function VndPair({ price }: { price: Model['output'] }) {
+export function VndPair({ prices, pool }: { prices: Pick<Model['prices'], 'vndAtStarter' | 'vndAtBest'>; pool: Pool }) {
   const { t, format } = useLanguage();
-  const { vndPerMillionAtStarter: first, vndPerMillionAtBest: second } = price;
+  const { vndAtStarter: first, vndAtBest: second } = prices;
   if (first === null || second === null) return <>{t.models.noPlan}</>;
   return (
     <span className="pair">
-      {format.vnd(first)} <span aria-hidden="true">→</span>
-      <span className="sr-only">{t.models.to}</span> {format.vnd(second)}
+      {format.vnd(first[pool])} <span aria-hidden="true">→</span>
+      <span className="sr-only">{t.models.to}</span> {format.vnd(second[pool])}
     </span>
   );
 }
 
-type Pool = 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output';
-
 /** A price in USD, and below it in VND at the Starter plan's price of a USD, and those of longer prompts, of other tiers and of other hours. */
-function PriceCell({ model, pool }: { model: Model; pool: Pool }) {
+function PriceCell({ prices, pool }: { prices: Model['prices']; pool: Pool }) {
   const { t, format } = useLanguage();
+  const { vndAtStarter, tiers, variants, clock } = prices;
   return (
     <>
-      {format.usdExact(model[pool].usdPerMillion)}
-      {model[pool].vndPerMillionAtStarter === null ? null : (
-        <small className="tier-price in-vnd">{format.vnd(model[pool].vndPerMillionAtStarter)}</small>
-      )}
-      {model.priceTiers.map((tier) => (
+      {format.usdExact(prices[pool])}
+      {vndAtStarter === null ? null : <small className="tier-price in-vnd">{format.vnd(vndAtStarter[pool])}</small>}
+      {tiers.map((tier) => (
         <small key={tier.abovePromptTokens} className="tier-price">
           {fill(t.models.aboveTokens, {
             n: format.number(tier.abovePromptTokens),
-            price: format.usdExact(tier[pool].usdPerMillion),
+            price: format.usdExact(tier[pool]),
           })}
         </small>
       ))}
-      {model.priceVariants.map((variant) => (
+      {variants.map((variant) => (
         <small key={variant.name} className="tier-price">
-          {`${variant.name}: ${format.usdExact(variant[pool].usdPerMillion)}`}
+          {`${variant.name}: ${format.usdExact(variant[pool])}`}
         </small>
       ))}
-      {(model.priceClock?.windows ?? []).map((window) => (
+      {(clock?.windows ?? []).map((window) => (
         <small key={window.hours.join()} className="tier-price">
-          {fill(t.models.atHours, { price: format.usdExact(window[pool].usdPerMillion) })}
+          {fill(t.models.atHours, { price: format.usdExact(window[pool]) })}
         </small>
       ))}
     </>
@@ -57,7 +56,7 @@ function PriceCell({ model, pool }: { model: Model; pool: Pool }) {
 /** What is charged by the piece, beside the tokens. */
 export function PiecesHint({ models }: { models: readonly Model[] }) {
   const { t, format } = useLanguage();
-  return models.map(({ id, displayName, perUnit }) => {
+  return models.map(({ id, displayName, prices: { perUnit } }) => {
     const pieces = (['search', 'image', 'minute'] as const).flatMap((unit) => {
       const price = perUnit[unit];
       return price === null ? [] : [fill(t.models.perUnit[unit], { price: format.usdExact(price) })];
@@ -74,10 +73,10 @@ export function PiecesHint({ models }: { models: readonly Model[] }) {
 /** Which hours have their own prices, and on which dates they do not count. */
 export function HoursHint({ models }: { models: readonly Model[] }) {
   const { t, format, locale } = useLanguage();
-  const clocked = models.flatMap(({ id, displayName, priceClock }) =>
-    priceClock === null ? [] : [{ id, displayName, priceClock }],
+  const clocked = models.flatMap(({ id, displayName, prices: { clock } }) =>
+    clock === null ? [] : [{ id, displayName, clock }],
   );
-  return clocked.map(({ id, displayName, priceClock: { timeZone, exceptDates, windows } }) => (
+  return clocked.map(({ id, displayName, clock: { timeZone, exceptDates, windows } }) => (
     <p key={id} className="hint">
       {fill(t.models.hoursOf, {
         model: displayName,
@@ -116,9 +115,9 @@ export function PriceTable({ models }: { models: readonly Model[] }) {
           ...(['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const).map((pool) => ({
             head: t.models[pool],
             figure: true,
-            cell: (model: Model) => <PriceCell model={model} pool={pool} />,
+            cell: (model: Model) => <PriceCell prices={model.prices} pool={pool} />,
           })),
-          { head: t.models.outputVnd, figure: true, cell: ({ output }) => <VndPair price={output} /> },
+          { head: t.models.outputVnd, figure: true, cell: ({ prices }) => <VndPair prices={prices} pool="output" /> },
           {
             head: t.models.steps,
             figure: true,
@@ -138,7 +137,7 @@ export function PriceTable({ models }: { models: readonly Model[] }) {
           },
         ]}
       />
-      {models.some(({ priceTiers }) => priceTiers.length > 0) ? <p className="hint">{t.models.tierHint}</p> : null}
+      {models.some(({ prices }) => prices.tiers.length > 0) ? <p className="hint">{t.models.tierHint}</p> : null}
       <HoursHint models={models} />
       <PiecesHint models={models} />
     </>

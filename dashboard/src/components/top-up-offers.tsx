@@ -48,7 +48,7 @@ function FreeAmounts({ plans, offer }: { plans: NonNullable<PlansAnswer>; offer:
   const save = useChange({
     change: (steyg, { planId, minVnd, maxVnd }: typeof draft) =>
       steyg.console.operator.saveTopUp({
-        input: { topUp: planId === '' ? null : { planId, minVnd: digits(minVnd), maxVnd: digits(maxVnd) } },
+        topUp: planId === '' ? null : { planId, minVnd: digits(minVnd), maxVnd: digits(maxVnd) },
       }),
     refresh,
     done: () => say(t.common.saved),

@@ -5,7 +5,7 @@ export interface AttributionTexts {
   title: string;
   lead: string;
   kinds: Record<'SESSION' | 'USER' | 'TAG', string>;
-  orders: Record<'COST' | 'RECENT', string>;
+  orders: Record<'COST' | 'TIME', string>;
   kind: string;
   order: string;
   last: string;
@@ -38,7 +38,7 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
     title: 'By session, user or tag',
     lead: 'What coding agents and programs say of themselves. A request with several tags counts for each; one that says nothing is in no row.',
     kinds: { SESSION: 'Session', USER: 'User', TAG: 'Tag' },
-    orders: { COST: 'most expensive first', RECENT: 'last used first' },
+    orders: { COST: 'most expensive first', TIME: 'last used first' },
     kind: 'Added up by',
     order: 'Order',
     last: 'Last request',
@@ -85,7 +85,7 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
     title: 'Theo phiên, người dùng hoặc tag',
     lead: 'Những gì coding agent và chương trình tự khai. Yêu cầu có nhiều tag được tính cho từng tag; yêu cầu không khai gì không nằm ở dòng nào.',
     kinds: { SESSION: 'Phiên', USER: 'Người dùng', TAG: 'Tag' },
-    orders: { COST: 'tốn nhất trước', RECENT: 'mới dùng trước' },
+    orders: { COST: 'tốn nhất trước', TIME: 'mới dùng trước' },
     kind: 'Cộng theo',
     order: 'Thứ tự',
     last: 'Yêu cầu cuối',

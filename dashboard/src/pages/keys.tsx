@@ -163,8 +163,8 @@ function KeyTable({
         },
         {
           head: t.keys.lastUsed,
-          cell: ({ spend }) => (
-            <span className="line">{spend.lastUsedAt === null ? t.keys.never : format.ago(spend.lastUsedAt, now)}</span>
+          cell: ({ lastUsedAt }) => (
+            <span className="line">{lastUsedAt === null ? t.keys.never : format.ago(lastUsedAt, now)}</span>
           ),
         },
         {

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { TextField } from '../components/field.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
-import { HoursHint, PiecesHint, PriceTable, VndPair } from '../components/price-table.tsx';
+import { HoursHint, PiecesHint, type Pool, PriceTable, VndPair } from '../components/price-table.tsx';
 import { Banner, Empty, Loaded, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk } from '../data.tsx';
@@ -60,12 +60,11 @@ export default function Models() {
   );
 }
 
+const pools: readonly Pool[] = ['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'];
+
 function Details({ model }: { model: Model }) {
   const { t, format, locale } = useLanguage();
-  const prices = (['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'] as const).map((pool) => ({
-    pool,
-    price: model[pool],
-  }));
+  const { prices } = model;
   return (
     <Card
       title={model.displayName}
@@ -107,48 +106,48 @@ function Details({ model }: { model: Model }) {
         <summary>{t.models.pricesVnd}</summary>
         <Table
           caption={`${t.models.caption}: ${model.displayName}`}
-          rows={prices}
-          rowKey={({ pool }) => pool}
+          rows={pools}
+          rowKey={(pool) => pool}
           columns={[
-            { head: t.entry.pool, names: true, cell: ({ pool }) => t.models[pool] },
-            { head: 'USD', figure: true, cell: ({ price }) => format.usdExact(price.usdPerMillion) },
-            { head: 'VND', figure: true, cell: ({ price }) => <VndPair price={price} /> },
+            { head: t.entry.pool, names: true, cell: (pool) => t.models[pool] },
+            { head: 'USD', figure: true, cell: (pool) => format.usdExact(prices[pool]) },
+            { head: 'VND', figure: true, cell: (pool) => <VndPair prices={prices} pool={pool} /> },
           ]}
         />
-        {model.priceTiers.map((tier) => (
+        {prices.tiers.map((tier) => (
           <Table
             key={tier.abovePromptTokens}
             caption={fill(t.models.longPrompts, { n: format.number(tier.abovePromptTokens) })}
-            rows={prices.map(({ pool }) => ({ pool, price: tier[pool] }))}
-            rowKey={({ pool }) => pool}
+            rows={pools}
+            rowKey={(pool) => pool}
             columns={[
               {
                 head: fill(t.models.longPrompts, { n: format.number(tier.abovePromptTokens) }),
                 names: true,
-                cell: ({ pool }) => t.models[pool],
+                cell: (pool) => t.models[pool],
               },
-              { head: 'USD', figure: true, cell: ({ price }) => format.usdExact(price.usdPerMillion) },
-              { head: 'VND', figure: true, cell: ({ price }) => <VndPair price={price} /> },
+              { head: 'USD', figure: true, cell: (pool) => format.usdExact(tier[pool]) },
+              { head: 'VND', figure: true, cell: (pool) => <VndPair prices={tier} pool={pool} /> },
             ]}
           />
         ))}
-        {(model.priceClock?.windows ?? []).flatMap((window) =>
+        {(prices.clock?.windows ?? []).flatMap((window) =>
           [
             { set: window, above: 0 },
-            ...window.priceTiers.map((tier) => ({ set: tier, above: tier.abovePromptTokens })),
+            ...window.tiers.map((tier) => ({ set: tier, above: tier.abovePromptTokens })),
           ].map(({ set, above }) => {
-            const hours = hoursText(window, model.priceClock?.timeZone ?? '', locale);
+            const hours = hoursText(window, prices.clock?.timeZone ?? '', locale);
             const head = above === 0 ? hours : `${hours}: ${fill(t.models.longPrompts, { n: format.number(above) })}`;
             return (
               <Table
                 key={head}
                 caption={head}
-                rows={prices.map(({ pool }) => ({ pool, price: set[pool] }))}
-                rowKey={({ pool }) => pool}
+                rows={pools}
+                rowKey={(pool) => pool}
                 columns={[
-                  { head, names: true, cell: ({ pool }) => t.models[pool] },
-                  { head: 'USD', figure: true, cell: ({ price }) => format.usdExact(price.usdPerMillion) },
-                  { head: 'VND', figure: true, cell: ({ price }) => <VndPair price={price} /> },
+                  { head, names: true, cell: (pool) => t.models[pool] },
+                  { head: 'USD', figure: true, cell: (pool) => format.usdExact(set[pool]) },
+                  { head: 'VND', figure: true, cell: (pool) => <VndPair prices={set} pool={pool} /> },
                 ]}
               />
             );
@@ -156,8 +155,8 @@ function Details({ model }: { model: Model }) {
         )}
         <HoursHint models={[model]} />
         <PiecesHint models={[model]} />
-        {model.priceClock === null ? null : <p className="hint">{t.models.hoursHint}</p>}
-        {model.priceTiers.length === 0 ? null : <p className="hint">{t.models.longPromptsHint}</p>}
+        {prices.clock === null ? null : <p className="hint">{t.models.hoursHint}</p>}
+        {prices.tiers.length === 0 ? null : <p className="hint">{t.models.longPromptsHint}</p>}
         <p className="hint">{fill(t.models.since, { date: format.date(model.pricedSince) })}</p>
       </details>
     </Card>

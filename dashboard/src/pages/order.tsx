@@ -207,10 +207,6 @@ function CreditNotes({ order }: { order: Order }) {
 
 function ReceiptCard({ order }: { order: Order }) {
   const { t, format, locale } = useLanguage();
-  const receipt = useAsk({
-    key: ['receipt', order.id],
-    ask: (steyg, signal) => steyg.console.orders.receipt({ orderId: order.id }, { signal }),
-  });
   return (
     <Card
       title={t.order.receipt}
@@ -231,52 +227,46 @@ function ReceiptCard({ order }: { order: Order }) {
         )
       }
     >
-      <Loaded query={receipt}>
-        {(found) => (
-          <>
-            <dl className="sums">
-              <div>
-                <dt>{t.order.number}</dt>
-                <dd>
-                  <code>{found.number}</code>
-                </dd>
-              </div>
-              <div>
-                <dt>{t.order.issued}</dt>
-                <dd>{format.dateTime(found.issuedAt)}</dd>
-              </div>
-              <div>
-                <dt>{t.nav.account}</dt>
-                <dd>
-                  {found.accountName}, {found.accountEmail}
-                </dd>
-              </div>
-            </dl>
-            {order.invoice === null ? null : (
-              <p>
-                {t.order.invoice}: {t.order.invoiceStates[order.invoice.state ?? 'OTHER']}
-                {order.invoice.number === null ? null : `, ${order.invoice.number}`}{' '}
-                {order.invoice.url === null ? null : (
-                  <a href={order.invoice.url} target="_blank" rel="noreferrer">
-                    {t.order.invoice} <Icon name="external" />
-                  </a>
-                )}{' '}
-                {order.invoice.fileUrl === null ? null : <a href={order.invoice.fileUrl}>{t.order.invoiceFile}</a>}
-              </p>
-            )}
-            <Table
-              caption={t.order.payments}
-              rows={found.payments}
-              rowKey={(payment, index) => payment.bankReference ?? String(index)}
-              columns={[
-                { head: t.order.booked, names: true, cell: ({ bookedAt }) => format.dateTime(bookedAt) },
-                { head: t.order.reference, cell: ({ bankReference }) => bankReference ?? '–' },
-                { head: t.order.amount, figure: true, cell: ({ amountVnd }) => format.vnd(amountVnd) },
-              ]}
-            />
-          </>
-        )}
-      </Loaded>
+      <dl className="sums">
+        <div>
+          <dt>{t.order.number}</dt>
+          <dd>
+            <code>{order.memo}</code>
+          </dd>
+        </div>
+        <div>
+          <dt>{t.order.issued}</dt>
+          <dd>{format.dateTime(order.paidAt ?? order.createdAt)}</dd>
+        </div>
+        <div>
+          <dt>{t.nav.account}</dt>
+          <dd>
+            {order.account.name}, {order.account.email}
+          </dd>
+        </div>
+      </dl>
+      {order.invoice === null ? null : (
+        <p>
+          {t.order.invoice}: {t.order.invoiceStates[order.invoice.state ?? 'OTHER']}
+          {order.invoice.number === null ? null : `, ${order.invoice.number}`}{' '}
+          {order.invoice.url === null ? null : (
+            <a href={order.invoice.url} target="_blank" rel="noreferrer">
+              {t.order.invoice} <Icon name="external" />
+            </a>
+          )}{' '}
+          {order.invoice.fileUrl === null ? null : <a href={order.invoice.fileUrl}>{t.order.invoiceFile}</a>}
+        </p>
+      )}
+      <Table
+        caption={t.order.payments}
+        rows={order.payments}
+        rowKey={(payment, index) => payment.bankReference ?? String(index)}
+        columns={[
+          { head: t.order.booked, names: true, cell: ({ bookedAt }) => format.dateTime(bookedAt) },
+          { head: t.order.reference, cell: ({ bankReference }) => bankReference ?? '–' },
+          { head: t.order.amount, figure: true, cell: ({ amountVnd }) => format.vnd(amountVnd) },
+        ]}
+      />
     </Card>
   );
 }

@@ -111,15 +111,10 @@ const maxModels = 4;
 function Enough({ free }: { free: string }) {
   const { t, format } = useLanguage();
   const models = useAsk({ key: ['models'], ask: (steyg, signal) => steyg.console.catalog.models({}, { signal }) });
-  const steps = (models.data ?? []).slice(0, maxModels).flatMap(({ id, displayName, ...model }) => {
-    const counts = [model, ...(model.priceClock?.windows ?? [])].flatMap((hours) => {
-      const { input, cacheHit, output } =
-        hours.priceTiers.findLast(({ abovePromptTokens }) => agentStepPrompt > abovePromptTokens) ?? hours;
-      const count = stepsFor(free, {
-        input: input.usdPerMillion,
-        cacheHit: cacheHit.usdPerMillion,
-        output: output.usdPerMillion,
-      });
+  const steps = (models.data ?? []).slice(0, maxModels).flatMap(({ id, displayName, prices }) => {
+    const counts = [prices, ...(prices.clock?.windows ?? [])].flatMap((hours) => {
+      const set = hours.tiers.findLast(({ abovePromptTokens }) => agentStepPrompt > abovePromptTokens) ?? hours;
+      const count = stepsFor(free, set);
       return count === null ? [] : [count];
     });
     // At the dearest hours.

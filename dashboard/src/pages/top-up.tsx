@@ -177,12 +177,8 @@ function WhatItBuys({ plans, models }: { plans: readonly Plan[]; models: readonl
           ...plans.map((plan) => ({
             head: plan.name,
             figure: true,
-            cell: ({ input, cacheHit, output }: Model) => {
-              const steps = stepsFor(plan.budget, {
-                input: input.usdPerMillion,
-                cacheHit: cacheHit.usdPerMillion,
-                output: output.usdPerMillion,
-              });
+            cell: ({ prices }: Model) => {
+              const steps = stepsFor(plan.budget, prices);
               return steps === null ? t.models.free : format.number(steps);
             },
           })),

@@ -187,7 +187,6 @@ export const consoleOperations = {
     'shop',
     'plans',
     'order',
-    'receipt',
     'listOrders*',
     'createOrder',
     'cancelOrder',

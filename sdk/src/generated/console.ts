@@ -268,8 +268,6 @@ import type {
   ProbingQueryVariables,
   ProjectQuery,
   ProjectQueryVariables,
-  ReceiptQuery,
-  ReceiptQueryVariables,
   RecordTransferMutation,
   RecordTransferMutationVariables,
   RedeemCodeMutation,
@@ -966,9 +964,6 @@ export type PlansAnswer = PlansQuery['plans'];
 /** What `order` answers. */
 export type OrderAnswer = OrderQuery['order'];
 
-/** What `receipt` answers. */
-export type ReceiptAnswer = ReceiptQuery['receipt'];
-
 /** What `listOrders` answers. */
 export type ListOrdersAnswer = Below<ListOrdersQuery['account'], 'orders'>;
 
@@ -1350,7 +1345,7 @@ export interface ConsoleAccounts {
    */
   revokeAccessToken(variables: RevokeAccessTokenMutationVariables, options?: RequestOptions): Pending<RevokeAccessTokenAnswer>;
   /**
-   * Makes a link to an export of an account: its members, keys, settings, orders, grants and ledger. For persons who manage its members; at most 10 a day.
+   * Makes a link to an export of an account as lines of JSON: its members, keys, settings, orders, grants and ledger. For persons who manage its members; at most 10 a day.
    *
    * @example
    * ```ts
@@ -1466,7 +1461,7 @@ export interface ConsoleBooks {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.books.payRefund({ input: { refundId: 'refundId', transferId: 'transfer-id' } });
+   * const result = await steyg.console.books.payRefund({ refundId: 'refundId', transferId: 'transfer-id' });
    * ```
    */
   payRefund(variables: PayRefundMutationVariables, options?: RequestOptions): Pending<PayRefundAnswer>;
@@ -1484,7 +1479,7 @@ export interface ConsoleBooks {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.books.undoVendorImport({ input: { fileId: 'fileId' } });
+   * const result = await steyg.console.books.undoVendorImport({ fileId: 'fileId' });
    * ```
    */
   undoVendorImport(variables: UndoVendorImportMutationVariables, options?: RequestOptions): Pending<UndoVendorImportAnswer>;
@@ -1592,7 +1587,7 @@ export interface ConsoleBooks {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.books.saveJournalAccounts({ input: { accounts: [{ number: 'number', role: 'ALLOWANCES' }] } });
+   * const result = await steyg.console.books.saveJournalAccounts({ accounts: [{ number: 'number', role: 'ALLOWANCES' }] });
    * ```
    */
   saveJournalAccounts(variables: SaveJournalAccountsMutationVariables, options?: RequestOptions): Pending<SaveJournalAccountsAnswer>;
@@ -1923,7 +1918,7 @@ export interface ConsoleOperator {
    */
   listAccounts(variables?: ListAccountsQueryVariables, options?: RequestOptions): Paged<ListAccountsAnswer>;
   /**
-   * Requests whose token counts are doubtful, newest first.
+   * Requests whose token counts were cut to what is possible, or estimated; newest first.
    *
    * @example
    * ```ts
@@ -2148,7 +2143,7 @@ export interface ConsoleOperator {
    */
   timeline(variables: TimelineQueryVariables, options?: RequestOptions): Paged<TimelineAnswer>;
   /**
-   * Writes a note about a customer, which only operators see. It cannot be changed or removed.
+   * Writes a note about a customer into the timeline, which only operators see. It cannot be changed or removed.
    *
    * @example
    * ```ts
@@ -2638,10 +2633,10 @@ export interface ConsoleOperator {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.operator.saveTopUp({ input: {} });
+   * const result = await steyg.console.operator.saveTopUp();
    * ```
    */
-  saveTopUp(variables: SaveTopUpMutationVariables, options?: RequestOptions): Pending<SaveTopUpAnswer>;
+  saveTopUp(variables?: SaveTopUpMutationVariables, options?: RequestOptions): Pending<SaveTopUpAnswer>;
   /**
    * Replaces the steps of bonuses. Orders keep the bonus that they were made with.
    *
@@ -2691,15 +2686,6 @@ export interface ConsoleOrders {
    * ```
    */
   order(variables: OrderQueryVariables, options?: RequestOptions): Pending<OrderAnswer>;
-  /**
-   * The receipt of an order; null while it is not paid, or when there is none that you may see.
-   *
-   * @example
-   * ```ts
-   * const result = await steyg.console.orders.receipt({ orderId: 'order-id' });
-   * ```
-   */
-  receipt(variables: ReceiptQueryVariables, options?: RequestOptions): Pending<ReceiptAnswer>;
   /**
    * Orders of the account, newest first.
    *
@@ -3109,7 +3095,7 @@ export interface ConsoleStatus {
    *
    * @example
    * ```ts
-   * const result = await steyg.console.status.uptime({ by: 'DAY', from: '2026-12-31T00:00:00Z', modelId: 'modelId', to: '2026-12-31T00:00:00Z' });
+   * const result = await steyg.console.status.uptime({ from: '2026-12-31T00:00:00Z', modelId: 'modelId', period: 'DAY', to: '2026-12-31T00:00:00Z' });
    * ```
    */
   uptime(variables: UptimeQueryVariables, options?: RequestOptions): Pending<UptimeAnswer>;

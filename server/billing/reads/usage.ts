@@ -604,6 +604,12 @@ export async function readEntry(db: Queryable, accountId: string, requestId: str
   return rows[0] === undefined ? null : entryOf(rows[0]);
 }
 
+/** An entry with its account. */
+export type AccountEntry = LedgerRecord & { accountId: string };
+
+/** The entry of a whole row of `ledger_entry`. */
+export const accountEntryOf = (row: Row): AccountEntry => ({ ...entryOf(row), accountId: row.account_id });
+
 function entryOf(row: Row): LedgerRecord {
   return {
     requestId: row.request_id,

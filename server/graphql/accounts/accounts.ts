@@ -134,7 +134,6 @@ builder.mutationField('setAccountStatus', (t) =>
 );
 
 const OpenAccountInput = builder.inputType('OpenAccountInput', {
-  description: 'An account that an operator opens for somebody.',
   fields: (t) => ({
     email: t.string({ required: true, description: 'Where notices go; who signs up with this address owns it.' }),
     name: t.string({ description: 'What the account is called; left out: the part of the address before the @.' }),

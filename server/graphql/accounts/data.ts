@@ -1,5 +1,6 @@
 import { abilitiesOn, actorOf, isTrustedOperator } from '../../people/principal.ts';
 import { accountFor, decodeUuid, suspendedSentence } from '../access.ts';
+import { DownloadType } from '../billing/ledger.ts';
 import { builder } from '../builder.ts';
 import { mayOperate } from '../guard/operator-roles.ts';
 import { guarded, staleSignIn, throwRefusal } from '../people/outcomes.ts';
@@ -15,15 +16,6 @@ import {
 } from '../types/errors.ts';
 
 /** A person's own data: the export of an account, and its erasure. */
-
-const ExportType = builder.objectRef<{ url: string; expiresAt: Date }>('AccountExport').implement({
-  description: 'A link to everything that is stored of an account, as lines of JSON.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    url: t.exposeString('url', { description: 'Works without a session, until it ends.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'Until when it works.' }),
-  }),
-});
 
 const ErasedType = builder.objectRef<{ people: number; accountId: string }>('AccountErased').implement({
   description: 'An account that was erased.',
@@ -44,10 +36,6 @@ const ErasedType = builder.objectRef<{ people: number; accountId: string }>('Acc
 const exportsADay = { attempts: 10, windowS: 86_400 };
 const erasures = { attempts: 5, windowS: 3_600 };
 
-const CreateAccountExportInput = builder.inputType('CreateAccountExportInput', {
-  fields: (t) => ({ accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }) }),
-});
-
 const EraseAccountInput = builder.inputType('EraseAccountInput', {
   fields: (t) => ({
     accountId: t.id({ required: true, description: 'Which account.' }),
@@ -59,15 +47,15 @@ const EraseAccountInput = builder.inputType('EraseAccountInput', {
 
 builder.mutationFields((t) => ({
   createAccountExport: t.field({
-    type: ExportType,
+    type: DownloadType,
     description:
-      'Makes a link to an export of an account: its members, keys, settings, orders, grants and ledger. For persons who manage its members; at most 10 a day.',
+      'Makes a link to an export of an account as lines of JSON: its members, keys, settings, orders, grants and ledger. For persons who manage its members; at most 10 a day.',
     authScopes: { user: true },
     errors: { types: [NotFoundError, NotAllowedError, TooManyAttemptsError] },
     args: {
-      input: t.arg({ type: CreateAccountExportInput, required: true }),
+      accountId: t.arg.id({ description: 'Which account; left out: your only or oldest one.' }),
     },
-    resolve: async (_root, { input: args }, context) => {
+    resolve: async (_root, args, context) => {
       const accountId = accountFor(context, args.accountId, 'members');
       const wait = await context.domains.throttle.take(`export:${accountId}`, exportsADay);
       if (wait !== null) throw new TooManyAttemptsError(wait);

@@ -1,28 +1,16 @@
 import type { AccountLimits } from '../../accounts/account-limits.ts';
-import { readAccountSpend, type SpendRecord } from '../../billing/reads/usage.ts';
+import { readAccountSpend } from '../../billing/reads/usage.ts';
 import { actorOf, isTrustedOperator } from '../../people/principal.ts';
 import { accountFor, decodeUuid } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
 import { mayOperate } from '../guard/operator-roles.ts';
-import { limitsOf, SpendLimitsInput, SpendLimitsType } from '../keys/keys.ts';
+import { limitsOf, SpendLimitsInput, SpendLimitsType, SpendType } from '../keys/keys.ts';
 import { paceFields, paceInputs, paceOf } from '../keys/pace.ts';
 import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { AccountType } from './accounts.ts';
 
 /** The limits that an account sets itself over all its keys. */
-
-const AccountSpendType = builder.objectRef<SpendRecord>('AccountSpend').implement({
-  description: 'What the keys of an account have spent together.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    today: t.expose('today', { type: 'UsdAmount', description: 'Since midnight in the time zone of the account.' }),
-    thisWeek: t.expose('thisWeek', { type: 'UsdAmount', description: 'Since Monday.' }),
-    thisMonth: t.expose('thisMonth', { type: 'UsdAmount', description: 'Since the first of the month.' }),
-    lifetime: t.expose('lifetime', { type: 'UsdAmount', description: 'In all.' }),
-    held: t.expose('held', { type: 'UsdAmount', description: 'Reserved by running requests, and in advance.' }),
-  }),
-});
 
 const AccountLimitsType = builder.objectRef<AccountLimits & { accountId: string }>('AccountLimits').implement({
   description: 'The limits that an account sets itself, over all its keys.',
@@ -35,7 +23,7 @@ const AccountLimitsType = builder.objectRef<AccountLimits & { accountId: string 
     }),
     ...paceFields(t, 'Requests that its keys may make in a minute together; null: the limit of the service.'),
     spent: t.field({
-      type: AccountSpendType,
+      type: SpendType,
       nullable: true,
       description: 'What its keys have spent together; null: it never had a spending limit.',
       resolve: ({ accountId }, _args, { db }) => readAccountSpend(db, accountId),

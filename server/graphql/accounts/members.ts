@@ -4,13 +4,13 @@ import type {
   KeysOfLeaving,
   MemberOutcome,
   MemberRecord,
-  SeenKey,
 } from '../../people/members.ts';
 import { accountsWith, type Role } from '../../people/principal.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { accountFor, decodeId, decodeUuid, encodeId, requireAbility } from '../access.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
+import { ApiKeyType } from '../keys/keys.ts';
 import { DoneType } from '../people/outcomes.ts';
 import { me } from '../people/people.ts';
 import { storedEnum } from '../types/enums.ts';
@@ -66,17 +66,6 @@ const MemberType = builder.objectRef<MemberRecord>('Member').implement({
   }),
 });
 
-const SeenKeyType = builder.objectRef<SeenKey>('SeenKey').implement({
-  description: 'A working key whose secret a member has seen: they made or rotated it.',
-  authScopes: { user: true },
-  fields: (t) => ({
-    id: t.id({ description: 'Id of the key.', resolve: ({ id }) => encodeId('ApiKey', id) }),
-    name: t.exposeString('name', { description: 'What it is called.' }),
-    last4: t.exposeString('last4', { description: 'How it ends.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-  }),
-});
-
 const LeftKeys = builder.enumType('LeftKeys', {
   description: 'What becomes of the keys that somebody has seen who leaves an account.',
   values: {
@@ -94,7 +83,12 @@ builder.objectType(KeysUndecidedError, {
   description: 'Keys would go on working that the person has seen: say what becomes of them. Nobody was removed.',
   interfaces: [ErrorInterface],
   fields: (t) => ({
-    keys: t.field({ type: [SeenKeyType], description: 'These keys, the newest first.', resolve: ({ keys }) => keys }),
+    keys: t.prismaField({
+      type: [ApiKeyType],
+      description: 'These keys, the newest first.',
+      resolve: (query, { keys }, _args, { prisma }) =>
+        prisma.apiKey.findMany({ ...query, where: { id: { in: keys.map(({ id }) => id) } }, orderBy: { id: 'desc' } }),
+    }),
   }),
 });
 
@@ -162,14 +156,6 @@ const InviteMemberInput = builder.inputType('InviteMemberInput', {
   }),
 });
 
-const RevokeInvitationInput = builder.inputType('RevokeInvitationInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which invitation.' }) }),
-});
-
-const AcceptInvitationInput = builder.inputType('AcceptInvitationInput', {
-  fields: (t) => ({ token: t.string({ required: true, description: 'The `token` of the link.' }) }),
-});
-
 const SetMemberRoleInput = builder.inputType('SetMemberRoleInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'Which member.' }),
@@ -214,9 +200,9 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: writes },
     args: {
-      input: t.arg({ type: RevokeInvitationInput, required: true }),
+      id: t.arg.id({ required: true }),
     },
-    resolve: async (_root, { input: { id } }, context) => {
+    resolve: async (_root, { id }, context) => {
       const { members } = context.domains.people;
       const invitationId = decodeUuid('Invitation', id);
       const invitation = invitationId === null ? null : await members.findInvitation(invitationId);
@@ -233,9 +219,9 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: [InvalidTokenError] },
     args: {
-      input: t.arg({ type: AcceptInvitationInput, required: true }),
+      token: t.arg.string({ required: true, description: 'The `token` of the link.' }),
     },
-    resolve: async (query, _root, { input: { token } }, context) => {
+    resolve: async (query, _root, { token }, context) => {
       const outcome =
         token.length > 100
           ? ({ kind: 'bad_token' } as const)

@@ -79,7 +79,6 @@ const SellerInput = builder.inputType('SellerInput', {
 });
 
 const SetCompanyInput = builder.inputType('SetCompanyInput', {
-  description: 'For whom an account buys.',
   fields: (t) => ({
     accountId: t.id({ required: true, description: 'Which account.' }),
     company: t.field({ type: CompanyInput, description: 'The company; left out: none, it buys for a person.' }),

@@ -138,7 +138,6 @@ const limitsOf = ({ month, lifetime }: typeof ProjectLimitsInput.$inferInput): S
 });
 
 const CreateProjectInput = builder.inputType('CreateProjectInput', {
-  description: 'What a new project is to be.',
   fields: (t) => ({
     accountId: t.id({ description: 'Whose project; left out: your only or oldest account.' }),
     name: t.string({ required: true, description: 'What people call it.' }),

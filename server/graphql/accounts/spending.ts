@@ -76,7 +76,6 @@ function personOf(context: GraphqlContext, id: string): { accountId: string; use
 }
 
 const SetMemberBudgetInput = builder.inputType('SetMemberBudgetInput', {
-  description: 'The monthly budget of a person.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'Whose: the id of a member, or a `memberId`.' }),
     month: t.field({ type: 'UsdAmount', description: 'In a calendar month; left out or null: no limit.' }),

@@ -23,7 +23,7 @@ import { badInput, InputError, NotAllowedError, NotFoundError } from '../types/e
 import { listLength } from '../types/paging.ts';
 import { checkRange } from '../types/ranges.ts';
 import { LedgerEntryType, TokensType } from './ledger.ts';
-import { checkedUsage, hoursFrom, hoursTo } from './usage.ts';
+import { checkedUsage, hoursFrom, hoursTo, UsageOrderType } from './usage.ts';
 
 /** Whom requests are for: what an account has stored of it, usage by it, and what is noted of one request. */
 
@@ -57,14 +57,6 @@ const AttributionKindType = builder.enumType('AttributionKind', {
   } satisfies Record<string, { value: AttributionKind; description: string }>,
 });
 
-const AttributedOrderType = builder.enumType('AttributedUsageOrder', {
-  description: 'Which rows come first.',
-  values: {
-    COST: { value: 'cost', description: 'The most expensive.' },
-    RECENT: { value: 'recent', description: 'Those used last.' },
-  } as const,
-});
-
 const AttributedUsageType = builder.objectRef<AttributedUsage>('AttributedUsage').implement({
   description: 'What a session, an end user or a tag came to.',
   authScopes: { public: true },
@@ -83,7 +75,6 @@ const AttributedUsageType = builder.objectRef<AttributedUsage>('AttributedUsage'
 });
 
 const AttributedPageType = builder.objectRef<Report<AttributedUsage>>('AttributedUsageConnection').implement({
-  description: 'Usage by session, end user or tag.',
   authScopes: { public: true },
   fields: (t) =>
     pageFields(t, {
@@ -121,7 +112,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
       from: t.arg({ type: 'DateTime', description: hoursFrom }),
       to: t.arg({ type: 'DateTime', description: hoursTo }),
       model: t.arg.string({ description: 'Only this catalog id.' }),
-      order: t.arg({ type: AttributedOrderType, defaultValue: 'cost', description: 'Which rows come first.' }),
+      order: t.arg({ type: UsageOrderType, defaultValue: 'cost', description: 'Which rows come first.' }),
       first: t.arg.int({ defaultValue: 50 }),
       after: t.arg.string(),
     },
@@ -137,7 +128,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
         from: args.from ?? null,
         to: args.to ?? null,
         model: args.model ?? null,
-        order: args.order ?? 'cost',
+        order: args.order === 'time' ? ('recent' as const) : ('cost' as const),
         limit: listLength(args.first),
         after: args.after ?? null,
       };
@@ -185,7 +176,6 @@ builder.objectFields(LedgerEntryType, (t) => ({
 }));
 
 const SetAttributionModeInput = builder.inputType('SetAttributionModeInput', {
-  description: 'What is to be stored of whom requests are for.',
   fields: (t) => ({
     accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
     mode: t.field({ type: AttributionModeType, required: true, description: 'What is to be stored.' }),

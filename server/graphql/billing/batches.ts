@@ -115,10 +115,6 @@ builder.prismaObjectFields(AccountType, (t) => ({
   ),
 }));
 
-const CancelBatchInput = builder.inputType('CancelBatchInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which batch.' }) }),
-});
-
 builder.mutationField('cancelBatch', (t) =>
   t.field({
     type: BatchType,
@@ -126,8 +122,8 @@ builder.mutationField('cancelBatch', (t) =>
       'Asks the vendor to stop a batch. What it answered before is charged; what is held for the rest is free again when the batch has ended. A batch that has ended stays as it is.',
     authScopes: { keys: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError] },
-    args: { input: t.arg({ type: CancelBatchInput, required: true }) },
-    resolve: async (_root, { input: { id: given } }, context) => {
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_root, { id: given }, context) => {
       const [accountId = '', id = ''] = decodeId('Batch', given)?.split('/') ?? [];
       const visible = abilitiesOn(context.principal, accountId).has('read') && isUuid(id);
       const batch = visible ? await context.domains.batches.find(accountId, id) : null;

@@ -125,12 +125,6 @@ const JournalAccountInput = builder.inputType('JournalAccountInput', {
   }),
 });
 
-const SaveJournalAccountsInput = builder.inputType('SaveJournalAccountsInput', {
-  fields: (t) => ({
-    accounts: t.field({ type: [JournalAccountInput], required: true, description: 'Those that change.' }),
-  }),
-});
-
 const JournalAccountsSavedType = builder.objectRef<{ accounts: NumberedAccount[] }>('JournalAccountsSaved').implement({
   description: 'The numbers that count now.',
   authScopes: { operator: true },
@@ -178,16 +172,16 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
     args: {
-      input: t.arg({ type: SaveJournalAccountsInput, required: true }),
+      accounts: t.arg({ type: [JournalAccountInput], required: true, description: 'Those that change.' }),
     },
-    resolve: async (_root, { input: { accounts } }, { domains, principal }) => {
+    resolve: async (_root, { accounts }, { domains, principal }) => {
       const outcome = await domains.books.saveJournalNumbers({
         numbers: Object.fromEntries(accounts.map(({ role, number }) => [role, number])),
         actor: actorOf(principal),
       });
       if (outcome.kind === 'bad_number')
         throw badInput(
-          `input.accounts.${accounts.findIndex(({ role }) => role === outcome.role)}.number`,
+          `accounts.${accounts.findIndex(({ role }) => role === outcome.role)}.number`,
           'number has at most 20 letters, digits, points and hyphens.',
         );
       return { accounts: toAccounts(outcome.numbers) };

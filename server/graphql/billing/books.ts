@@ -5,6 +5,7 @@ import type { UsageSide } from '../../books/vendor-csv.ts';
 import type { VendorFileVersion, VendorImported } from '../../books/vendor-files.ts';
 import { actorOf } from '../../people/principal.ts';
 import { builder } from '../builder.ts';
+import type { Domains } from '../domains.ts';
 import { OperatorType } from '../operator/operator.ts';
 import {
   offsetReport,
@@ -129,7 +130,6 @@ const ComparisonTotalType = builder.objectRef<ComparisonTotal>('VendorComparison
 });
 
 const ComparisonPageType = builder.objectRef<ComparisonPage>('VendorComparisonConnection').implement({
-  description: 'Rows of the comparison.',
   authScopes: { operator: true },
   fields: (t) => ({
     ...pageFields<VendorComparison>(t as never, {
@@ -221,7 +221,6 @@ builder.objectFields(OperatorType, (t) => ({
 const maxFileLength = 80_000;
 
 const ImportVendorUsageInput = builder.inputType('ImportVendorUsageInput', {
-  description: 'The file of a vendor’s usage page.',
   fields: (t) => ({
     upstream: t.string({ required: true, description: 'Id of the upstream that the vendor billed.' }),
     csv: t.string({
@@ -232,26 +231,6 @@ const ImportVendorUsageInput = builder.inputType('ImportVendorUsageInput', {
     confirmed: t.boolean({ description: 'What earlier files had of the period, and this one has not, may go.' }),
   }),
 });
-
-const VendorUsageImportedType = builder
-  .objectRef<VendorImported & { upstream: string }>('VendorUsageImported')
-  .implement({
-    description: 'What was taken in of a vendor’s file.',
-    authScopes: { operator: true },
-    fields: (t) => ({
-      upstream: t.exposeString('upstream', { description: 'Id of the upstream.' }),
-      rows: t.exposeInt('rows', { description: 'Days and models.' }),
-      from: t.exposeString('from', { description: 'The first day.' }),
-      to: t.exposeString('to', { description: 'The last day.' }),
-      version: t.exposeInt('version', { description: 'Counts the files of the upstream.' }),
-      fileId: t.exposeString('id', { description: 'With which it is taken back.' }),
-      replaced: t.int({
-        description: 'Days and models of earlier files that it changes.',
-        resolve: ({ replaced }) => replaced.length,
-      }),
-      emptyDays: t.exposeStringList('emptyDays', { description: 'Days of its period without a line.' }),
-    }),
-  });
 
 const VendorFileType = builder.objectRef<VendorFileVersion>('VendorFile').implement({
   description: 'A file of a vendor that was imported.',
@@ -273,9 +252,23 @@ const VendorFileType = builder.objectRef<VendorFileVersion>('VendorFile').implem
   }),
 });
 
+const VendorUsageImportedType = builder
+  .objectRef<Pick<VendorImported, 'replaced' | 'emptyDays'> & { file: VendorFileVersion }>('VendorUsageImported')
+  .implement({
+    description: 'What was taken in of a vendor’s file.',
+    authScopes: { operator: true },
+    fields: (t) => ({
+      file: t.expose('file', { type: VendorFileType, description: 'The file.' }),
+      replaced: t.int({
+        description: 'Days and models of earlier files that it changes.',
+        resolve: ({ replaced }) => replaced.length,
+      }),
+      emptyDays: t.exposeStringList('emptyDays', { description: 'Days of its period without a line.' }),
+    }),
+  });
+
 const vendorFileEdge = reportEdge('VendorFileEdge', VendorFileType);
 const VendorFilePageType = builder.objectRef<Report<VendorFileVersion>>('VendorFileConnection').implement({
-  description: 'Files of vendors that were imported.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: VendorFileType, edge: vendorFileEdge }),
 });
@@ -294,11 +287,12 @@ builder.objectField(OperatorType, 'vendorFiles', (t) =>
   }),
 );
 
-const UndoVendorImportInput = builder.inputType('UndoVendorImportInput', {
-  fields: (t) => ({
-    fileId: t.string({ required: true, description: 'Which file.' }),
-  }),
-});
+/** A file of an upstream, as it counts now. */
+async function fileOf({ books }: Pick<Domains, 'books'>, upstream: string, fileId: string): Promise<VendorFileVersion> {
+  const file = (await books.files({ upstream, limit: 1_000 })).find(({ id }) => id === fileId);
+  if (file === undefined) throw new NotFoundError('file');
+  return file;
+}
 
 builder.mutationField('undoVendorImport', (t) =>
   t.field({
@@ -307,14 +301,12 @@ builder.mutationField('undoVendorImport', (t) =>
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
     args: {
-      input: t.arg({ type: UndoVendorImportInput, required: true }),
+      fileId: t.arg.string({ required: true }),
     },
-    resolve: async (_root, { input: { fileId } }, { domains, principal }) => {
+    resolve: async (_root, { fileId }, { domains, principal }) => {
       const undone = await domains.books.undoImport({ fileId, actor: actorOf(principal) });
-      const files = undone === null ? [] : await domains.books.files({ upstream: undone.upstream, limit: 1_000 });
-      const file = files.find(({ id }) => id === fileId);
-      if (file === undefined) throw new NotFoundError('file');
-      return file;
+      if (undone === null) throw new NotFoundError('file');
+      return fileOf(domains, undone.upstream, fileId);
     },
   }),
 );
@@ -353,7 +345,8 @@ builder.mutationField('importVendorUsage', (t) =>
             .map(({ day, model }) => `${day} ${model}`)
             .join(', ')}.`,
         );
-      return { upstream, ...outcome.imported };
+      const { id, replaced, emptyDays } = outcome.imported;
+      return { file: await fileOf(domains, upstream, id), replaced, emptyDays };
     },
   }),
 );

@@ -1,83 +1,30 @@
+import type { AccountEntry } from '../../billing/reads/usage.ts';
 import { checkInvariants } from '../../billing/upkeep/invariants.ts';
-import {
-  type DoubtfulEntry,
-  listDoubtful,
-  listHolds,
-  listShortfalls,
-  type OpenHold,
-  type Shortfall,
-} from '../../books/discrepancies.ts';
+import { listDoubtful, listHolds, listShortfalls, type OpenHold } from '../../books/discrepancies.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { decodeUuid } from '../access.ts';
 import { AccountType, loadAccounts } from '../accounts/accounts.ts';
-import { builder, type ObjectFields } from '../builder.ts';
+import { builder } from '../builder.ts';
 import { ApiKeyType, loadKeys } from '../keys/keys.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { pageFields, pageFromStart, type Report, reportEdge } from '../reports.ts';
 import { badInput } from '../types/errors.ts';
-import { listLength } from '../types/paging.ts';
-import { OutcomeType, UsageSourceType } from './ledger.ts';
+import { pageSize } from '../types/paging.ts';
+import { LedgerEntryPageType, LedgerEntryType } from './ledger.ts';
 
 /** Exceptions for operators: shortfalls, doubtful token counts, holds and broken invariants. */
-
-/** Whose request a row is of. */
-const accountOf = <Row extends { accountId: string }>(t: ObjectFields<Row>) =>
-  t.loadable({
-    type: AccountType,
-    nullable: true,
-    description: 'Whose request; null: the account was erased.',
-    load: loadAccounts,
-    resolve: ({ accountId }) => accountId,
-  });
-
-const ShortfallType = builder.objectRef<Shortfall>('Shortfall').implement({
-  description: 'A request whose cost could not be charged in full.',
-  authScopes: { operator: true },
-  fields: (t) => ({
-    account: accountOf(t),
-    requestId: t.exposeString('requestId', { description: 'Which request.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
-    model: t.exposeString('model', { description: 'Catalog id.' }),
-    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
-    charged: t.expose('charged', { type: 'UsdAmount', description: 'What was left to charge.' }),
-    missing: t.field({
-      type: 'UsdAmount',
-      description: 'What was not charged: cost - charged.',
-      resolve: ({ cost, charged }) => cost - charged,
-    }),
-  }),
-});
-
-const AnomalyType = builder.objectRef<DoubtfulEntry>('Anomaly').implement({
-  description: 'A request whose token counts were cut to what is possible, or estimated.',
-  authScopes: { operator: true },
-  fields: (t) => ({
-    account: accountOf(t),
-    requestId: t.exposeString('requestId', { description: 'Which request.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was settled.' }),
-    model: t.exposeString('model', { description: 'Catalog id.' }),
-    upstream: t.exposeString('upstream', { description: 'Where it ran.' }),
-    usageSource: t.field({
-      type: UsageSourceType,
-      nullable: true,
-      description: 'Where the token counts come from.',
-      resolve: ({ usageSource }) => usageSource,
-    }),
-    outcome: t.field({
-      type: OutcomeType,
-      nullable: true,
-      description: 'How it ended.',
-      resolve: ({ outcome }) => outcome,
-    }),
-    cost: t.expose('cost', { type: 'UsdAmount', description: 'Tokens x prices.' }),
-  }),
-});
 
 const HoldType = builder.objectRef<OpenHold>('Hold').implement({
   description: 'Budget that a running request holds.',
   authScopes: { operator: true },
   fields: (t) => ({
-    account: accountOf(t),
+    account: t.loadable({
+      type: AccountType,
+      nullable: true,
+      description: 'Whose request; null: the account was erased.',
+      load: loadAccounts,
+      resolve: ({ accountId }) => accountId,
+    }),
     requestId: t.exposeString('requestId', { description: 'Which request.' }),
     key: t.loadable({
       type: ApiKeyType,
@@ -110,8 +57,6 @@ const dayMs = 86_400_000;
 /** The arguments of a list of requests, newest first. */
 const recentArguments = builder.args((t) => ({
   days: t.int({ defaultValue: 7, description: 'How far back, at most 92 days.' }),
-  first: t.int({ defaultValue: 50 }),
-  after: t.string(),
 }));
 
 const recentRange = (args: {
@@ -122,58 +67,53 @@ const recentRange = (args: {
   const days = args.days ?? 7;
   if (days < 1 || days > 92) throw badInput('days', 'days must be between 1 and 92.');
   if (typeof args.after === 'string' && !isUuid(args.after)) throw badInput('after', 'after is a request id.');
-  return { from: new Date(Date.now() - days * dayMs), after: args.after ?? null, limit: listLength(args.first) };
+  return { from: new Date(Date.now() - days * dayMs), after: args.after ?? null, limit: pageSize(args) };
 };
-
-const shortfallEdge = reportEdge('ShortfallEdge', ShortfallType);
-const ShortfallPageType = builder.objectRef<Report<Shortfall>>('ShortfallConnection').implement({
-  description: 'Requests that could not be charged in full.',
-  authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: ShortfallType, edge: shortfallEdge }),
-});
-
-const anomalyEdge = reportEdge('AnomalyEdge', AnomalyType);
-const AnomalyPageType = builder.objectRef<Report<DoubtfulEntry>>('AnomalyConnection').implement({
-  description: 'Requests whose token counts are doubtful.',
-  authScopes: { operator: true },
-  fields: (t) => pageFields(t, { row: AnomalyType, edge: anomalyEdge }),
-});
 
 const holdEdge = reportEdge('HoldEdge', HoldType);
 const HoldPageType = builder.objectRef<Report<OpenHold>>('HoldConnection').implement({
-  description: 'Holds of running requests.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: HoldType, edge: holdEdge }),
 });
 
-/** A page of requests, newest first, whose cursors are their ids. One more is read, to know whether there are more. */
-async function requestPage<Row extends { requestId: string }>(
+/** A page of entries, newest first, whose cursors are their ids. One more is read, to know whether there are more. */
+async function entryPage(
   args: Parameters<typeof recentRange>[0],
-  load: (range: ReturnType<typeof recentRange>) => Promise<Row[]>,
-): Promise<Report<Row>> {
+  load: (range: ReturnType<typeof recentRange>) => Promise<AccountEntry[]>,
+) {
   const range = recentRange(args);
   const rows = await load({ ...range, limit: range.limit + 1 });
+  const edges = rows.slice(0, range.limit).map((node) => ({ cursor: node.requestId, node }));
   return {
-    rows: rows.slice(0, range.limit),
-    hasMore: rows.length > range.limit,
-    isLater: range.after !== null,
-    cursorOf: ({ requestId }) => requestId,
+    edges,
+    pageInfo: {
+      hasNextPage: rows.length > range.limit,
+      hasPreviousPage: range.after !== null,
+      startCursor: edges[0]?.cursor ?? null,
+      endCursor: edges.at(-1)?.cursor ?? null,
+    },
   };
 }
 
 builder.objectFields(OperatorType, (t) => ({
-  shortfalls: t.field({
-    type: ShortfallPageType,
-    description: 'Requests that could not be charged in full, newest first.',
-    args: recentArguments,
-    resolve: (_operator, args, { db }) => requestPage(args, (range) => listShortfalls(db, range)),
-  }),
-  anomalies: t.field({
-    type: AnomalyPageType,
-    description: 'Requests whose token counts are doubtful, newest first.',
-    args: recentArguments,
-    resolve: (_operator, args, { db }) => requestPage(args, (range) => listDoubtful(db, range)),
-  }),
+  shortfalls: t.connection(
+    {
+      type: LedgerEntryType,
+      description: 'Requests that could not be charged in full, newest first.',
+      args: recentArguments,
+      resolve: (_operator, args, { db }) => entryPage(args, (range) => listShortfalls(db, range)),
+    },
+    LedgerEntryPageType,
+  ),
+  anomalies: t.connection(
+    {
+      type: LedgerEntryType,
+      description: 'Requests whose token counts were cut to what is possible, or estimated; newest first.',
+      args: recentArguments,
+      resolve: (_operator, args, { db }) => entryPage(args, (range) => listDoubtful(db, range)),
+    },
+    LedgerEntryPageType,
+  ),
   holds: t.field({
     type: HoldPageType,
     description: 'Holds of running requests, the oldest first.',

@@ -88,7 +88,6 @@ const GrantEndedType = builder.objectRef<GrantEnded>('GrantEnded').implement({
 });
 
 const GiveGrantInput = builder.inputType('GiveGrantInput', {
-  description: 'Budget that is given by hand.',
   fields: (t) => ({
     accountId: t.id({ required: true, description: 'To which account.' }),
     amount: t.field({ type: 'UsdAmount', required: true, description: 'How much.' }),
@@ -131,7 +130,6 @@ builder.mutationField('giveGrant', (t) =>
 );
 
 const EndGrantInput = builder.inputType('EndGrantInput', {
-  description: 'A grant that is to end now.',
   fields: (t) => ({
     accountId: t.id({ required: true, description: 'Of which account.' }),
     grantId: t.id({ required: true, description: 'Which grant.' }),

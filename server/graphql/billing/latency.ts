@@ -4,7 +4,7 @@ import { decodeUuid, noSuchId } from '../access.ts';
 import { AccountType } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { badInput } from '../types/errors.ts';
-import { checkRange } from '../types/ranges.ts';
+import { checkRange, HourOrDay } from '../types/ranges.ts';
 import { checkedUsage, checkZone } from './usage.ts';
 
 /** How fast an account's requests were answered. */
@@ -30,14 +30,6 @@ const LatencyPointType = builder.objectRef<LatencyRecord>('LatencyPoint').implem
   }),
 });
 
-const LatencyPeriod = builder.enumType('LatencyPeriod', {
-  description: 'How long the periods of a chart of times are.',
-  values: {
-    HOUR: { value: 'hour', description: 'Hours.' },
-    DAY: { value: 'day', description: 'Days.' },
-  } as const,
-});
-
 const longest = { hour: 8, day: 100 };
 
 builder.prismaObjectFields(AccountType, (t) => ({
@@ -50,7 +42,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
     args: {
       from: t.arg({ type: 'DateTime', required: true, description: 'Requests from this moment on.' }),
       to: t.arg({ type: 'DateTime', description: 'Requests before this moment; left out: until now.' }),
-      period: t.arg({ type: LatencyPeriod, required: true, description: 'How long the periods are.' }),
+      period: t.arg({ type: HourOrDay, required: true, description: 'How long the periods are.' }),
       model: t.arg.string({ description: 'Only this catalog id.' }),
       keyId: t.arg.id({ description: 'Only this key.' }),
       timeZone: t.arg.string({ defaultValue: 'UTC', description: 'Where days begin.' }),

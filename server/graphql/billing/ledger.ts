@@ -5,8 +5,8 @@ import {
   listArchivedMonths,
 } from '../../billing/archive/archived-months.ts';
 import {
+  type AccountEntry,
   BadCursor,
-  type LedgerRecord,
   ledgerCursor,
   maxSorted,
   type LedgerOrder as Order,
@@ -32,7 +32,7 @@ import { abilitiesOn, actorOf, isOperator } from '../../people/principal.ts';
 import { isRequestId } from '../../runtime/http.ts';
 import { isUuid } from '../../shared/uuid.ts';
 import { accountFor, decodeUuid } from '../access.ts';
-import { AccountType } from '../accounts/accounts.ts';
+import { AccountType, loadAccounts } from '../accounts/accounts.ts';
 import { builder } from '../builder.ts';
 import { ModelType } from '../catalog/catalog.ts';
 import { ProtocolType, WeekdayType } from '../catalog/protocol.ts';
@@ -234,9 +234,6 @@ function receiptOf(usage: TokenPools, prices: UnitPrices): ReceiptLine[] {
   return poolNames.map((pool) => ({ pool, tokens: BigInt(usage[pool]), unitPrice: prices[pool] }));
 }
 
-/** An entry with its account. */
-export type AccountEntry = LedgerRecord & { accountId: string };
-
 const marginOf = ({ charged, upstreamCost }: AccountEntry): bigint | null =>
   upstreamCost === null ? null : charged - upstreamCost;
 
@@ -244,6 +241,18 @@ const OperatorEntryType = builder.objectRef<AccountEntry>('LedgerEntryOperator')
   description: 'What operators see of a finished request.',
   authScopes: { operator: true },
   fields: (t) => ({
+    account: t.loadable({
+      type: AccountType,
+      nullable: true,
+      description: 'Whose request; null: the account was erased.',
+      load: loadAccounts,
+      resolve: ({ accountId }) => accountId,
+    }),
+    shortfall: t.field({
+      type: 'UsdAmount',
+      description: 'What could not be charged: cost - charged.',
+      resolve: ({ cost: whole, charged }) => whole - charged,
+    }),
     upstream: t.exposeString('upstream', { nullable: true, description: 'Where it ran.' }),
     upstreamCost: t.expose('upstreamCost', {
       type: 'UsdAmount',
@@ -383,6 +392,12 @@ builder.node(LedgerEntryType, {
   }),
 });
 
+/** Pages of entries: of an account, and of all where something is wrong. */
+export const LedgerEntryPageType = builder.connectionObject(
+  { type: LedgerEntryType, name: 'LedgerEntryConnection' },
+  { name: 'LedgerEntryEdge' },
+);
+
 export const LedgerFilter = builder.inputType('LedgerFilter', {
   description: 'Which entries; what is left out does not matter.',
   fields: (t) => ({
@@ -491,8 +506,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
         }
       },
     },
-    { name: 'LedgerEntryConnection' },
-    { name: 'LedgerEntryEdge' },
+    LedgerEntryPageType,
   ),
 }));
 

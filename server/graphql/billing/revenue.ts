@@ -86,7 +86,6 @@ export const RevenueRowType = builder.objectRef<RevenueRecord>('RevenueRow').imp
 });
 
 const RevenuePageType = builder.objectRef<Report<RevenueRecord>>('RevenueRowConnection').implement({
-  description: 'Rows of the revenue table.',
   authScopes: { operator: true },
   fields: (t) =>
     pageFields(t, {
@@ -195,7 +194,6 @@ const MarginRowType = builder.objectRef<MarginRecord>('MarginRow').implement({
 });
 
 const MarginPageType = builder.objectRef<Report<MarginRecord>>('MarginRowConnection').implement({
-  description: 'Rows of the margins.',
   authScopes: { operator: true },
   fields: (t) =>
     pageFields(t, {

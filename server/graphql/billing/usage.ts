@@ -34,11 +34,11 @@ export const UsageGroup = builder.enumType('UsageGroup', {
   } as const,
 });
 
-const UsageOrderType = builder.enumType('UsageOrder', {
+export const UsageOrderType = builder.enumType('UsageOrder', {
   description: 'Which rows of usage come first.',
   values: {
-    TIME: { value: 'time', description: 'Those of the newest period.' },
-    COST: { value: 'cost', description: 'Those that were charged most. Only without periods.' },
+    TIME: { value: 'time', description: 'Those of the newest period, or that were used last.' },
+    COST: { value: 'cost', description: 'Those that were charged most; of `usage` only without periods.' },
   } as const,
 });
 
@@ -98,7 +98,6 @@ export const UsageRowType = builder.objectRef<UsageRowRecord>('UsageRow').implem
 });
 
 export const UsagePageType = builder.objectRef<Report<UsageRowRecord>>('UsageRowConnection').implement({
-  description: 'Rows of a chart.',
   authScopes: { public: true },
   fields: (t) =>
     pageFields(t, {

@@ -1,176 +1,22 @@
 import DataLoader from 'dataloader';
 import { agentSteps } from '../../catalog/agent-steps.ts';
 import type { CatalogModel } from '../../catalog/catalog.ts';
-import {
-  type PriceClock,
-  type PriceTier,
-  type PriceVariant,
-  type PriceWindow,
-  type UnitPrices,
-} from '../../core/price.ts';
 import type { Protocol } from '../../core/protocol.ts';
-import { listPlans, type PlanPair, planPair, vndPerMillion } from '../../plans/plans.ts';
-import { builder, type ObjectFields } from '../builder.ts';
+import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { ImagePricesType, UnitPricesType, variantTexts } from './changes.ts';
+import { PricesType } from './prices.ts';
 import {
   knownCapabilities,
   ModelCapabilityType,
   ModelKindType,
   ProtocolType,
   ReasoningEffortType,
-  WeekdayType,
 } from './protocol.ts';
 
-/** The public catalog: models and their prices, in USD and in VND. */
+/** The public catalog: models and what they cost. */
 
 /** A model with the price that is valid now. */
 export const ModelType = builder.objectRef<CatalogModel>('Model');
-
-interface PriceView {
-  /** Pico-USD per token. */
-  price: bigint;
-}
-
-/** One query an operation, however many prices are asked for. */
-const pairs = new WeakMap<GraphqlContext, Promise<PlanPair>>();
-
-function pairOf(context: GraphqlContext): Promise<PlanPair> {
-  let pair = pairs.get(context);
-  if (pair === undefined) {
-    pair = listPlans(context.db).then(planPair);
-    pairs.set(context, pair);
-  }
-  return pair;
-}
-
-export const TokenPriceType = builder.objectRef<PriceView>('TokenPrice').implement({
-  description: 'The price of a million tokens.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    usdPerMillion: t.field({
-      type: 'UsdAmount',
-      description: 'In USD: what counts.',
-      resolve: ({ price }) => price * 1_000_000n,
-    }),
-    vndPerMillionAtStarter: t.field({
-      type: 'VndAmount',
-      nullable: true,
-      description: 'In VND, at what the Starter plan asks for a USD; null while no plan is on sale.',
-      resolve: async ({ price }, _args, context) => {
-        const { starter } = await pairOf(context);
-        return starter === null ? null : vndPerMillion(price, starter);
-      },
-    }),
-    vndPerMillionAtBest: t.field({
-      type: 'VndAmount',
-      nullable: true,
-      description: 'In VND, at what the best plan asks for a USD; null while no plan is on sale.',
-      resolve: async ({ price }, _args, context) => {
-        const { best } = await pairOf(context);
-        return best === null ? null : vndPerMillion(price, best);
-      },
-    }),
-  }),
-});
-
-/** The prices of the five kinds of tokens. `of`: where the object has them. */
-const tokenPrices = <Shape>(t: ObjectFields<Shape>, of: (object: Shape) => UnitPrices) => ({
-  input: t.field({
-    type: TokenPriceType,
-    description: 'Price of new context.',
-    resolve: (object: Shape) => ({ price: of(object).input }),
-  }),
-  cacheHit: t.field({
-    type: TokenPriceType,
-    description: 'Price of context read from the cache.',
-    resolve: (object: Shape) => ({ price: of(object).cacheHit }),
-  }),
-  cacheWrite5m: t.field({
-    type: TokenPriceType,
-    description: 'Price of context written to the five-minute cache.',
-    resolve: (object: Shape) => ({ price: of(object).cacheWrite5m }),
-  }),
-  cacheWrite1h: t.field({
-    type: TokenPriceType,
-    description: 'Price of context written to the one-hour cache.',
-    resolve: (object: Shape) => ({ price: of(object).cacheWrite1h }),
-  }),
-  output: t.field({
-    type: TokenPriceType,
-    description: 'Price of what it writes.',
-    resolve: (object: Shape) => ({ price: of(object).output }),
-  }),
-});
-
-const ModelPriceTierType = builder.objectRef<PriceTier>('ModelPriceTier').implement({
-  description:
-    'Prices of a model for longer prompts: the whole request is charged at them, what the model writes included.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    abovePromptTokens: t.exposeInt('abovePromptTokens', {
-      description: 'For prompts of more tokens than this, all pools together.',
-    }),
-    ...tokenPrices(t, (prices) => prices),
-  }),
-});
-
-const ModelPriceWindowType = builder.objectRef<PriceWindow>('ModelPriceWindow').implement({
-  description: 'Prices of a model for hours of the week: a request that is accepted in them is charged at these.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    weekdays: t.field({
-      type: [WeekdayType],
-      description: 'The days on which the hours begin.',
-      resolve: ({ days }) => [...days],
-    }),
-    hours: t.stringList({
-      description:
-        'Periods of the day, `HH:MM-HH:MM`, the end excluded; an end that is not after the beginning is on the next day.',
-      resolve: ({ hours }) => [...hours],
-    }),
-    ...tokenPrices(t, (prices) => prices),
-    priceTiers: t.field({
-      type: [ModelPriceTierType],
-      description: 'Prices of these hours for longer prompts, rising; empty: none.',
-      complexity: { field: 1, multiplier: 2 },
-      resolve: ({ tiers }) => [...tiers],
-    }),
-  }),
-});
-
-const ModelPriceClockType = builder.objectRef<PriceClock>('ModelPriceClock').implement({
-  description: 'Prices of a model by the clock: outside of all windows the ordinary prices count.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    timeZone: t.exposeString('timeZone', { description: 'IANA name of the time zone of days, hours and dates.' }),
-    exceptDates: t.stringList({
-      description: 'Dates on which no window begins, `YYYY-MM-DD`.',
-      resolve: ({ exceptDates }) => [...exceptDates],
-    }),
-    windows: t.field({
-      type: [ModelPriceWindowType],
-      description: 'Each has its own prices; no two have a minute in common.',
-      complexity: { field: 1, multiplier: 2 },
-      resolve: ({ windows }) => [...windows],
-    }),
-  }),
-});
-
-const ModelPriceVariantType = builder.objectRef<PriceVariant>('ModelPriceVariant').implement({
-  description: 'Prices of a model that count where a request asks for them and its vendor serves them.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    name: t.exposeString('name', { description: variantTexts.name }),
-    ...tokenPrices(t, (prices) => prices),
-    priceTiers: t.field({
-      type: [ModelPriceTierType],
-      description: 'Its prices for longer prompts, rising; empty: none.',
-      complexity: { field: 1, multiplier: 2 },
-      resolve: ({ tiers }) => [...tiers],
-    }),
-  }),
-});
 
 interface RouteFacts {
   protocol: Protocol;
@@ -252,37 +98,7 @@ builder.node(ModelType, {
         return everyProtocol.filter((protocol) => routes.some((route) => route.protocol === protocol));
       },
     }),
-    ...tokenPrices(t, ({ price }) => price),
-    priceTiers: t.field({
-      type: [ModelPriceTierType],
-      description: 'Other prices for longer prompts, rising by the length from which they count; empty: none.',
-      complexity: { field: 1, multiplier: 2 },
-      resolve: ({ price }) => [...(price.tiers ?? [])],
-    }),
-    priceClock: t.field({
-      type: ModelPriceClockType,
-      nullable: true,
-      description: 'Other prices for hours of the week; null: the same at every hour.',
-      resolve: ({ price }) => price.clock ?? null,
-    }),
-    priceVariants: t.field({
-      type: [ModelPriceVariantType],
-      description: `${variantTexts.variants} Empty: none.`,
-      // Of the price's own row, where no clock can stand beside them.
-      complexity: { field: 1, multiplier: 1 },
-      resolve: ({ price }) => [...(price.variants ?? [])],
-    }),
-    perUnit: t.field({
-      type: UnitPricesType,
-      description: 'What is charged by the piece, beside the tokens.',
-      resolve: ({ price }) => price.perUnit ?? {},
-    }),
-    imagePrices: t.field({
-      type: ImagePricesType,
-      nullable: true,
-      description: 'What images cost; null: they have no separate prices.',
-      resolve: ({ price }) => price.images ?? null,
-    }),
+    prices: t.field({ type: PricesType, description: 'What it costs now.', resolve: ({ price }) => price }),
     maxPromptTokens: t.int({
       nullable: true,
       description:

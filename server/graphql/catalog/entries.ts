@@ -1,29 +1,14 @@
 import type { UnknownMembers } from '../../catalog/model.ts';
 import type { ReasoningEffort } from '../../core/effort.ts';
-import { fromStoredImages, type StoredImagePrices } from '../../core/image-price.ts';
 import type { ModelKind } from '../../core/kind.ts';
-import { fromStoredTiers, fromStoredUnits, type StoredTier } from '../../core/price.ts';
-import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
-import { fromStoredVariants, type StoredVariant } from '../../core/price-variants.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { storedEnum, wordValues } from '../types/enums.ts';
-import {
-  changeErrors,
-  enteredPrices,
-  given,
-  ImagePricesType,
-  named,
-  PriceClockType,
-  PriceTierType,
-  PriceVariantType,
-  throwCatalogRefusal,
-  UnitPricesType,
-  variantTexts,
-} from './changes.ts';
-import { decimalPrices, ModelPricesInput } from './price-inputs.ts';
+import { changeErrors, given, named, throwCatalogRefusal } from './changes.ts';
+import { decimalPrices, PricesInput } from './price-inputs.ts';
+import { PricesType, storedPrices } from './prices.ts';
 import { knownCapabilities, ModelCapabilityType, ModelKindType, ReasoningEffortType } from './protocol.ts';
 
 /** Models as operators see and change them, on or off, with all their prices. */
@@ -88,7 +73,7 @@ export const CatalogEntryType = builder.prismaNode('Model', {
     }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether it can be called.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was added.' }),
-    prices: t.relation('prices', {
+    priceVersions: t.relation('prices', {
       description:
         'The newest 100 price versions, the newest first; those of the future stand before the one that is valid. The audit log has all.',
       query: { orderBy: [{ validFrom: 'desc' }, { createdAt: 'desc' }, { id: 'desc' }], take: 100 },
@@ -102,45 +87,26 @@ export const CatalogEntryType = builder.prismaNode('Model', {
 
 builder.prismaObject('Price', {
   name: 'PriceVersion',
-  description: 'Prices of a model from a moment on, in USD per 1M tokens. Never rewritten.',
+  description: 'Prices of a model from a moment on. Never rewritten.',
   authScopes: { operator: true },
   fields: (t) => ({
     id: t.exposeID('id', { description: 'Which version; ledger entries freeze its figures.' }),
-    ...enteredPrices(t),
-    tiers: t.field({
-      type: [PriceTierType],
-      description: 'Other prices for longer prompts, rising.',
-      complexity: { field: 1, multiplier: 2 },
-      select: { tiers: true },
-      resolve: (row) => fromStoredTiers(row.tiers as unknown as StoredTier[]),
-    }),
-    clock: t.field({
-      type: PriceClockType,
-      nullable: true,
-      description: 'Other prices for hours of the week; null: the same at every hour.',
-      select: { clock: true },
-      resolve: ({ clock }) => (clock === null ? null : fromStoredClock(clock as unknown as StoredClock)),
-    }),
-    variants: t.field({
-      type: [PriceVariantType],
-      description: `${variantTexts.variants} Empty: none.`,
-      // Of the price's own row, where no clock can stand beside them.
-      complexity: { field: 1, multiplier: 1 },
-      select: { variants: true },
-      resolve: ({ variants }) => (variants === null ? [] : fromStoredVariants(variants as unknown as StoredVariant[])),
-    }),
-    perUnit: t.field({
-      type: UnitPricesType,
-      description: 'What is charged by the piece.',
-      select: { perUnit: true },
-      resolve: (row) => fromStoredUnits(row.perUnit as Record<string, number>),
-    }),
-    images: t.field({
-      type: ImagePricesType,
-      nullable: true,
-      description: 'What images cost; null: they have no separate prices.',
-      select: { images: true },
-      resolve: ({ images }) => (images === null ? null : fromStoredImages(images as StoredImagePrices)),
+    prices: t.field({
+      type: PricesType,
+      description: 'The prices.',
+      select: {
+        input: true,
+        cacheHit: true,
+        cacheWrite5m: true,
+        cacheWrite1h: true,
+        output: true,
+        tiers: true,
+        perUnit: true,
+        images: true,
+        clock: true,
+        variants: true,
+      },
+      resolve: (row) => storedPrices(row),
     }),
     maxPromptTokens: t.exposeInt('maxPromptTokens', {
       nullable: true,
@@ -185,10 +151,13 @@ const SaveModelInput = builder.inputType('SaveModelInput', {
 });
 
 const SavePricesInput = builder.inputType('SavePricesInput', {
-  description: 'Prices of a model from a moment on.',
   fields: (t) => ({
     modelId: t.string({ required: true, description: 'Which model.' }),
-    prices: t.field({ type: ModelPricesInput, required: true, description: 'The prices.' }),
+    prices: t.field({ type: PricesInput, required: true, description: 'The prices.' }),
+    maxPromptTokens: t.int({
+      description:
+        'The longest prompt that these prices are for. A request whose prompt may be longer, by its bytes, is refused; left out: whatever the upstream takes.',
+    }),
     validFrom: t.field({ type: 'DateTime', description: 'From when they count; left out: at once.' }),
   }),
 });
@@ -243,9 +212,13 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: SavePricesInput, required: true }) },
     resolve: async (query, _root, { input }, context) => {
       const modelId = named('CatalogEntry', input.modelId);
-      const ask = { modelId, prices: decimalPrices(input.prices), validFrom: input.validFrom ?? null };
+      const prices = { ...decimalPrices(input.prices), ...given({ maxPromptTokens: input.maxPromptTokens }) };
+      const ask = { modelId, prices, validFrom: input.validFrom ?? null };
       const outcome = await context.domains.catalogChanges.setPrices(ask, actorOf(context.principal));
-      throwCatalogRefusal(outcome, ['input', 'prices'], { validFrom: ['input', 'validFrom'] });
+      throwCatalogRefusal(outcome, ['input', 'prices'], {
+        validFrom: ['input', 'validFrom'],
+        maxPromptTokens: ['input', 'maxPromptTokens'],
+      });
       return context.prisma.model.findUniqueOrThrow({ ...query, where: { id: modelId } });
     },
   }),

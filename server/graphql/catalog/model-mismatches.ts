@@ -35,7 +35,6 @@ const ModelMismatchType = builder.objectRef<ModelMismatch>('ModelMismatch').impl
 
 const mismatchEdge = reportEdge('ModelMismatchEdge', ModelMismatchType);
 const ModelMismatchPageType = builder.objectRef<Report<ModelMismatch>>('ModelMismatchConnection').implement({
-  description: 'Upstreams that answered with another model.',
   authScopes: { operator: true },
   fields: (t) =>
     pageFields(t, {
@@ -60,10 +59,6 @@ builder.objectFields(OperatorType, (t) => ({
   }),
 }));
 
-const CloseModelMismatchInput = builder.inputType('CloseModelMismatchInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which one.' }) }),
-});
-
 builder.mutationField('closeModelMismatch', (t) =>
   t.field({
     type: ModelMismatchType,
@@ -71,9 +66,9 @@ builder.mutationField('closeModelMismatch', (t) =>
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
     args: {
-      input: t.arg({ type: CloseModelMismatchInput, required: true }),
+      id: t.arg.id({ required: true }),
     },
-    resolve: async (_root, { input: args }, { domains, principal }) => {
+    resolve: async (_root, args, { domains, principal }) => {
       const id = decodeUuid('ModelMismatch', args.id);
       if (id === null) throw new NotFoundError('mismatch');
       const outcome = await domains.modelMismatches.closeMismatch({ id, actor: actorOf(principal) });

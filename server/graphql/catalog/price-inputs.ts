@@ -1,6 +1,7 @@
 import { formatUsd } from '../../core/money.ts';
 import { builder } from '../builder.ts';
-import { clockTexts, given, variantTexts } from './changes.ts';
+import { given } from './changes.ts';
+import { clockTexts, variantTexts } from './prices.ts';
 import { WeekdayType } from './protocol.ts';
 
 /** Prices as operators enter them: amounts of USD, for models and for what vendors charge. */
@@ -26,7 +27,7 @@ const tokenPrices = (t: Fields) => ({
   output: t.field({ type: 'UsdAmount', required: true, description: 'What the model writes.' }),
 });
 
-const PiecePricesInput = builder.inputType('PiecePricesInput', {
+const UnitPricesInput = builder.inputType('UnitPricesInput', {
   description: 'What is charged by the piece, in USD for one; what is left out has no price.',
   fields: (t) => ({
     search: t.field({ type: 'UsdAmount', description: 'One search that the vendor makes.' }),
@@ -72,7 +73,7 @@ const ImagePricesInput = builder.inputType('ImagePricesInput', {
   }),
 });
 
-const TierPricesInput = builder.inputType('TierPricesInput', {
+const PriceTierInput = builder.inputType('PriceTierInput', {
   description: 'Prices for longer prompts, in USD per 1M tokens: the whole request is charged at them.',
   fields: (t) => ({
     abovePromptTokens: t.int({
@@ -83,26 +84,26 @@ const TierPricesInput = builder.inputType('TierPricesInput', {
   }),
 });
 
-const WindowPricesInput = builder.inputType('WindowPricesInput', {
+const PriceWindowInput = builder.inputType('PriceWindowInput', {
   description: clockTexts.window,
   fields: (t) => ({
     weekdays: t.field({ type: [WeekdayType], required: true, description: clockTexts.weekdays }),
     hours: t.stringList({ required: true, description: clockTexts.hours }),
     ...tokenPrices(t),
-    tiers: t.field({ type: [TierPricesInput], description: clockTexts.tiers }),
+    tiers: t.field({ type: [PriceTierInput], description: clockTexts.tiers }),
   }),
 });
 
-const ClockPricesInput = builder.inputType('ClockPricesInput', {
+const PriceClockInput = builder.inputType('PriceClockInput', {
   description: clockTexts.clock,
   fields: (t) => ({
     timeZone: t.string({ required: true, description: clockTexts.timeZone }),
     exceptDates: t.stringList({ description: clockTexts.exceptDates }),
-    windows: t.field({ type: [WindowPricesInput], required: true, description: clockTexts.windows }),
+    windows: t.field({ type: [PriceWindowInput], required: true, description: clockTexts.windows }),
   }),
 });
 
-const VariantPricesInput = builder.inputType('VariantPricesInput', {
+const PriceVariantInput = builder.inputType('PriceVariantInput', {
   description: 'Prices by what is served: either `times`, or a set of prices.',
   fields: (t) => ({
     name: t.string({ required: true, description: variantTexts.name }),
@@ -112,34 +113,20 @@ const VariantPricesInput = builder.inputType('VariantPricesInput', {
     cacheWrite5m: t.field({ type: 'UsdAmount', description: 'Written to the five-minute cache.' }),
     cacheWrite1h: t.field({ type: 'UsdAmount', description: 'Written to the one-hour cache.' }),
     output: t.field({ type: 'UsdAmount', description: 'What the model writes.' }),
-    tiers: t.field({ type: [TierPricesInput], description: 'At the lengths of the ordinary ones.' }),
+    tiers: t.field({ type: [PriceTierInput], description: 'At the lengths of the ordinary ones.' }),
   }),
 });
 
-/** Prices of every prompt length and hour, and by the piece. */
-const allPrices = (t: Fields) => ({
-  ...tokenPrices(t),
-  tiers: t.field({ type: [TierPricesInput], description: 'Other prices for longer prompts; left out: none.' }),
-  clock: t.field({ type: ClockPricesInput, description: 'Other prices for hours of the week; left out: none.' }),
-  variants: t.field({ type: [VariantPricesInput], description: `${variantTexts.variants} Left out: none.` }),
-  perUnit: t.field({ type: PiecePricesInput, description: 'What is charged by the piece; left out: nothing.' }),
-  images: t.field({ type: ImagePricesInput, description: 'What images cost; left out: no separate prices.' }),
-});
-
-export const ModelPricesInput = builder.inputType('ModelPricesInput', {
-  description: 'Prices of a model in USD per 1M tokens, with at most 6 decimals.',
+export const PricesInput = builder.inputType('PricesInput', {
+  description: 'What a million tokens cost, in USD with at most 6 decimals, and what is charged beside them.',
   fields: (t) => ({
-    ...allPrices(t),
-    maxPromptTokens: t.int({
-      description:
-        'The longest prompt that these prices are for. A request whose prompt may be longer, by its bytes, is refused; left out: whatever the upstream takes.',
-    }),
+    ...tokenPrices(t),
+    tiers: t.field({ type: [PriceTierInput], description: 'Other prices for longer prompts; left out: none.' }),
+    clock: t.field({ type: PriceClockInput, description: 'Other prices for hours of the week; left out: none.' }),
+    variants: t.field({ type: [PriceVariantInput], description: `${variantTexts.variants} Left out: none.` }),
+    perUnit: t.field({ type: UnitPricesInput, description: 'What is charged by the piece; left out: nothing.' }),
+    images: t.field({ type: ImagePricesInput, description: 'What images cost; left out: no separate prices.' }),
   }),
-});
-
-export const VendorPricesInput = builder.inputType('VendorPricesInput', {
-  description: 'What the operator pays, in USD per 1M tokens with at most 6 decimals.',
-  fields: (t) => allPrices(t),
 });
 
 /** Prices in the form of the catalog's own checks, which take decimal strings and name the member that is wrong. */

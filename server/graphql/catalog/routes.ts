@@ -1,88 +1,14 @@
 import type { RouteTest } from '../../catalog/test-route.ts';
-import { fromStoredImages, type ImagePrices, type StoredImagePrices } from '../../core/image-price.ts';
-import {
-  fromStoredTiers,
-  fromStoredUnits,
-  type PerUnit,
-  type PriceClock,
-  type PriceTier,
-  type PriceVariant,
-  type StoredTier,
-} from '../../core/price.ts';
-import { fromStoredClock, type StoredClock } from '../../core/price-clock.ts';
-import { fromStoredVariants, type StoredVariant } from '../../core/price-variants.ts';
 import { actorOf, isOperator } from '../../people/principal.ts';
 import { decodeUuid, noSuchId } from '../access.ts';
 import { builder } from '../builder.ts';
 import { NotFoundError } from '../types/errors.ts';
-import {
-  changeErrors,
-  enteredPrices,
-  given,
-  ImagePricesType,
-  named,
-  PriceClockType,
-  PriceTierType,
-  PriceVariantType,
-  throwCatalogRefusal,
-  UnitPricesType,
-  variantTexts,
-} from './changes.ts';
+import { changeErrors, given, named, throwCatalogRefusal } from './changes.ts';
 import { CatalogEntryType } from './entries.ts';
-import { decimalPrices, VendorPricesInput } from './price-inputs.ts';
+import { decimalPrices, PricesInput } from './price-inputs.ts';
+import { PricesType, storedPrices } from './prices.ts';
 
 /** Routes: a model on an upstream. */
-
-interface RouteCostsView {
-  input: bigint;
-  cacheHit: bigint;
-  cacheWrite5m: bigint | null;
-  cacheWrite1h: bigint | null;
-  output: bigint;
-  tiers: readonly PriceTier[];
-  perUnit?: PerUnit;
-  images?: ImagePrices;
-  variants?: readonly PriceVariant[];
-  clock?: PriceClock;
-}
-
-export const RouteCostsType = builder.objectRef<RouteCostsView>('RouteCosts').implement({
-  description: 'What the operator pays on a route, in USD per 1M tokens.',
-  authScopes: { operator: true },
-  fields: (t) => ({
-    ...enteredPrices(t),
-    tiers: t.field({
-      type: [PriceTierType],
-      description: 'Other costs for longer prompts, rising.',
-      complexity: { field: 1, multiplier: 2 },
-      resolve: ({ tiers }) => [...tiers],
-    }),
-    clock: t.field({
-      type: PriceClockType,
-      nullable: true,
-      description: 'Other costs for hours of the week; null: the same at every hour.',
-      resolve: ({ clock }) => clock ?? null,
-    }),
-    variants: t.field({
-      type: [PriceVariantType],
-      description: `${variantTexts.variants} Empty: none.`,
-      // Of the price's own row, where no clock can stand beside them.
-      complexity: { field: 1, multiplier: 1 },
-      resolve: ({ variants }) => [...(variants ?? [])],
-    }),
-    perUnit: t.field({
-      type: UnitPricesType,
-      description: 'What the vendor charges by the piece.',
-      resolve: ({ perUnit }) => perUnit ?? {},
-    }),
-    images: t.field({
-      type: ImagePricesType,
-      nullable: true,
-      description: 'What the vendor charges for images; null: no separate prices.',
-      resolve: ({ images }) => images ?? null,
-    }),
-  }),
-});
 
 builder.prismaNode('Route', {
   id: { field: 'id' },
@@ -97,7 +23,7 @@ builder.prismaNode('Route', {
     weight: t.exposeInt('weight', { description: 'Share among routes of one priority.' }),
     enabled: t.exposeBoolean('enabled', { description: 'Whether it is used.' }),
     costs: t.field({
-      type: RouteCostsType,
+      type: PricesType,
       nullable: true,
       description: 'What the operator pays there; null: unknown.',
       select: {
@@ -112,23 +38,21 @@ builder.prismaNode('Route', {
         costClock: true,
         costVariants: true,
       },
-      resolve: ({ costInput, costCacheHit, costOutput, costClock, ...row }) =>
-        costInput === null || costCacheHit === null || costOutput === null
+      resolve: ({ costInput: input, costCacheHit: cacheHit, costOutput: output, ...row }) =>
+        input === null || cacheHit === null || output === null
           ? null
-          : {
-              input: costInput,
-              cacheHit: costCacheHit,
+          : storedPrices({
+              input,
+              cacheHit,
               cacheWrite5m: row.costCacheWrite5m,
               cacheWrite1h: row.costCacheWrite1h,
-              output: costOutput,
-              tiers: fromStoredTiers(row.costTiers as unknown as StoredTier[]),
-              perUnit: fromStoredUnits(row.costPerUnit as Record<string, number>),
-              ...(row.costImages === null ? {} : { images: fromStoredImages(row.costImages as StoredImagePrices) }),
-              ...(costClock === null ? {} : { clock: fromStoredClock(costClock as unknown as StoredClock) }),
-              ...(row.costVariants === null
-                ? {}
-                : { variants: fromStoredVariants(row.costVariants as unknown as StoredVariant[]) }),
-            },
+              output,
+              tiers: row.costTiers,
+              perUnit: row.costPerUnit,
+              images: row.costImages,
+              clock: row.costClock,
+              variants: row.costVariants,
+            }),
     }),
   }),
 });
@@ -153,7 +77,7 @@ const RouteInput = builder.inputType('RouteInput', {
     weight: t.int({ defaultValue: 1, description: 'Share among routes of one priority.' }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it is used.' }),
     costs: t.field({
-      type: VendorPricesInput,
+      type: PricesInput,
       description: 'What the operator pays there; left out: unknown.',
     }),
   }),
@@ -164,10 +88,6 @@ const SetRoutesInput = builder.inputType('SetRoutesInput', {
     modelId: t.string({ required: true, description: 'Which model.' }),
     routes: t.field({ type: [RouteInput], required: true, description: 'All its routes.' }),
   }),
-});
-
-const TestRouteInput = builder.inputType('TestRouteInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which route.' }) }),
 });
 
 builder.mutationFields((t) => ({
@@ -194,8 +114,8 @@ builder.mutationFields((t) => ({
     description: 'Sends the smallest request through a route, switched on or not. The operator pays for it.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
-    args: { input: t.arg({ type: TestRouteInput, required: true }) },
-    resolve: async (_root, { input: { id } }, { domains }) => {
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_root, { id }, { domains }) => {
       const routeId = decodeUuid('Route', id);
       const result = routeId === null ? null : await domains.routeTester.test(routeId);
       if (result === null) throw new NotFoundError('route');

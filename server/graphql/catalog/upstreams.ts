@@ -388,13 +388,6 @@ const AddUpstreamKeyInput = builder.inputType('AddUpstreamKeyInput', {
   }),
 });
 
-const DeleteUpstreamKeyInput = builder.inputType('DeleteUpstreamKeyInput', {
-  fields: (t) => ({
-    upstreamId: t.string({ required: true, description: 'Which upstream.' }),
-    keyId: t.id({ required: true, description: 'Which key.' }),
-  }),
-});
-
 builder.mutationFields((t) => ({
   saveUpstream: t.prismaField({
     type: UpstreamType,
@@ -455,12 +448,13 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: changeErrors },
     args: {
-      input: t.arg({ type: DeleteUpstreamKeyInput, required: true }),
+      upstreamId: t.arg.string({ required: true }),
+      keyId: t.arg.id({ required: true }),
     },
-    resolve: async (query, _root, { input: args }, context) => {
+    resolve: async (query, _root, args, context) => {
       const upstreamId = named('Upstream', args.upstreamId);
       const ask = { upstreamId, keyId: args.keyId };
-      throwCatalogRefusal(await context.domains.catalogChanges.deleteKey(ask, actorOf(context.principal)));
+      throwCatalogRefusal(await context.domains.catalogChanges.deleteKey(ask, actorOf(context.principal)), []);
       return context.prisma.upstream.findUniqueOrThrow({ ...query, where: { id: upstreamId } });
     },
   }),

@@ -7,7 +7,8 @@ import type { GraphqlContext } from '../context.ts';
 import { OperatorType } from '../operator/operator.ts';
 import { InputError, NotFoundError } from '../types/errors.ts';
 import { changeErrors, given, throwCatalogRefusal } from './changes.ts';
-import { decimalPrices, VendorPricesInput } from './price-inputs.ts';
+import { decimalPrices, PricesInput } from './price-inputs.ts';
+import { PricesType, wholePrices } from './prices.ts';
 import {
   knownCapabilities,
   ModelCapabilityType,
@@ -15,7 +16,7 @@ import {
   ProtocolType,
   ReasoningEffortType,
 } from './protocol.ts';
-import { RouteCostsType, RouteTestType } from './routes.ts';
+import { RouteTestType } from './routes.ts';
 
 /** Vendors that the service knows: from a key to models on sale in one step. */
 
@@ -41,7 +42,11 @@ const VendorModelType = builder.objectRef<VendorModel & { routeId: string | null
       description: 'Tokens of the longest answer.',
       resolve: ({ model }) => model.maxOutputTokens,
     }),
-    costs: t.field({ type: RouteCostsType, description: 'What the vendor charges.', resolve: ({ costs }) => costs }),
+    costs: t.field({
+      type: PricesType,
+      description: 'What the vendor charges.',
+      resolve: ({ costs }) => wholePrices(costs),
+    }),
     routeId: t.id({
       nullable: true,
       description: 'Its route to the vendor, for `testRoute`; null: it is not sold from there yet.',
@@ -72,7 +77,6 @@ const VendorType = builder.objectRef<VendorView>('Vendor').implement({
 });
 
 const AddVendorInput = builder.inputType('AddVendorInput', {
-  description: 'A vendor, its key and the models to sell.',
   fields: (t) => ({
     vendorId: t.string({ required: true, description: 'Which vendor.' }),
     secret: t.string({
@@ -190,10 +194,10 @@ const FoundModelType = builder.objectRef<FoundModel>('FoundModel').implement({
       resolve: ({ model }) => [...model.efforts],
     }),
     costs: t.field({
-      type: RouteCostsType,
+      type: PricesType,
       nullable: true,
       description: 'What the vendor charges, by its own list or the known one; null: it has to be entered.',
-      resolve: ({ costs }) => costs,
+      resolve: ({ costs }) => costs && wholePrices(costs),
     }),
   }),
 });
@@ -236,7 +240,7 @@ const NewModelInput = builder.inputType('NewModelInput', {
     maxOutputTokens: t.int({ required: true, description: 'Tokens of the longest answer.' }),
     capabilities: t.field({ type: [ModelCapabilityType], description: 'What it does; left out: not stated.' }),
     efforts: t.field({ type: [ReasoningEffortType], description: 'Efforts that it takes; left out: not stated.' }),
-    costs: t.field({ type: VendorPricesInput, required: true, description: 'What the vendor charges.' }),
+    costs: t.field({ type: PricesInput, required: true, description: 'What the vendor charges.' }),
   }),
 });
 

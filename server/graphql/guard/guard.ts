@@ -51,13 +51,13 @@ const pageMembers = {
   arguments: new Set(['first', 'after']),
 };
 
-/** Whether a member's name and type say what it is: a member of a page, or the `input` of a mutation. */
+/** Whether a member's name and type say what it is: a member of a page, the `input` of a mutation, or the ids that it takes. */
 function isSaidElsewhere(owner: string, field: GraphQLField<unknown, unknown>, argument?: GraphQLArgument): boolean {
   if (argument === undefined) {
     const [, kind] = /(Connection|Edge)$/.exec(owner) ?? [];
     return kind !== undefined && pageMembers[kind as 'Connection' | 'Edge'].has(field.name);
   }
-  if (owner === 'Mutation') return argument.name === 'input' && isInputObjectType(getNamedType(argument.type));
+  if (owner === 'Mutation') return /^input$|^id$|Id$/.test(argument.name);
   return getNamedType(field.type).name.endsWith('Connection') && pageMembers.arguments.has(argument.name);
 }
 

@@ -1,4 +1,5 @@
-import { type KeySpendRecord, readKeySpend } from '../../billing/reads/usage.ts';
+import DataLoader from 'dataloader';
+import { type KeySpendRecord, readKeySpend, type SpendRecord } from '../../billing/reads/usage.ts';
 import type { BurnLimit, SpendLimits } from '../../core/spend-limits.ts';
 import type { CreateKeyOutcome } from '../../keys/keys.ts';
 import { abilitiesOn, accountsWith, actorOf, isOperator } from '../../people/principal.ts';
@@ -82,22 +83,17 @@ const BurnLimitType = builder.objectRef<BurnLimit>('BurnLimit').implement({
   }),
 });
 
-const KeySpendType = builder.objectRef<Omit<KeySpendRecord, 'keyId'>>('KeySpend').implement({
-  description: 'What a key has spent.',
+export const SpendType = builder.objectRef<SpendRecord>('Spend').implement({
+  description: 'What a key, or all keys of an account together, have spent.',
   authScopes: { public: true },
   fields: (t) => ({
     today: t.expose('today', { type: 'UsdAmount', description: 'Since midnight in the time zone of the account.' }),
     thisWeek: t.expose('thisWeek', { type: 'UsdAmount', description: 'Since Monday.' }),
     thisMonth: t.expose('thisMonth', { type: 'UsdAmount', description: 'Since the first of the month.' }),
-    lifetime: t.expose('lifetime', { type: 'UsdAmount', description: 'Since it was made.' }),
+    lifetime: t.expose('lifetime', { type: 'UsdAmount', description: 'In all.' }),
     held: t.expose('held', {
       type: 'UsdAmount',
-      description: 'Reserved by its running requests, and in advance until two seconds after the last one.',
-    }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When its last request was charged.',
+      description: 'Reserved by running requests, and in advance until two seconds after the last one.',
     }),
   }),
 });
@@ -172,12 +168,16 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
       resolve: (key: { accountId: string; createdBy: string | null }) =>
         key.createdBy === null ? null : `${key.accountId}/${key.createdBy}`,
     }),
-    spend: t.loadable({
-      type: KeySpendType,
+    spend: t.field({
+      type: SpendType,
       description: 'What it has spent.',
-      // One query an account, however many keys are listed.
-      load: (refs: string[], context: GraphqlContext) => loadSpend(refs, context),
-      resolve: (key: { id: string; accountId: string }) => `${key.accountId}/${key.id}`,
+      resolve: (key, _args, context) => spendOf(context).load(`${key.accountId}/${key.id}`),
+    }),
+    lastUsedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When its last request was charged; null: never.',
+      resolve: async (key, _args, context) => (await spendOf(context).load(`${key.accountId}/${key.id}`)).lastUsedAt,
     }),
   }),
 });
@@ -187,6 +187,18 @@ export async function loadKeys(ids: string[], { prisma }: GraphqlContext) {
   const keys = await prisma.apiKey.findMany({ where: { id: { in: ids } } });
   const byId = new Map(keys.map((key) => [key.id, key]));
   return ids.map((id) => byId.get(id) ?? null);
+}
+
+/** What keys have spent, in one query an account and an operation, however many are listed. */
+const spends = new WeakMap<GraphqlContext, DataLoader<string, Omit<KeySpendRecord, 'keyId'>>>();
+
+function spendOf(context: GraphqlContext): DataLoader<string, Omit<KeySpendRecord, 'keyId'>> {
+  let loader = spends.get(context);
+  if (loader === undefined) {
+    loader = new DataLoader((refs: readonly string[]) => loadSpend(refs, context));
+    spends.set(context, loader);
+  }
+  return loader;
 }
 
 async function loadSpend(refs: readonly string[], context: GraphqlContext) {
@@ -304,7 +316,6 @@ const BurnLimitInput = builder.inputType('BurnLimitInput', {
 });
 
 const CreateKeyInput = builder.inputType('CreateKeyInput', {
-  description: 'What a new key is to be.',
   fields: (t) => ({
     accountId: t.id({ description: 'Whose key; left out: your only or oldest account.' }),
     name: t.string({ description: 'What people call it.' }),
@@ -550,7 +561,6 @@ builder.mutationField('updateKey', (t) =>
 const maxGraceS = 30 * 86_400;
 
 const RotateKeyInput = builder.inputType('RotateKeyInput', {
-  description: 'The key to replace, and its grace period.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The key to replace.' }),
     graceSeconds: t.int({ defaultValue: 86_400, description: 'How long the old key goes on; at most 30 days.' }),
@@ -584,18 +594,14 @@ builder.mutationField('rotateKey', (t) =>
     },
   }),
 );
-const DeleteKeyInput = builder.inputType('DeleteKeyInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which key.' }) }),
-});
-
 builder.mutationField('deleteKey', (t) =>
   t.prismaField({
     type: ApiKeyType,
     description: 'Deletes a key: from the very next request on it opens nothing. Running requests finish.',
     authScopes: { keys: true },
     errors: { types: writes },
-    args: { input: t.arg({ type: DeleteKeyInput, required: true }) },
-    resolve: async (query, _root, { input: { id } }, context) => {
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (query, _root, { id }, context) => {
       const ref = await accountOfKey(context, decodeUuid('ApiKey', id));
       const outcome = await context.domains.keys.delete({ ...ref, actor: actorOf(context.principal) });
       if (outcome.kind === 'unknown_key') throw new NotFoundError('key');

@@ -47,7 +47,6 @@ builder.queryField('machineLogin', (t) =>
 );
 
 const ApproveMachineLoginInput = builder.inputType('ApproveMachineLoginInput', {
-  description: 'The machine, and what its key is to be.',
   fields: (t) => ({
     code: t.string({ required: true, description: 'The code that the machine shows.' }),
     accountId: t.id({ description: 'Whose key; left out: your only or oldest account.' }),
@@ -55,10 +54,6 @@ const ApproveMachineLoginInput = builder.inputType('ApproveMachineLoginInput', {
     name: t.string({ required: true, description: 'What people call the key: the machine’s name.' }),
     limits: t.field({ type: SpendLimitsInput, required: true, description: 'What it may spend.' }),
   }),
-});
-
-const DenyMachineLoginInput = builder.inputType('DenyMachineLoginInput', {
-  fields: (t) => ({ code: t.string({ required: true, description: 'The code that the machine shows.' }) }),
 });
 
 builder.mutationFields((t) => ({
@@ -92,9 +87,9 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: [NotFoundError, TooManyAttemptsError] },
     args: {
-      input: t.arg({ type: DenyMachineLoginInput, required: true }),
+      code: t.arg.string({ required: true, description: 'The code that the machine shows.' }),
     },
-    resolve: async (_root, { input: { code } }, context) => {
+    resolve: async (_root, { code }, context) => {
       if (!letGuess(await context.domains.people.machineLogins.deny(me(context), code)))
         throw new NotFoundError(notWaiting);
       return ok;

@@ -94,7 +94,6 @@ builder.objectField(OperatorType, 'noticeChannels', (t) =>
 );
 
 const CreateChannelInput = builder.inputType('CreateNoticeChannelInput', {
-  description: 'A new channel.',
   fields: (t) => ({
     accountId: t.id({ description: 'Whose; left out: your only or oldest account. Not for the business.' }),
     kind: t.field({ type: ChannelKindType, required: true, description: 'What it leads to.' }),
@@ -216,18 +215,6 @@ const writes = [InputError, NotFoundError, NotAllowedError, ConflictError];
 const tries = [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError];
 const tryText = 'Sends a message to a channel now. `problem` says why it did not arrive. At most one in five seconds.';
 
-/** The input of a mutation that takes a channel alone. */
-const whichChannel = (name: string, description: string) =>
-  builder.inputType(name, {
-    description,
-    fields: (t) => ({ id: t.id({ required: true, description: 'Which channel.' }) }),
-  });
-
-const DeleteNoticeChannelInput = whichChannel('DeleteNoticeChannelInput', 'The channel to remove.');
-const TestNoticeChannelInput = whichChannel('TestNoticeChannelInput', 'The channel to try.');
-const DeleteBusinessChannelInput = whichChannel('DeleteBusinessChannelInput', 'The channel to remove.');
-const TestBusinessChannelInput = whichChannel('TestBusinessChannelInput', 'The channel to try.');
-
 builder.mutationFields((t) => ({
   createNoticeChannel: t.field({
     type: CreatedChannelType,
@@ -250,16 +237,16 @@ builder.mutationFields((t) => ({
     description: 'Removes a channel of an account with its secret.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError] },
-    args: { input: t.arg({ type: DeleteNoticeChannelInput, required: true }) },
-    resolve: async (_root, { input: { id } }, context) => remove(context, await ownedChannel(context, id)),
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_root, { id }, context) => remove(context, await ownedChannel(context, id)),
   }),
   testNoticeChannel: t.field({
     type: ChannelType,
     description: tryText,
     authScopes: { billing: true },
     errors: { types: tries },
-    args: { input: t.arg({ type: TestNoticeChannelInput, required: true }) },
-    resolve: async (_root, { input: { id } }, context) => tryOut(context, await ownedChannel(context, id)),
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_root, { id }, context) => tryOut(context, await ownedChannel(context, id)),
   }),
   createBusinessChannel: t.field({
     type: CreatedChannelType,
@@ -282,15 +269,15 @@ builder.mutationFields((t) => ({
     description: 'Removes a channel of the business with its secret.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, NotAllowedError] },
-    args: { input: t.arg({ type: DeleteBusinessChannelInput, required: true }) },
-    resolve: async (_root, { input: { id } }, context) => remove(context, await businessChannel(context, id)),
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_root, { id }, context) => remove(context, await businessChannel(context, id)),
   }),
   testBusinessChannel: t.field({
     type: ChannelType,
     description: tryText,
     authScopes: { trustedOperator: true },
     errors: { types: tries },
-    args: { input: t.arg({ type: TestBusinessChannelInput, required: true }) },
-    resolve: async (_root, { input: { id } }, context) => tryOut(context, await businessChannel(context, id)),
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_root, { id }, context) => tryOut(context, await businessChannel(context, id)),
   }),
 }));

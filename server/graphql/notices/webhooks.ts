@@ -151,7 +151,6 @@ builder.prismaObjectFields(AccountType, (t) => ({
 }));
 
 const CreateWebhookInput = builder.inputType('CreateWebhookEndpointInput', {
-  description: 'A new endpoint.',
   fields: (t) => ({
     accountId: t.id({ description: 'Whose; left out: your only or oldest account.' }),
     url: t.string({ required: true, description: 'A public https address.' }),
@@ -208,22 +207,6 @@ async function endpointFor(
   return { accountId: endpoint.accountId, id: endpoint.id, actor: actorOf(context.principal) };
 }
 
-const RotateWebhookSecretInput = builder.inputType('RotateWebhookSecretInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which endpoint.' }) }),
-});
-
-const DeleteWebhookEndpointInput = builder.inputType('DeleteWebhookEndpointInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which endpoint.' }) }),
-});
-
-const SendTestWebhookInput = builder.inputType('SendTestWebhookInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which endpoint.' }) }),
-});
-
-const ReplayWebhookDeliveryInput = builder.inputType('ReplayWebhookDeliveryInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which delivery.' }) }),
-});
-
 builder.mutationFields((t) => ({
   createWebhookEndpoint: t.field({
     type: EndpointWithSecretType,
@@ -271,9 +254,9 @@ builder.mutationFields((t) => ({
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError] },
     args: {
-      input: t.arg({ type: RotateWebhookSecretInput, required: true }),
+      id: t.arg.id({ required: true }),
     },
-    resolve: async (_root, { input: { id } }, context) => {
+    resolve: async (_root, { id }, context) => {
       const outcome = await context.domains.webhooks.rotateSecret(await endpointFor(context, id));
       if (outcome.kind === 'unknown_endpoint') throw new NotFoundError('webhook endpoint');
       return outcome;
@@ -285,9 +268,9 @@ builder.mutationFields((t) => ({
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError] },
     args: {
-      input: t.arg({ type: DeleteWebhookEndpointInput, required: true }),
+      id: t.arg.id({ required: true }),
     },
-    resolve: async (query, _root, { input: { id } }, context) => {
+    resolve: async (query, _root, { id }, context) => {
       const removed = await context.domains.webhooks.remove(await endpointFor(context, id));
       if (removed === null) throw new NotFoundError('webhook endpoint');
       return context.prisma.webhookEndpoint.findUniqueOrThrow({ ...query, where: { id: removed.id } });
@@ -298,8 +281,8 @@ builder.mutationFields((t) => ({
     description: 'Sends the event `webhook.test` to an endpoint. At most 10 tests and replays a minute for an account.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
-    args: { input: t.arg({ type: SendTestWebhookInput, required: true }) },
-    resolve: async (query, _root, { input: { id } }, context) => {
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (query, _root, { id }, context) => {
       const delivery = await context.domains.webhooks.sendTest(await endpointFor(context, id));
       if (delivery === null) throw new ConflictError('This endpoint is switched off.', 'ENDPOINT_CLOSED');
       if ('kind' in delivery) throw new TooManyAttemptsError(delivery.retryAfterS);
@@ -313,9 +296,9 @@ builder.mutationFields((t) => ({
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
     args: {
-      input: t.arg({ type: ReplayWebhookDeliveryInput, required: true }),
+      id: t.arg.id({ required: true }),
     },
-    resolve: async (query, _root, { input: { id } }, context) => {
+    resolve: async (query, _root, { id }, context) => {
       const deliveryId = decodeUuid('WebhookDelivery', id);
       const accountId = deliveryId === null ? null : await context.domains.webhooks.accountOfDelivery(deliveryId);
       if (deliveryId === null || accountId === null || !accountsWith(context.principal, 'read').includes(accountId))

@@ -1,6 +1,5 @@
 import { actorOf } from '../../people/principal.ts';
 import type { RefusalReason } from '../../plans/bank/refused-messages.ts';
-import type { ReviewReason } from '../../plans/payment-decision.ts';
 import { findings, type SettingsFinding, type SettingsTest } from '../../settings/findings.ts';
 import type { SettingState, SettingsChange } from '../../settings/settings.ts';
 import {
@@ -12,7 +11,6 @@ import {
 } from '../../settings/table.ts';
 import { builder } from '../builder.ts';
 import type { GraphqlContext } from '../context.ts';
-import { ReviewReasonType } from '../plans/transfers.ts';
 import { storedEnum, wordValues } from '../types/enums.ts';
 import { InputError } from '../types/errors.ts';
 import { OperatorType } from './operator.ts';
@@ -78,24 +76,6 @@ const ServiceSettingType = builder.objectRef<SettingEntry & SettingState>('Servi
   }),
 });
 
-const HeardTransferType = builder
-  .objectRef<{ createdAt: Date; amountVnd: bigint; memo: string; review: { reason: string } | null }>('HeardTransfer')
-  .implement({
-    description: 'A transfer that a provider told of.',
-    authScopes: { operator: true },
-    fields: (t) => ({
-      at: t.field({ type: 'DateTime', description: 'When it was told.', resolve: ({ createdAt }) => createdAt }),
-      amountVnd: t.expose('amountVnd', { type: 'VndAmount', description: 'Its amount.' }),
-      memo: t.exposeString('memo', { description: 'What the payer wrote.' }),
-      review: t.field({
-        type: ReviewReasonType,
-        nullable: true,
-        description: 'Why it paid no order, or not only one; null: it did.',
-        resolve: ({ review }) => (review === null ? null : (review.reason as ReviewReason)),
-      }),
-    }),
-  });
-
 const RefusalReasonType = storedEnum('WebhookRefusalReason', {
   description: 'Why a message of a bank’s provider was refused.',
   values: {
@@ -144,12 +124,12 @@ const SettingsOfGroupType = builder.objectRef<GroupView>('SettingsOfGroup').impl
         return webhook === undefined ? null : `${publicUrl}/webhooks/${webhook}`;
       },
     }),
-    lastTransfer: t.field({
-      type: HeardTransferType,
+    lastTransfer: t.prismaField({
+      type: 'BankTransfer',
       nullable: true,
       description:
         'The last transfer to the bank account, or the last that the provider told of; null: none, or it is about none.',
-      resolve: ({ group }, _args, { prisma, domains }) => {
+      resolve: (query, { group }, _args, { prisma, domains }) => {
         const { webhook }: GroupEntry = settingGroups[group];
         const where =
           group === 'bank'
@@ -157,9 +137,9 @@ const SettingsOfGroupType = builder.objectRef<GroupView>('SettingsOfGroup').impl
             : { provider: webhook ?? '' };
         if (group !== 'bank' && webhook === undefined) return null;
         return prisma.bankTransfer.findFirst({
+          ...query,
           where: { ...where, direction: 'in' },
           orderBy: { createdAt: 'desc' },
-          select: { createdAt: true, amountVnd: true, memo: true, review: { select: { reason: true } } },
         });
       },
     }),

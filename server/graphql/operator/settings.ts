@@ -90,10 +90,6 @@ const SecondFactorSetupType = builder.objectRef<SecondFactorSetup>('SecondFactor
   }),
 });
 
-const BeginSecondFactorInput = builder.inputType('BeginSecondFactorInput', {
-  fields: (t) => ({ password: t.string({ required: true, description: passwordOrFresh }) }),
-});
-
 builder.mutationField('beginSecondFactor', (t) =>
   t.field({
     type: SecondFactorSetupType,
@@ -101,23 +97,19 @@ builder.mutationField('beginSecondFactor', (t) =>
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
     args: {
-      input: t.arg({ type: BeginSecondFactorInput, required: true }),
+      password: t.arg.string({ required: true, description: passwordOrFresh }),
     },
-    resolve: async (_root, { input: args }, context) => {
+    resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.settings.beginSecondFactor(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
       if (outcome.kind === 'stale_sign_in') throw staleSignIn();
       if (outcome.kind === 'already_on') {
         throw new ConflictError('One-time codes are on already; switch them off first.', 'ALREADY_ON');
       }
-      return outcome.kind === 'secret' ? outcome : throwRefusal(outcome);
+      return outcome.kind === 'secret' ? outcome : throwRefusal(outcome, []);
     },
   }),
 );
-
-const ConfirmSecondFactorInput = builder.inputType('ConfirmSecondFactorInput', {
-  fields: (t) => ({ code: t.string({ required: true, description: 'A code of the authenticator app.' }) }),
-});
 
 builder.mutationField('confirmSecondFactor', (t) =>
   t.field({
@@ -126,12 +118,12 @@ builder.mutationField('confirmSecondFactor', (t) =>
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError] },
     args: {
-      input: t.arg({ type: ConfirmSecondFactorInput, required: true }),
+      code: t.arg.string({ required: true, description: 'A code of the authenticator app.' }),
     },
-    resolve: async (_root, { input: args }, context) => {
+    resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.settings.confirmSecondFactor(me(context), args, context);
       if (outcome.kind === 'wrong_code') throw wrongCode();
-      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome, []);
     },
   }),
 );
@@ -174,10 +166,6 @@ const BackupCodesType = builder.objectRef<BackupCodes>('BackupCodes').implement(
   }),
 });
 
-const RenewBackupCodesInput = builder.inputType('RenewBackupCodesInput', {
-  fields: (t) => ({ password: t.string({ required: true, description: passwordOrFresh }) }),
-});
-
 builder.mutationField('renewBackupCodes', (t) =>
   t.field({
     type: BackupCodesType,
@@ -185,13 +173,13 @@ builder.mutationField('renewBackupCodes', (t) =>
     authScopes: { user: true },
     errors: { types: [...guarded, InvalidCredentialsError, ConflictError] },
     args: {
-      input: t.arg({ type: RenewBackupCodesInput, required: true }),
+      password: t.arg.string({ required: true, description: passwordOrFresh }),
     },
-    resolve: async (_root, { input: args }, context) => {
+    resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.settings.renewBackupCodes(me(context), args, context);
       if (outcome.kind === 'wrong') throw new InvalidCredentialsError('The password is wrong.');
       if (outcome.kind === 'stale_sign_in') throw staleSignIn();
-      return outcome.kind === 'codes' ? outcome : throwRefusal(outcome);
+      return outcome.kind === 'codes' ? outcome : throwRefusal(outcome, []);
     },
   }),
 );

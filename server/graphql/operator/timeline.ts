@@ -109,7 +109,6 @@ async function readTimeline(
 
 const timelineEdge = reportEdge('TimelineEventEdge', TimelineEventType);
 const TimelinePageType = builder.objectRef<Report<TimelineEvent>>('TimelineEventConnection').implement({
-  description: 'What happened to an account.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: TimelineEventType, edge: timelineEdge }),
 });
@@ -133,12 +132,6 @@ builder.objectField(OperatorType, 'timeline', (t) =>
   }),
 );
 
-const NoteType = builder.objectRef<{ text: string }>('AccountNote').implement({
-  description: 'A note that was written. The timeline of its account has it from now on.',
-  authScopes: { operator: true },
-  fields: (t) => ({ text: t.exposeString('text', { description: 'What was noted.' }) }),
-});
-
 const AddAccountNoteInput = builder.inputType('AddAccountNoteInput', {
   fields: (t) => ({
     accountId: t.id({ required: true, description: 'About which account.' }),
@@ -154,19 +147,20 @@ const RevokeKeyInput = builder.inputType('RevokeKeyInput', {
 });
 
 builder.mutationFields((t) => ({
-  addAccountNote: t.field({
-    type: NoteType,
-    description: 'Writes a note about a customer, which only operators see. It cannot be changed or removed.',
+  addAccountNote: t.prismaField({
+    type: 'Account',
+    description:
+      'Writes a note about a customer into the timeline, which only operators see. It cannot be changed or removed.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
     args: { input: t.arg({ type: AddAccountNoteInput, required: true }) },
-    resolve: async (_root, { input: { accountId: globalId, text } }, { domains, principal }) => {
+    resolve: async (query, _root, { input: { accountId: globalId, text } }, { domains, prisma, principal }) => {
       const accountId = decodeUuid('Account', globalId);
       if (accountId === null) throw new NotFoundError('account');
       const outcome = await domains.accounts.note({ accountId, text, actor: actorOf(principal) });
       if (outcome.kind === 'unknown_account') throw new NotFoundError('account');
       if (outcome.kind === 'invalid') return refuseInput(outcome);
-      return { text: outcome.text };
+      return prisma.account.findUniqueOrThrow({ ...query, where: { id: accountId } });
     },
   }),
   revokeKey: t.prismaField({

@@ -31,10 +31,6 @@ const LookType = builder.objectRef<AccountView>('AccountView').implement({
   }),
 });
 
-const BeginAccountViewInput = builder.inputType('BeginAccountViewInput', {
-  fields: (t) => ({ accountId: t.id({ required: true, description: 'Which account.' }) }),
-});
-
 builder.mutationField('beginAccountView', (t) =>
   t.field({
     type: BegunType,
@@ -43,9 +39,9 @@ builder.mutationField('beginAccountView', (t) =>
     authScopes: { $all: { user: true, trustedOperator: true } },
     errors: { types: [NotFoundError] },
     args: {
-      input: t.arg({ type: BeginAccountViewInput, required: true }),
+      accountId: t.arg.id({ required: true }),
     },
-    resolve: async (_root, { input: { accountId: globalId } }, context) => {
+    resolve: async (_root, { accountId: globalId }, context) => {
       const accountId = decodeUuid('Account', globalId);
       const begun = accountId === null ? null : await context.domains.people.views.begin(me(context), accountId);
       if (begun === null) throw new NotFoundError('account');
@@ -65,7 +61,6 @@ builder.objectField(ViewerType, 'viewUntil', (t) =>
 
 const lookEdge = reportEdge('AccountViewEdge', LookType);
 const LookPageType = builder.objectRef<Report<AccountView>>('AccountViewConnection').implement({
-  description: 'Looks that operators took at an account.',
   authScopes: { public: true },
   fields: (t) => pageFields(t, { row: LookType, edge: lookEdge }),
 });

@@ -87,7 +87,6 @@ const MadeTokenType = builder.objectRef<MadeToken>('CreatedAccessToken').impleme
 });
 
 const CreateAccessTokenInput = builder.inputType('CreateAccessTokenInput', {
-  description: 'What a new access token is to be.',
   fields: (t) => ({
     accountId: t.id({ description: 'For which account; left out: your only or oldest one.' }),
     name: t.string({ required: true, description: 'What people call it.' }),
@@ -149,10 +148,6 @@ async function deleteToken(context: GraphqlContext, id: string): Promise<string>
   return token.id;
 }
 
-const RevokeAccessTokenInput = builder.inputType('RevokeAccessTokenInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which token.' }) }),
-});
-
 builder.mutationFields((t) => ({
   revokeAccessToken: t.prismaField({
     type: AccessTokenType,
@@ -160,9 +155,9 @@ builder.mutationFields((t) => ({
     authScopes: { user: true },
     errors: { types: [NotFoundError, NotAllowedError] },
     args: {
-      input: t.arg({ type: RevokeAccessTokenInput, required: true }),
+      id: t.arg.id({ required: true }),
     },
-    resolve: async (query, _root, { input: { id } }, context) =>
+    resolve: async (query, _root, { id }, context) =>
       context.prisma.accessToken.findUniqueOrThrow({ ...query, where: { id: await deleteToken(context, id) } }),
   }),
 }));

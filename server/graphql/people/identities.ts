@@ -49,10 +49,6 @@ builder.mutationField('requestIdentityLink', (t) =>
   }),
 );
 
-const LinkIdentityInput = builder.inputType('LinkIdentityInput', {
-  fields: (t) => ({ token: t.string({ required: true, description: 'The `token` of the mail’s link.' }) }),
-});
-
 builder.mutationField('linkIdentity', (t) =>
   t.field({
     type: SignedInType,
@@ -60,13 +56,13 @@ builder.mutationField('linkIdentity', (t) =>
       'Links the account elsewhere that waits in this browser, and signs in with it. A sign-in in the same browser with password or passkey links it, too.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidTokenError] },
-    args: { input: t.arg({ type: LinkIdentityInput, required: true }) },
-    resolve: async (_root, { input: args }, context) => {
+    args: { token: t.arg.string({ required: true, description: 'The `token` of the mail’s link.' }) },
+    resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.linkIdentity(args, context);
       if (outcome.kind === 'bad_token') {
         throw new InvalidTokenError('Open the link in the browser in which you signed in, within half an hour.');
       }
-      if (outcome.kind !== 'done' && outcome.kind !== 'second_factor') return throwRefusal(outcome);
+      if (outcome.kind !== 'done' && outcome.kind !== 'second_factor') return throwRefusal(outcome, []);
       finish(context, outcome.setCookies);
       return { secondFactorRequired: outcome.kind === 'second_factor' };
     },

@@ -35,12 +35,12 @@ export const DoneType = builder.objectRef<Done>('Done').implement({
   }),
 });
 
-/** Throws the refusal of an attempt as the error of the field's result union. */
-export function throwRefusal(refusal: AttemptRefusal): never {
+/** Throws the refusal of an attempt as the error of the field's result union. `below`: the argument that carries the input. */
+export function throwRefusal(refusal: AttemptRefusal, below: readonly string[] = ['input']): never {
   switch (refusal.kind) {
     case 'bad_input':
       throw new InputError(
-        [refusal, ...refusal.others].map(({ field, message }) => ({ path: ['input', field], message })),
+        [refusal, ...refusal.others].map(({ field, message }) => ({ path: [...below, field], message })),
       );
     case 'throttled':
       throw new TooManyAttemptsError(refusal.retryAfterS);

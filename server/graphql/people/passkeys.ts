@@ -69,12 +69,6 @@ builder.mutationField('beginPasskeySignIn', (t) =>
   }),
 );
 
-const SignInWithPasskeyInput = builder.inputType('SignInWithPasskeyInput', {
-  fields: (t) => ({
-    credential: t.string({ required: true, description: 'JSON of the browser’s `PublicKeyCredential`.' }),
-  }),
-});
-
 builder.mutationField('signInWithPasskey', (t) =>
   t.field({
     type: SignedInType,
@@ -83,15 +77,15 @@ builder.mutationField('signInWithPasskey', (t) =>
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidCredentialsError, NotAllowedError] },
     args: {
-      input: t.arg({ type: SignInWithPasskeyInput, required: true }),
+      credential: t.arg.string({ required: true, description: 'JSON of the browser’s `PublicKeyCredential`.' }),
     },
-    resolve: async (_root, { input: args }, context) => {
+    resolve: async (_root, args, context) => {
       const outcome = await context.domains.people.signInWithPasskey(args, context);
       if (outcome.kind === 'passkeys_off') throw passkeysOff();
       if (outcome.kind === 'wrong') {
         throw new InvalidCredentialsError('This passkey does not sign in here.', 'INVALID_PASSKEY');
       }
-      if (outcome.kind !== 'done') return throwRefusal(outcome);
+      if (outcome.kind !== 'done') return throwRefusal(outcome, []);
       finish(context, outcome.setCookies);
       return { secondFactorRequired: false };
     },

@@ -40,18 +40,14 @@ builder.objectField(ViewerType, 'sessions', (t) =>
   }),
 );
 
-const RevokeSessionInput = builder.inputType('RevokeSessionInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Id of the session.' }) }),
-});
-
 builder.mutationField('revokeSession', (t) =>
   t.field({
     type: DoneType,
     description: 'Ends one session of the signed-in person.',
     authScopes: { user: true },
     errors: { types: [NotFoundError] },
-    args: { input: t.arg({ type: RevokeSessionInput, required: true }) },
-    resolve: async (_root, { input: { id } }, context) => {
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (_root, { id }, context) => {
       const ended = isUuid(id) && (await context.domains.people.settings.revokeSession(me(context), id));
       if (!ended) throw new NotFoundError('session');
       return { ...ok, id };

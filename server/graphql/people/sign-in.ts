@@ -90,10 +90,6 @@ builder.mutationFields((t) => ({
   }),
 }));
 
-const RequestPasswordResetInput = builder.inputType('RequestPasswordResetInput', {
-  fields: (t) => ({ email: t.string({ required: true, description: 'E-mail address.' }) }),
-});
-
 builder.mutationField('requestPasswordReset', (t) =>
   t.field({
     type: DoneType,
@@ -101,12 +97,12 @@ builder.mutationField('requestPasswordReset', (t) =>
     authScopes: { public: true },
     errors: { types: [...guarded, NotAllowedError] },
     args: {
-      input: t.arg({ type: RequestPasswordResetInput, required: true }),
+      email: t.arg.string({ required: true, description: 'E-mail address.' }),
     },
-    resolve: async (_root, { input: { email } }, context) => {
+    resolve: async (_root, { email }, context) => {
       requirePasswordSignIn(context);
       const outcome = await context.domains.people.requestPasswordReset({ email }, context);
-      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome, []);
     },
   }),
 );

@@ -6,7 +6,6 @@ import { DoneType, finish, guarded, requirePasswordSignIn, throwRefusal } from '
 /** Signing up: an address is confirmed before the account is opened. */
 
 const SignUpInput = builder.inputType('SignUpInput', {
-  description: 'What a new person tells.',
   fields: (t) => ({
     email: t.string({ required: true, description: 'E-mail address; a link is sent to it.' }),
     password: t.string({ required: true, description: 'At least 10 characters, at most 1,024 bytes.' }),
@@ -32,10 +31,6 @@ builder.mutationField('signUp', (t) =>
   }),
 );
 
-const ResendVerificationInput = builder.inputType('ResendVerificationInput', {
-  fields: (t) => ({ email: t.string({ required: true, description: 'The address of the sign-up.' }) }),
-});
-
 builder.mutationField('resendVerification', (t) =>
   t.field({
     type: DoneType,
@@ -43,18 +38,14 @@ builder.mutationField('resendVerification', (t) =>
     authScopes: { public: true },
     errors: { types: guarded },
     args: {
-      input: t.arg({ type: ResendVerificationInput, required: true }),
+      email: t.arg.string({ required: true, description: 'The address of the sign-up.' }),
     },
-    resolve: async (_root, { input: { email } }, context) => {
+    resolve: async (_root, { email }, context) => {
       const outcome = await context.domains.people.resendVerification({ email }, context);
-      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome, []);
     },
   }),
 );
-
-const VerifyEmailInput = builder.inputType('VerifyEmailInput', {
-  fields: (t) => ({ token: t.string({ required: true, description: 'The `token` of the link.' }) }),
-});
 
 builder.mutationField('verifyEmail', (t) =>
   t.field({
@@ -63,11 +54,11 @@ builder.mutationField('verifyEmail', (t) =>
       'Uses the link of a mail: confirms the address of a sign-up (and opens the account with its trial budget), or one step of a change of address.',
     authScopes: { public: true },
     errors: { types: [...guarded, InvalidTokenError] },
-    args: { input: t.arg({ type: VerifyEmailInput, required: true }) },
-    resolve: async (_root, { input: { token } }, context) => {
+    args: { token: t.arg.string({ required: true, description: 'The `token` of the link.' }) },
+    resolve: async (_root, { token }, context) => {
       const outcome = await context.domains.people.verifyEmail({ token }, context);
       if (outcome.kind === 'bad_token') throw new InvalidTokenError();
-      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome);
+      return outcome.kind === 'done' ? finish(context, outcome.setCookies) : throwRefusal(outcome, []);
     },
   }),
 );

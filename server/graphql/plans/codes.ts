@@ -94,14 +94,12 @@ const CreateCodesInput = builder.inputType('CreateCodesInput', {
 
 const batchEdge = reportEdge('CodeBatchEdge', CodeBatchType);
 const CodeBatchPageType = builder.objectRef<Report<CodeBatch>>('CodeBatchConnection').implement({
-  description: 'Batches of redemption codes.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: CodeBatchType, edge: batchEdge }),
 });
 
 const redemptionEdge = reportEdge('CodeRedemptionEdge', CodeRedemptionType);
 const CodeRedemptionPageType = builder.objectRef<Report<CodeRedemption>>('CodeRedemptionConnection').implement({
-  description: 'Who redeemed codes of a batch.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: CodeRedemptionType, edge: redemptionEdge }),
 });
@@ -144,10 +142,6 @@ const RedeemCodeInput = builder.inputType('RedeemCodeInput', {
     code: t.string({ required: true, description: 'The code, in any spelling.' }),
     accountId: t.id({ description: 'For which account; left out: your only or oldest one.' }),
   }),
-});
-
-const RevokeCodesInput = builder.inputType('RevokeCodesInput', {
-  fields: (t) => ({ batchId: t.id({ required: true, description: 'Which batch.' }) }),
 });
 
 builder.mutationFields((t) => ({
@@ -197,8 +191,8 @@ builder.mutationFields((t) => ({
     description: 'Ends a batch of redemption codes; what was redeemed stays.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError] },
-    args: { input: t.arg({ type: RevokeCodesInput, required: true }) },
-    resolve: async (_root, { input: { batchId } }, { domains, principal }) => {
+    args: { batchId: t.arg.id({ required: true }) },
+    resolve: async (_root, { batchId }, { domains, principal }) => {
       const id = decodeUuid('CodeBatch', batchId);
       const batch = id === null ? null : await domains.codes.revoke({ batchId: id, actor: actorOf(principal) });
       if (batch === null) throw new NotFoundError('open batch');

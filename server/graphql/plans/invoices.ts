@@ -79,7 +79,6 @@ builder.prismaObjectFields(OrderType, (t) => ({
 
 const problemEdge = reportEdge<OrderInvoice>('OrderInvoiceEdge', InvoiceType);
 const InvoiceProblemPageType = builder.objectRef<Report<OrderInvoice>>('OrderInvoiceConnection').implement({
-  description: 'E-invoices that fail or have to be cancelled.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: InvoiceType, edge: problemEdge }),
 });
@@ -101,10 +100,6 @@ builder.objectFields(OperatorType, (t) => ({
   }),
 }));
 
-const RetryInvoiceInput = builder.inputType('RetryInvoiceInput', {
-  fields: (t) => ({ orderId: t.id({ required: true, description: 'Of which order.' }) }),
-});
-
 builder.mutationField('retryInvoice', (t) =>
   t.field({
     type: InvoiceType,
@@ -112,8 +107,8 @@ builder.mutationField('retryInvoice', (t) =>
       'Tries an e-invoice again that could not be issued, or its XML. It is looked up first: there is never a second one.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: RetryInvoiceInput, required: true }) },
-    resolve: async (_root, { input: { orderId } }, { domains, principal }) => {
+    args: { orderId: t.arg.id({ required: true }) },
+    resolve: async (_root, { orderId }, { domains, principal }) => {
       const id = decodeUuid('Order', orderId);
       const invoice = id === null ? undefined : (await domains.invoices.ofOrders([id])).get(id);
       if (id === null || invoice === undefined) throw new NotFoundError('invoice');

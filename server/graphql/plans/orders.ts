@@ -96,7 +96,7 @@ const PaymentType = builder.objectRef<PaymentInstructions>('PaymentInstructions'
   }),
 });
 
-export const OrderPaymentType = builder.objectRef<Transfer>('OrderPayment').implement({
+const OrderPaymentType = builder.objectRef<Transfer>('OrderPayment').implement({
   description: 'A transfer that pays an order, as its payer sees it.',
   authScopes: { public: true },
   fields: (t) => ({
@@ -348,7 +348,6 @@ function searched(text: string) {
 }
 
 const CreateOrderInput = builder.inputType('CreateOrderInput', {
-  description: 'What to buy.',
   fields: (t) => ({
     accountId: t.id({ description: 'For which account; left out: your only or oldest one.' }),
     planId: t.string({ description: 'Which plan: its id or `planId`. Left out: a free amount.' }),
@@ -432,10 +431,6 @@ function refuse(outcome: Exclude<CreateOrderOutcome, { order: Order }>): never {
   }
 }
 
-const CancelOrderInput = builder.inputType('CancelOrderInput', {
-  fields: (t) => ({ id: t.id({ required: true, description: 'Which order.' }) }),
-});
-
 builder.mutationFields((t) => ({
   createOrder: t.prismaField({
     type: OrderType,
@@ -464,8 +459,8 @@ builder.mutationFields((t) => ({
     description: 'Cancels an order that no money has reached.',
     authScopes: { billing: true },
     errors: { types: [NotFoundError, NotAllowedError, ConflictError] },
-    args: { input: t.arg({ type: CancelOrderInput, required: true }) },
-    resolve: async (query, _root, { input: { id } }, context) => {
+    args: { id: t.arg.id({ required: true }) },
+    resolve: async (query, _root, { id }, context) => {
       const orderId = decodeUuid('Order', id);
       const order = orderId === null ? null : await context.domains.orders.findAny(orderId);
       if (order === null || !abilitiesOn(context.principal, order.accountId).has('read'))

@@ -21,10 +21,6 @@ const RefundKindType = storedEnum('RefundKind', {
   } as const,
 });
 
-/** What a link to a credit note says of itself. */
-const creditNoteUrlText =
-  'Its credit note as PDF; `&format=csv` makes it CSV, `&lang=en` or `&lang=vi` chooses the language. Works for an hour, without a session.';
-
 const CreditNoteType = builder.objectRef<Refund>('CreditNote').implement({
   description: 'What of an order goes back to the buyer.',
   authScopes: ({ accountId }) => (accountId === null ? { operator: true } : { account: accountId }),
@@ -42,7 +38,8 @@ const CreditNoteType = builder.objectRef<Refund>('CreditNote').implement({
       description: 'When it was cancelled because it was a mistake: its budget is the buyer’s again; null: it counts.',
     }),
     url: t.string({
-      description: creditNoteUrlText,
+      description:
+        'The note as PDF; `&format=csv` makes it CSV, `&lang=en` or `&lang=vi` chooses the language. Works for an hour, without a session.',
       resolve: ({ id }, _args, { domains, principal }) => domains.creditNoteLinks.link(id, actorOf(principal)).url,
     }),
   }),
@@ -65,11 +62,14 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
   authScopes: { operator: true },
   fields: (t) => ({
     refundId: t.exposeString('id', { description: 'Its id.' }),
-    creditNote: t.expose('number', { type: 'BigInt', description: 'The number of its credit note, without gaps.' }),
-    memo: t.exposeString('memo', {
-      description: 'What the operator writes into the transfer, so that it is matched by itself.',
+    creditNote: t.field({
+      type: CreditNoteType,
+      description: 'Its credit note: how much goes back, and what of the budget is taken for it.',
+      resolve: (refund) => refund,
     }),
-    kind: t.expose('kind', { type: RefundKindType, nullable: true, description: 'What goes back.' }),
+    memo: t.exposeString('memo', {
+      description: 'What the operator writes into the transfer, so that it is matched automatically.',
+    }),
     account: t.loadable({
       type: AccountType,
       nullable: true,
@@ -84,30 +84,16 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
       resolve: (query, { orderId }, _args, { prisma }) =>
         orderId === null ? null : prisma.order.findUnique({ ...query, where: { id: orderId } }),
     }),
-    amountVnd: t.expose('amountVnd', { type: 'VndAmount', description: 'What goes back.' }),
     unusedVnd: t.expose('unusedVnd', {
       type: 'VndAmount',
-      description: 'Of it: for budget that is taken back, at the purchase’s own rate.',
+      description: 'Of its amount: for budget that is taken back, at the purchase’s own rate.',
     }),
     usedVnd: t.expose('usedVnd', {
       type: 'VndAmount',
-      description: 'Of it: for budget that was used or had expired, and stays so.',
+      description: 'Of its amount: for budget that was used or had expired, and stays so.',
     }),
-    budget: t.expose('budget', { type: 'UsdAmount', description: 'The budget that was taken back.' }),
-    bonus: t.expose('bonus', { type: 'UsdAmount', description: 'The bonus that was taken back.' }),
-    sentVnd: t.expose('sentVnd', { type: 'VndAmount', description: 'What the bank has sent for it.' }),
     note: t.exposeString('reason', { description: 'Why.' }),
-    url: t.string({
-      description: creditNoteUrlText,
-      resolve: ({ id }, _args, { domains, principal }) => domains.creditNoteLinks.link(id, actorOf(principal)).url,
-    }),
     createdBy: t.exposeString('createdBy', { description: 'Who booked it, as in the audit log.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When.' }),
-    undoneAt: t.expose('undoneAt', {
-      type: 'DateTime',
-      nullable: true,
-      description: 'When it was undone because it was a mistake; null: it counts.',
-    }),
     undoneBy: t.exposeString('undoneBy', { nullable: true, description: 'Who undid it, as in the audit log.' }),
     undoneNote: t.exposeString('undoneReason', { nullable: true, description: 'Why it was undone.' }),
   }),
@@ -115,7 +101,6 @@ const RefundType = builder.objectRef<Refund>('Refund').implement({
 
 const refundEdge = reportEdge('RefundEdge', RefundType);
 const RefundPageType = builder.objectRef<Report<Refund>>('RefundConnection').implement({
-  description: 'Refunds.',
   authScopes: { operator: true },
   fields: (t) => pageFields(t, { row: RefundType, edge: refundEdge }),
 });
@@ -210,13 +195,6 @@ const RefundTransferInput = builder.inputType('RefundTransferInput', {
   }),
 });
 
-const PayRefundInput = builder.inputType('PayRefundInput', {
-  fields: (t) => ({
-    refundId: t.string({ required: true, description: 'Which refund.' }),
-    transferId: t.id({ required: true, description: 'Which transfer.' }),
-  }),
-});
-
 const UndoRefundInput = builder.inputType('UndoRefundInput', {
   fields: (t) => ({
     refundId: t.string({ required: true, description: 'Which refund.' }),
@@ -282,8 +260,11 @@ builder.mutationFields((t) => ({
     description: 'Matches an outgoing transfer to a refund, where its text does not name the memo.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: PayRefundInput, required: true }) },
-    resolve: async (_root, { input: { refundId, transferId } }, { domains, principal }) => {
+    args: {
+      refundId: t.arg.string({ required: true }),
+      transferId: t.arg.id({ required: true }),
+    },
+    resolve: async (_root, { refundId, transferId }, { domains, principal }) => {
       const id = decodeUuid('BankTransfer', transferId);
       if (id === null) throw new NotFoundError('transfer');
       const outcome = await domains.refunds.pay({ refundId, transferId: id, by: actorOf(principal) });

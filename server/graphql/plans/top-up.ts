@@ -73,30 +73,19 @@ const SavedType = builder.objectRef<{ topUp: TopUp | null; bonusSteps: BonusStep
   }),
 });
 
-const SaveTopUpInput = builder.inputType('SaveTopUpInput', {
-  description: 'Whether free amounts can be bought.',
-  fields: (t) => ({ topUp: t.field({ type: TopUpInput, description: 'Which amounts; null or left out: none.' }) }),
-});
-
-const SaveBonusStepsInput = builder.inputType('SaveBonusStepsInput', {
-  fields: (t) => ({
-    steps: t.field({ type: [BonusStepInput], required: true, description: 'All steps; empty: no bonuses.' }),
-  }),
-});
-
 builder.mutationFields((t) => ({
   saveTopUp: t.field({
     type: SavedType,
     description: 'Offers free amounts, or none any more.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { input: t.arg({ type: SaveTopUpInput, required: true }) },
-    resolve: async (_root, { input }, { domains, principal }) => {
-      const given = input.topUp ?? null;
+    args: { topUp: t.arg({ type: TopUpInput, description: 'Which amounts; null or left out: none.' }) },
+    resolve: async (_root, { topUp: entered }, { domains, principal }) => {
+      const given = entered ?? null;
       const topUp = given === null ? null : { ...given, planId: decodeId('Plan', given.planId) ?? given.planId };
       const outcome = await domains.topUp.save({ topUp, actor: actorOf(principal) });
       if (outcome.kind === 'unknown_plan') throw new NotFoundError('plan');
-      if (outcome.kind === 'invalid') return refuseInput(outcome, {}, ['input', 'topUp']);
+      if (outcome.kind === 'invalid') return refuseInput(outcome, {}, ['topUp']);
       return { topUp, bonusSteps: await domains.topUp.bonusSteps() };
     },
   }),
@@ -105,10 +94,10 @@ builder.mutationFields((t) => ({
     description: 'Replaces the steps of bonuses. Orders keep the bonus that they were made with.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
-    args: { input: t.arg({ type: SaveBonusStepsInput, required: true }) },
-    resolve: async (_root, { input: { steps } }, { domains, principal }) => {
+    args: { steps: t.arg({ type: [BonusStepInput], required: true, description: 'All steps; empty: no bonuses.' }) },
+    resolve: async (_root, { steps }, { domains, principal }) => {
       const outcome = await domains.topUp.saveBonus({ steps, actor: actorOf(principal) });
-      if (outcome.kind === 'invalid') return refuseInput(outcome);
+      if (outcome.kind === 'invalid') return refuseInput(outcome, {}, []);
       return { topUp: await domains.topUp.settings(), bonusSteps: await domains.topUp.bonusSteps() };
     },
   }),

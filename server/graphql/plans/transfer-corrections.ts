@@ -90,21 +90,6 @@ function refuseCredit(outcome: Exclude<CreditOutcome, { kind: 'credited' }>): ne
   }
 }
 
-const UndoTransferMatchInput = builder.inputType('UndoTransferMatchInput', {
-  fields: (t) => ({ transferId: t.id({ required: true, description: 'Which transfer.' }) }),
-});
-
-const CreditTransferInput = builder.inputType('CreditTransferInput', {
-  fields: (t) => ({
-    transferId: t.id({ required: true, description: 'Which transfer.' }),
-    accountId: t.id({ required: true, description: 'Which account gets the budget.' }),
-    planId: t.string({
-      required: true,
-      description: 'The plan whose price of a USD counts: its id or `planId`.',
-    }),
-  }),
-});
-
 builder.mutationFields((t) => ({
   undoTransferMatch: t.prismaField({
     type: TransferType,
@@ -113,9 +98,9 @@ builder.mutationFields((t) => ({
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
     args: {
-      input: t.arg({ type: UndoTransferMatchInput, required: true }),
+      transferId: t.arg.id({ required: true }),
     },
-    resolve: async (query, _root, { input: { transferId } }, { domains, principal, prisma }) => {
+    resolve: async (query, _root, { transferId }, { domains, principal, prisma }) => {
       const id = decodeUuid('BankTransfer', transferId);
       if (id === null) throw new NotFoundError('transfer');
       const outcome = await domains.transfers.undoMatch({ transferId: id, by: actorOf(principal) });
@@ -129,8 +114,15 @@ builder.mutationFields((t) => ({
       'Credits an account with a transfer that belongs to no order: a paid order of exactly this amount, at a plan’s price of a USD.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: CreditTransferInput, required: true }) },
-    resolve: async (query, _root, { input: { transferId, accountId, planId } }, { domains, principal, prisma }) => {
+    args: {
+      transferId: t.arg.id({ required: true }),
+      accountId: t.arg.id({ required: true }),
+      planId: t.arg.string({
+        required: true,
+        description: 'The plan whose price of a USD counts: its id or `planId`.',
+      }),
+    },
+    resolve: async (query, _root, { transferId, accountId, planId }, { domains, principal, prisma }) => {
       const id = decodeUuid('BankTransfer', transferId);
       const account = decodeUuid('Account', accountId);
       if (id === null) throw new NotFoundError('transfer');

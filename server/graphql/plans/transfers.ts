@@ -252,21 +252,17 @@ async function match(
   return transferId;
 }
 
-const MatchTransferInput = builder.inputType('MatchTransferInput', {
-  fields: (t) => ({
-    transferId: t.id({ required: true, description: 'Which transfer.' }),
-    orderId: t.id({ required: true, description: 'Which order.' }),
-  }),
-});
-
 builder.mutationField('matchTransfer', (t) =>
   t.prismaField({
     type: TransferType,
     description: 'Lays a transfer beside an order: the order is paid when its transfers reach its price.',
     authScopes: { trustedOperator: true },
     errors: { types: [NotFoundError, ConflictError] },
-    args: { input: t.arg({ type: MatchTransferInput, required: true }) },
-    resolve: async (query, _root, { input: { transferId, orderId } }, { domains, principal, prisma }) => {
+    args: {
+      transferId: t.arg.id({ required: true }),
+      orderId: t.arg.id({ required: true }),
+    },
+    resolve: async (query, _root, { transferId, orderId }, { domains, principal, prisma }) => {
       const id = await match(domains.transfers, {
         transferId: decodeUuid('BankTransfer', transferId),
         orderId: decodeUuid('Order', orderId),
@@ -308,7 +304,6 @@ builder.mutationField('closeTransferReview', (t) =>
 );
 
 const RecordTransferInput = builder.inputType('RecordTransferInput', {
-  description: 'A transfer that an operator read off a bank statement.',
   fields: (t) => ({
     bankReference: t.string({ required: true, description: 'The bank’s reference: the same one is recorded once.' }),
     amountVnd: t.field({ type: 'VndAmount', required: true, description: 'How much arrived.' }),

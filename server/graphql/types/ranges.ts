@@ -1,3 +1,4 @@
+import { builder } from '../builder.ts';
 import { badInput } from './errors.ts';
 
 /** A range of time in arguments: from a moment on, and before another one. Either may be left out. */
@@ -10,3 +11,12 @@ export interface Range {
 export function checkRange({ from, to }: Range, path: string | string[]): void {
   if (from && to && to.getTime() < from.getTime()) throw badInput(path, 'to must not be before from.');
 }
+
+/** The periods of charts that are too fine for months. */
+export const HourOrDay = builder.enumType('HourOrDay', {
+  description: 'How long the periods of a chart are.',
+  values: {
+    HOUR: { value: 'hour', description: 'An hour.' },
+    DAY: { value: 'day', description: 'A day.' },
+  } as const,
+});

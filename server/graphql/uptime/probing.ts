@@ -117,7 +117,6 @@ builder.objectFields(OperatorType, (t) => ({
 }));
 
 const CreateAgentInput = builder.inputType('CreateProbeAgentInput', {
-  description: 'A machine that is to measure the service.',
   fields: (t) => ({
     name: t.string({ required: true, description: 'Its name, shown on the status page.' }),
     region: t.string({ required: true, description: 'Where it stands, e.g. `Hanoi`; shown on the status page.' }),
@@ -125,7 +124,6 @@ const CreateAgentInput = builder.inputType('CreateProbeAgentInput', {
 });
 
 const SaveProbingInput = builder.inputType('SaveProbingInput', {
-  description: 'Pace and budget of the probes of one model, or of all.',
   fields: (t) => ({
     modelId: t.string({ description: 'Catalog id; left out: all models without settings of their own.' }),
     everyMinutes: t.int({

@@ -7,7 +7,6 @@ import type { ProbeMode, ProbeResult } from '../../uptime/probes/probe.ts';
 import type { State } from '../../uptime/state.ts';
 import {
   addTallies,
-  type Day,
   type Incident,
   type ModelStatus,
   meanLatencyMs,
@@ -25,6 +24,7 @@ import { AnnouncementType } from '../notices/announcements.ts';
 import { storedEnum } from '../types/enums.ts';
 import { badInput } from '../types/errors.ts';
 import { forwardPage } from '../types/paging.ts';
+import { HourOrDay } from '../types/ranges.ts';
 import { StatusUpdateType } from './status-updates.ts';
 
 /** Uptime: the public results of probes. */
@@ -80,15 +80,6 @@ const TallyType = builder.objectRef<Tally>('Uptime').implement({
       resolve: uptimeRatio,
     }),
     latencyMs: t.int({ nullable: true, description: 'Mean time of the probes that were up.', resolve: meanLatencyMs }),
-  }),
-});
-
-const DayType = builder.objectRef<Day>('UptimeDay').implement({
-  description: 'The probes of a day.',
-  authScopes: { public: true },
-  fields: (t) => ({
-    date: t.exposeString('date', { description: 'The day (UTC), e.g. `2026-11-21`.' }),
-    uptime: t.field({ type: TallyType, description: 'Its probes.', resolve: (day) => day }),
   }),
 });
 
@@ -214,10 +205,11 @@ const ModelStatusType = builder.objectRef<ModelStatus>('ModelStatus').implement(
       description: 'Probes of the last 90 days.',
       resolve: ({ days }) => addTallies(days),
     }),
-    days: t.expose('days', {
-      type: [DayType],
-      description: 'The last 90 days, the oldest first; days without probes are among them.',
+    days: t.field({
+      type: [PointType],
+      description: 'The last 90 days (UTC), the oldest first; days without probes are among them.',
       complexity: { field: 1, multiplier: 90 },
+      resolve: ({ days }) => days.map(({ date, ...tally }) => ({ ...tally, at: new Date(date) })),
     }),
   }),
 });
@@ -309,14 +301,6 @@ function reportOf(context: GraphqlContext): Promise<StatusReport> {
   return report;
 }
 
-const UptimeUnit = builder.enumType('UptimeUnit', {
-  description: 'How fine a chart is.',
-  values: {
-    HOUR: { value: 'hour', description: 'A point for each hour; the last 100 days.' },
-    DAY: { value: 'day', description: 'A point for each day (UTC).' },
-  } as const,
-});
-
 /** Maximum range of a chart, by its unit. */
 const maxHours = 31 * 24;
 const maxDays = 3 * 366;
@@ -339,18 +323,22 @@ builder.queryFields((t) => ({
       mode: t.arg({ type: ProbeModeType, description: 'Only in this mode.' }),
       from: t.arg({ type: 'DateTime', required: true, description: 'From this moment on.' }),
       to: t.arg({ type: 'DateTime', required: true, description: 'Until before this moment.' }),
-      by: t.arg({ type: UptimeUnit, required: true, description: 'How fine.' }),
+      period: t.arg({
+        type: HourOrDay,
+        required: true,
+        description: 'How long the periods are; days are those of UTC.',
+      }),
     },
-    resolve: (_root, { modelId, protocol, mode, from, to, by }, { domains }) => {
+    resolve: (_root, { modelId, protocol, mode, from, to, period }, { domains }) => {
       const hours = (to.getTime() - from.getTime()) / 3_600_000;
       if (hours <= 0) throw badInput('to', 'to must be after from.');
-      if (hours > (by === 'hour' ? maxHours : maxDays * 24))
+      if (hours > (period === 'hour' ? maxHours : maxDays * 24))
         throw badInput('from', 'This is longer than a chart can show.');
       return domains.uptime.series({
         model: modelId.slice(0, 256),
         from,
         to,
-        by,
+        by: period,
         ...(protocol == null ? {} : { protocol }),
         ...(mode == null ? {} : { mode }),
       });

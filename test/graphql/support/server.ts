@@ -363,7 +363,7 @@ export async function createPerson(plane: ControlPlane, email: string, ip?: stri
     { variables: { input: { email, password, name: 'Test Person' } } },
   );
   const token = await tokenFor(plane, email, '/verify-email');
-  await browser.send(`mutation ($token: String!) { verifyEmail(input: { token: $token }) { __typename } }`, {
+  await browser.send(`mutation ($token: String!) { verifyEmail(token: $token) { __typename } }`, {
     variables: { token },
   });
   await signIn(browser, email);

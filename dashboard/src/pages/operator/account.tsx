@@ -607,7 +607,7 @@ function Keys({ id }: { id: string }) {
                 { head: t.keys.spent, figure: true, cell: ({ spend }) => format.usd(spend.lifetime) },
                 {
                   head: t.keys.lastUsed,
-                  cell: ({ spend }) => (spend.lastUsedAt === null ? t.keys.never : <Moment at={spend.lastUsedAt} />),
+                  cell: ({ lastUsedAt }) => (lastUsedAt === null ? t.keys.never : <Moment at={lastUsedAt} />),
                 },
                 {
                   head: t.common.actions,

@@ -144,9 +144,9 @@ function Import({ names }: { names: readonly string[] }) {
         {take.data === undefined ? null : (
           <Banner tone="good" icon="check">
             {fill(t.operator.bills.imported, {
-              n: format.number(take.data.rows),
-              upstream: take.data.upstream,
-              days: daysText(take.data.from, take.data.to, format),
+              n: format.number(take.data.file.rows),
+              upstream: take.data.file.upstream,
+              days: daysText(take.data.file.from, take.data.file.to, format),
             })}{' '}
             {take.data.replaced === 0
               ? null
@@ -187,7 +187,7 @@ function ImportedFiles() {
     ask: (steyg, after, signal) => steyg.console.books.listVendorFiles({ after, first: 50 }, { signal }),
   });
   const undo = useChange({
-    change: (steyg, fileId: string) => steyg.console.books.undoVendorImport({ input: { fileId } }),
+    change: (steyg, fileId: string) => steyg.console.books.undoVendorImport({ fileId }),
     refresh: [billsKey, comparisonKey, filesKey],
   });
   const { data = [] } = files;

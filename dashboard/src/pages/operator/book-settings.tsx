@@ -190,7 +190,7 @@ function AccountsForm({ accounts }: { accounts: Settings['journalAccounts'] }) {
   const save = useChange({
     change: (steyg, given: typeof draft) =>
       steyg.console.books.saveJournalAccounts({
-        input: { accounts: [...given].map(([role, number]) => ({ role, number: number.trim() })) },
+        accounts: [...given].map(([role, number]) => ({ role, number: number.trim() })),
       }),
     refresh: [['operator']],
     done: useSaved(),

@@ -114,11 +114,24 @@ function AccountLink({ id, text }: { id: string; text: string }) {
 }
 
 /** When a request ended, which leads to its receipt. */
-function Receipt(row: { createdAt: string; requestId: string; account: { id: string } | null }) {
-  const moment = <Moment at={row.createdAt} />;
-  if (row.account === null) return moment;
-  const { requestId, account } = row;
+function Receipt({
+  createdAt,
+  requestId,
+  operator,
+}: {
+  createdAt: string;
+  requestId: string;
+  operator: { account: { id: string } | null } | null;
+}) {
+  const moment = <Moment at={createdAt} />;
+  const account = operator?.account ?? null;
+  if (account === null) return moment;
   return <Link href={pathTo(pages.operatorRequest, { id: account.id, requestId })}>{moment}</Link>;
+}
+
+/** The account of a request; erased accounts have no name. */
+function Customer({ account }: { account: { id: string; name: string } | null }) {
+  return account === null ? '–' : <AccountLink id={account.id} text={account.name} />;
 }
 
 function Shortfalls() {
@@ -132,12 +145,12 @@ function Shortfalls() {
     { head: t.activity.time, names: true, cell: (row) => <Receipt {...row} /> },
     {
       head: t.operator.account,
-      cell: ({ account }) => (account === null ? '–' : <AccountLink id={account.id} text={account.name} />),
+      cell: ({ operator }) => <Customer account={operator?.account ?? null} />,
     },
     { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
     { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
     { head: t.activity.charged, figure: true, cell: ({ charged }) => format.usd(charged) },
-    { head: t.operator.missing, figure: true, cell: ({ missing }) => format.usd(missing) },
+    { head: t.operator.missing, figure: true, cell: ({ operator }) => format.usd(operator?.shortfall ?? '0') },
   ];
   return (
     <Card title={fill(t.operator.shortfalls, { days })}>
@@ -255,10 +268,10 @@ function Anomalies() {
                 { head: t.activity.time, names: true, cell: (row) => <Receipt {...row} /> },
                 {
                   head: t.operator.account,
-                  cell: ({ account }) => (account === null ? '–' : <AccountLink id={account.id} text={account.name} />),
+                  cell: ({ operator }) => <Customer account={operator?.account ?? null} />,
                 },
                 { head: t.activity.model, cell: ({ model }) => <code>{model}</code> },
-                { head: t.operator.upstream, cell: ({ upstream }) => upstream },
+                { head: t.operator.upstream, cell: ({ operator }) => operator?.upstream },
                 { head: t.entry.source, cell: ({ usageSource }) => t.entry.sources[usageSource ?? 'OTHER'] },
                 { head: t.activity.outcome, cell: ({ outcome }) => t.outcomes[outcome ?? 'OTHER'] },
                 { head: t.activity.cost, figure: true, cell: ({ cost }) => format.usd(cost) },
@@ -296,7 +309,7 @@ function Holds() {
                 { head: t.operator.since, names: true, cell: ({ heldAt }) => format.ago(heldAt, now) },
                 {
                   head: t.operator.account,
-                  cell: ({ account }) => (account === null ? '–' : <AccountLink id={account.id} text={account.name} />),
+                  cell: ({ account }) => <Customer account={account} />,
                 },
                 { head: t.common.requestId, cell: ({ requestId }) => <code>{requestId}</code> },
                 { head: t.operator.amount, figure: true, cell: ({ amount }) => format.usd(amount) },

@@ -25,8 +25,8 @@ export default function Catalog() {
     ask: (steyg, signal) => steyg.console.operator.catalog({}, { signal }),
   });
   const price = (entry: CatalogRow, kind: 'input' | 'cacheHit' | 'output') => {
-    const current = currentPrice(entry.prices);
-    return current === null ? '–' : format.usdExact(current[kind]);
+    const current = currentPrice(entry.priceVersions);
+    return current === null ? '–' : format.usdExact(current.prices[kind]);
   };
   return (
     <Page
@@ -89,10 +89,10 @@ export default function Catalog() {
 }
 
 /** Why a model can be called, or cannot. */
-export function EntryState({ entry }: { entry: Pick<CatalogRow, 'enabled' | 'prices' | 'routes'> }) {
+export function EntryState({ entry }: { entry: Pick<CatalogRow, 'enabled' | 'priceVersions' | 'routes'> }) {
   const { t } = useOperatorLanguage();
   if (!entry.enabled) return <Badge>{t.operator.disabled}</Badge>;
-  if (currentPrice(entry.prices) === null) return <Badge tone="warn">{t.operator.noPrice}</Badge>;
+  if (currentPrice(entry.priceVersions) === null) return <Badge tone="warn">{t.operator.noPrice}</Badge>;
   if (!entry.routes.some(({ enabled }) => enabled)) return <Badge tone="warn">{t.operator.noRoutes}</Badge>;
   return <Badge tone="good">{t.operator.callable}</Badge>;
 }

@@ -99,7 +99,7 @@ function Details({ entry }: { entry: CatalogRow }) {
 /** What it costs and where it runs: what people open the page for. */
 function Facts({ entry }: { entry: CatalogRow }) {
   const { t, format } = useOperatorLanguage();
-  const price = currentPrice(entry.prices);
+  const price = currentPrice(entry.priceVersions)?.prices ?? null;
   const routes = entry.routes.filter(({ enabled }) => enabled).map(({ upstream }) => upstream.upstreamId);
   return (
     <dl className="figures">
@@ -152,17 +152,19 @@ function Switch({ entry }: { entry: CatalogRow }) {
 function PriceCard({ entry }: { entry: CatalogRow }) {
   const { t, format, locale } = useOperatorLanguage();
   const say = useSay();
-  const current = currentPrice(entry.prices);
-  const [draft, setDraft] = useState<PriceDraft>(() => draftOfPrices(current));
+  const current = currentPrice(entry.priceVersions);
+  const currentPrices = current === null ? null : { ...current.prices, maxPromptTokens: current.maxPromptTokens };
+  const [draft, setDraft] = useState<PriceDraft>(() => draftOfPrices(currentPrices));
   const [validFrom, setValidFrom] = useState('');
   const prices = pricesOf(draft);
-  const changed = prices !== null && (current === null || !samePrices(prices, current));
+  const changed = prices !== null && (currentPrices === null || !samePrices(prices, currentPrices));
   const set = useChange({
-    change: (steyg, drafted: DraftedPrices) =>
+    change: (steyg, { maxPromptTokens, ...drafted }: DraftedPrices) =>
       steyg.console.operator.savePrices({
         input: {
           modelId: entry.modelId,
           prices: drafted,
+          maxPromptTokens,
           validFrom: validFrom === '' ? null : new Date(validFrom).toISOString(),
         },
       }),
@@ -197,13 +199,13 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
           onChange={setValidFrom}
           error={fields['validFrom']}
         />
-        {changed ? <PreviewCard entry={entry} before={current} after={prices} /> : null}
+        {changed ? <PreviewCard entry={entry} before={currentPrices} after={prices} /> : null}
       </Form>
       <details>
-        <summary>{fill(t.operator.history, { n: entry.prices.length })}</summary>
+        <summary>{fill(t.operator.history, { n: entry.priceVersions.length })}</summary>
         <Table
           caption={t.operator.historyTitle}
-          rows={entry.prices.toSorted((a, b) => (a.validFrom < b.validFrom ? 1 : -1))}
+          rows={entry.priceVersions.toSorted((a, b) => (a.validFrom < b.validFrom ? 1 : -1))}
           rowKey={({ id }) => id}
           columns={[
             {
@@ -216,22 +218,22 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
                 </>
               ),
             },
-            { head: t.models.input, figure: true, cell: ({ input }) => format.usdExact(input) },
-            { head: t.models.cacheHit, figure: true, cell: ({ cacheHit }) => format.usdExact(cacheHit) },
-            { head: t.models.output, figure: true, cell: ({ output }) => format.usdExact(output) },
+            { head: t.models.input, figure: true, cell: (version) => format.usdExact(version.prices.input) },
+            { head: t.models.cacheHit, figure: true, cell: (version) => format.usdExact(version.prices.cacheHit) },
+            { head: t.models.output, figure: true, cell: (version) => format.usdExact(version.prices.output) },
             {
               head: t.models.cacheWrite5m,
               figure: true,
-              cell: ({ cacheWrite5m }) => (cacheWrite5m === null ? '–' : format.usdExact(cacheWrite5m)),
+              cell: (version) => format.usdExact(version.prices.cacheWrite5m),
             },
             {
               head: t.models.cacheWrite1h,
               figure: true,
-              cell: ({ cacheWrite1h }) => (cacheWrite1h === null ? '–' : format.usdExact(cacheWrite1h)),
+              cell: (version) => format.usdExact(version.prices.cacheWrite1h),
             },
             {
               head: t.operator.tiers,
-              cell: ({ tiers, clock, maxPromptTokens }) =>
+              cell: ({ prices: { tiers, clock }, maxPromptTokens }) =>
                 [
                   ...(clock?.windows ?? []).map((window) =>
                     fill(t.operator.windowLine, {

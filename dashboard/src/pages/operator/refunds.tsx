@@ -48,8 +48,8 @@ export function RefundOrderDialog({ order, onClose }: { order: { id: string; mem
     change: (steyg, input: { orderId: string; note: string; budget?: string; usedVnd?: string }) =>
       steyg.console.books.refundOrder({ input }),
     refresh: [['operator']],
-    done: ({ creditNote, amountVnd }) => {
-      say(fill(words.made, { number: creditNote, vnd: format.vnd(amountVnd) }));
+    done: ({ creditNote: { number, amountVnd } }) => {
+      say(fill(words.made, { number, vnd: format.vnd(amountVnd) }));
       onClose();
     },
   });
@@ -147,8 +147,8 @@ export function RefundTransferDialog({ transfer, onClose }: { transfer: Transfer
     change: (steyg, input: { transferId: string; note: string; amountVnd?: string }) =>
       steyg.console.books.refundTransfer({ input }),
     refresh: [['operator']],
-    done: ({ creditNote, amountVnd }) => {
-      say(fill(words.made, { number: creditNote, vnd: format.vnd(amountVnd) }));
+    done: ({ creditNote: { number, amountVnd } }) => {
+      say(fill(words.made, { number, vnd: format.vnd(amountVnd) }));
       onClose();
     },
   });
@@ -209,7 +209,7 @@ function useOpenRefunds() {
   });
 }
 
-const leftOf = ({ amountVnd, sentVnd }: Refund): string => String(BigInt(amountVnd) - BigInt(sentVnd));
+const leftOf = ({ creditNote: { amountVnd, sentVnd } }: Refund): string => String(BigInt(amountVnd) - BigInt(sentVnd));
 
 /** What the bank has not sent yet, with the text that the transfer needs. Nothing is shown while nothing waits. */
 export function RefundsToSend() {
@@ -227,7 +227,7 @@ export function RefundsToSend() {
         rows={data}
         rowKey={({ refundId }) => refundId}
         columns={[
-          { head: words.creditNote, names: true, cell: ({ creditNote }) => creditNote },
+          { head: words.creditNote, names: true, cell: ({ creditNote }) => creditNote.number },
           {
             head: t.operator.account,
             cell: ({ account, order }) => (
@@ -247,9 +247,9 @@ export function RefundsToSend() {
           { head: t.operator.memoText, cell: ({ memo }) => <code>{memo}</code> },
           {
             head: t.operator.since,
-            cell: ({ createdAt, note }) => (
+            cell: ({ creditNote, note }) => (
               <>
-                <Moment at={createdAt} />
+                <Moment at={creditNote.issuedAt} />
                 <span className="note">{note}</span>
               </>
             ),
@@ -268,7 +268,9 @@ export function RefundsToSend() {
 }
 
 function RefundActions({
-  refund: { url, creditNote, undoneAt },
+  refund: {
+    creditNote: { url, number, undoneAt },
+  },
   refund,
   onUndo,
 }: {
@@ -278,14 +280,9 @@ function RefundActions({
   const words = useOperatorLanguage().t.operator.refunds;
   return (
     <div className="row-actions">
-      <Files url={url} what={`${words.creditNote} ${creditNote}`} />
+      <Files url={url} what={`${words.creditNote} ${number}`} />
       {undoneAt === null ? (
-        <Button
-          takes="undoRefund"
-          small
-          aria-label={fill(words.undoWhat, { number: creditNote })}
-          onClick={() => onUndo(refund)}
-        >
+        <Button takes="undoRefund" small aria-label={fill(words.undoWhat, { number })} onClick={() => onUndo(refund)}>
           {words.undo}
         </Button>
       ) : null}
@@ -317,17 +314,17 @@ export function RefundsDialog({ onClose }: { onClose: () => void }) {
               rowKey={({ refundId }) => refundId}
               bounded
               columns={[
-                { head: words.creditNote, names: true, cell: ({ creditNote }) => creditNote },
+                { head: words.creditNote, names: true, cell: ({ creditNote }) => creditNote.number },
                 { head: t.operator.account, cell: ({ account }) => account?.name ?? '–' },
                 {
                   head: t.order.amount,
                   figure: true,
-                  cell: ({ amountVnd, undoneAt }) =>
+                  cell: ({ creditNote: { amountVnd, undoneAt } }) =>
                     undoneAt === null ? format.vnd(amountVnd) : <s>{format.vnd(amountVnd)}</s>,
                 },
                 {
                   head: t.operator.state,
-                  cell: ({ undoneAt, undoneNote, sentVnd, amountVnd, createdAt, note }) => (
+                  cell: ({ creditNote: { undoneAt, sentVnd, amountVnd, issuedAt }, undoneNote, note }) => (
                     <>
                       {undoneAt !== null
                         ? words.undoneState
@@ -335,7 +332,7 @@ export function RefundsDialog({ onClose }: { onClose: () => void }) {
                           ? words.sentState
                           : words.toSendState}
                       <span className="note">
-                        <Moment at={undoneAt ?? createdAt} /> · {undoneNote ?? note}
+                        <Moment at={undoneAt ?? issuedAt} /> · {undoneNote ?? note}
                       </span>
                     </>
                   ),
@@ -368,19 +365,19 @@ function UndoRefundDialog({ refund, onClose }: { refund: Refund; onClose: () => 
     change: (steyg, input: { refundId: string; note: string }) => steyg.console.books.undoRefund({ input }),
     refresh: [['operator']],
     done: ({ creditNote }) => {
-      say(fill(words.undone, { number: creditNote }));
+      say(fill(words.undone, { number: creditNote.number }));
       onClose();
     },
   });
   const { fields, rest } = useProblems(undo.error, ['note']);
   const facts: [string, string][] = [
     [t.operator.account, refund.account?.name ?? '–'],
-    [t.order.amount, format.vnd(refund.amountVnd)],
-    [words.sentState, format.vnd(refund.sentVnd)],
-    [words.givenBack, format.usdExact(refund.budget)],
+    [t.order.amount, format.vnd(refund.creditNote.amountVnd)],
+    [words.sentState, format.vnd(refund.creditNote.sentVnd)],
+    [words.givenBack, format.usdExact(refund.creditNote.budget)],
   ];
   return (
-    <Dialog title={fill(words.undoWhat, { number: refund.creditNote })} onClose={onClose}>
+    <Dialog title={fill(words.undoWhat, { number: refund.creditNote.number })} onClose={onClose}>
       <Form
         onSubmit={() => undo.mutate({ refundId: refund.refundId, note: note.trim() })}
         error={rest}
@@ -415,11 +412,10 @@ export function PayRefundDialog({ transfer, onClose }: { transfer: Transfer; onC
   const say = useSay();
   const refunds = useOpenRefunds();
   const pay = useChange({
-    change: (steyg, refundId: string) =>
-      steyg.console.books.payRefund({ input: { refundId, transferId: transfer.id } }),
+    change: (steyg, refundId: string) => steyg.console.books.payRefund({ refundId, transferId: transfer.id }),
     refresh: [['operator']],
     done: ({ creditNote }) => {
-      say(fill(words.paid, { number: creditNote }));
+      say(fill(words.paid, { number: creditNote.number }));
       onClose();
     },
   });
@@ -440,7 +436,7 @@ export function PayRefundDialog({ transfer, onClose }: { transfer: Transfer; onC
                 rowKey={({ refundId }) => refundId}
                 bounded
                 columns={[
-                  { head: words.creditNote, names: true, cell: ({ creditNote }) => creditNote },
+                  { head: words.creditNote, names: true, cell: ({ creditNote }) => creditNote.number },
                   { head: t.operator.account, cell: ({ account }) => account?.name ?? '–' },
                   { head: words.left, figure: true, cell: (refund) => format.vnd(leftOf(refund)) },
                   {
@@ -451,7 +447,7 @@ export function PayRefundDialog({ transfer, onClose }: { transfer: Transfer; onC
                         <Button
                           small
                           busy={pay.isPending && pay.variables === refundId}
-                          aria-label={fill(words.paysThis, { number: creditNote })}
+                          aria-label={fill(words.paysThis, { number: creditNote.number })}
                           onClick={() => pay.mutate(refundId)}
                         >
                           {t.operator.choose}

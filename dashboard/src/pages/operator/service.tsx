@@ -82,10 +82,10 @@ function LastTransfer({ group: { lastTransfer, refusals }, isAwaited }: { group:
       {lastTransfer !== null ? (
         <p>
           <Badge tone="good">{texts.webhookHeard}</Badge> {format.vnd(lastTransfer.amountVnd)} · “{lastTransfer.memo}” ·{' '}
-          <Moment at={lastTransfer.at} />
-          {lastTransfer.review === null
+          <Moment at={lastTransfer.createdAt} />
+          {lastTransfer.review?.reason == null
             ? null
-            : ` · ${fill(texts.webhookWaits, { reason: t.operator.reasons[lastTransfer.review] })}`}
+            : ` · ${fill(texts.webhookWaits, { reason: t.operator.reasons[lastTransfer.review.reason] })}`}
         </p>
       ) : refusals.length === 0 ? (
         <p>{texts.webhookSilent}</p>
