@@ -96,7 +96,7 @@ export function App() {
   const viewer = useViewer();
   // At once, not when a banner wants to know: it would move the page.
   const shop = useShop();
-  // Once: the frame of a failure asks again by itself, and must not be taken away for that.
+  // Once: the frame of a failure asks again automatically, and must not be taken away for that.
   if (viewer.isPending || (shop.isLoading && shop.errorUpdateCount === 0)) return <Waiting />;
   if (viewer.data === undefined) {
     return (

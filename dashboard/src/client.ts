@@ -2,7 +2,7 @@ import { Steyg, type SteygOptions } from '@steyg/sdk';
 import { watchRetries } from './patience.ts';
 
 /**
- * The client of the server. Browsers send the session's cookie by themselves, and the server accepts it only from its
+ * The client of the server. Browsers send the session's cookie automatically, and the server accepts it only from its
  * own page, so there is no token to carry. `fetch` is given where the page is rendered on the server.
  */
 export function createSteygClient(origin: string, fetch?: SteygOptions['fetch']): Steyg {

@@ -73,7 +73,7 @@ export function createQueryClient(): QueryClient {
     queryCache: new QueryCache({ onError, onSuccess }),
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
-      // The client retries by itself where that is safe.
+      // The client retries automatically where that is safe.
       queries: { retry: false, staleTime: 5_000 },
       // Offline, a change fails at once: a purchase must not happen hours later.
       mutations: { retry: false, networkMode: 'always' },

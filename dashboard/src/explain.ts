@@ -43,7 +43,7 @@ export function useProblems<Name extends string>(
 
 /**
  * The server writes English. Its codes and its messages about single inputs are translated; in other languages one
- * without a translation is told in general, never half in English.
+ * without a translation is explained in general terms, never half in English.
  */
 export function explain(error: unknown, t: Texts, english: boolean): Explanation {
   const nothing = { requestId: null, fields: {} };

@@ -1,7 +1,7 @@
 import type { SteygOptions } from '@steyg/sdk';
 import { useSyncExternalStore } from 'react';
 
-/** Whether the page waits for a server that has refused it for a moment: the client tries again by itself. */
+/** Whether the page waits for a server that has refused it for a moment: the client tries again automatically. */
 
 let waits = 0;
 const readers = new Set<() => void>();

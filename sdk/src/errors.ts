@@ -197,7 +197,7 @@ export interface KeyLimitFigures {
   readonly spentUsd: UsdAmount;
   /** What the limit leaves; running requests hold the rest. Null: the server is older than this client. */
   readonly leftUsd: UsdAmount | null;
-  /** When the request fits again if nothing else is spent (RFC 3339); null: not by itself. */
+  /** When the request fits again if nothing else is spent (RFC 3339); null: not without a change. */
   readonly returnsAt: string | null;
 }
 
@@ -547,7 +547,7 @@ function fallbackMessage({ status, body }: ApiErrorFacts): string {
     return 'The address answered 404 with a page instead of JSON: the base address is the one whose path ends in /api.';
   }
   if (status === 0 || (status >= 300 && status < 400)) {
-    return 'The server redirects to another address. Configure that one; the key is never sent on by itself.';
+    return 'The server redirects to another address. Configure that one; the key is never sent on automatically.';
   }
   return `The server answered with status ${status}.`;
 }

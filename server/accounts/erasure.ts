@@ -51,7 +51,7 @@ export interface ErasureProof {
   keys: string[];
 }
 
-/** Somebody who is told of an erasure. */
+/** Somebody who gets the mail about an erasure. */
 export interface ToldOfErasure {
   email: string;
   locale: string;

@@ -76,7 +76,7 @@ export interface App {
   metrics: Metrics;
   ledger: Ledger;
   /**
-   * Resolves to true when clients may connect: it is ready, or the database is away and requests are to be told so;
+   * Resolves to true when clients may connect: it is ready, or the database is away and requests are to be refused with that reason;
    * to false when it was closed before. Rejects like `ready`.
    */
   opens(): Promise<boolean>;
@@ -90,7 +90,7 @@ export interface App {
 }
 
 interface CloseOptions {
-  /** Ends the flow of new connections; absent: the app listens by itself. */
+  /** Ends the flow of new connections; absent: the app itself listens. */
   stopListening?: () => Promise<void>;
   /** How long clients may still use the connections that they keep (milliseconds); absent: not at all. */
   idleMs?: number;
@@ -237,7 +237,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
 }
 
-/** Time for requests to end by themselves after an immediate stop. */
+/** Time for requests to end on their own after an immediate stop. */
 const maxBreakOffMs = 5_000;
 
 /** The database's connections and what reads and writes through them. */

@@ -40,7 +40,7 @@ export interface BringUpParts {
 export interface BringUp {
   /** True once requests are taken; false when stopped before. Rejects on a problem that only a person can solve. */
   done: Promise<boolean>;
-  /** Resolves to true when the first attempt has failed or takes long, and requests are to be told so meanwhile. */
+  /** Resolves to true when the first attempt has failed or takes long, and requests are to be refused with that reason meanwhile. */
   late: Promise<true>;
   /** Stops retrying. */
   abort(): void;

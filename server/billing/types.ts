@@ -81,7 +81,7 @@ export interface ReachedLimit {
   /** Charged in the period; what is held beside it may come back. */
   spent: PicoUsd;
   held: PicoUsd;
-  /** When the request fits again, by the database's clock, if nothing else is spent; null: not by itself. */
+  /** When the request fits again, by the database's clock, if nothing else is spent; null: not without a change. */
   returnsAtMs: number | null;
   /** With `burn`: the length of its window. */
   burnMinutes?: number;

@@ -289,7 +289,7 @@ export async function compareTotals(
       const sum = (of: 'vendor' | 'ledger'): UsageSide =>
         own.reduce<UsageSide>((so, row) => {
           const given = row[of] ?? nothing;
-          // What is known of the ledger's cost is told, however little of it.
+          // What is known of the ledger's cost is shown, however little of it.
           const side = of === 'ledger' && row.unknown > 0n ? { ...given, cost: given.cost ?? 0n } : given;
           const add = (a: bigint | null, b: bigint | null) => (a === null || b === null ? null : a + b);
           return {

@@ -134,7 +134,7 @@ SELECT account_id AS "accountId", kind, ${movements.map((name) => `sum(${name}):
        ${['price', 'net'].flatMap((price) => movements.map((name) => `sum(${price}_${name})::bigint::text AS ${price}_${name}`)).join(', ')}
 FROM line GROUP BY 1, 2`;
 
-/** Money that came in and is a customer's, as far as anybody knows: not what was told twice, went elsewhere or was closed. */
+/** Money that came in and is a customer's, as far as anybody knows: not what was reported twice, went elsewhere or was closed. */
 const received = `
   SELECT t.id, t.amount_vnd, t.booked_at, coalesce(o.account_id, r.account_id) AS account_id, m.order_id, o.id IS NULL AS unassigned
   FROM bank_transfer t LEFT JOIN transfer_match m ON m.transfer_id = t.id LEFT JOIN purchase_order o ON o.id = m.order_id

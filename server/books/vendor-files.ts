@@ -8,7 +8,7 @@ import { readVendorFile, type VendorDay, type VendorFormat } from './vendor-csv.
 /**
  * Vendors' files as they came: each is a version, none is ever lost. What counts of an upstream follows from its files in
  * their order, without those that were taken back: a file stands for its whole period, or (`add`) for its own days and
- * models alone. What an earlier file had and would be gone is told, and has to be confirmed.
+ * models alone. What an earlier file had and would be gone is named, and has to be confirmed.
  */
 
 export interface VendorImport {

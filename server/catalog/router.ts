@@ -141,14 +141,14 @@ function inOrder(
     .map((route) => ({
       route,
       ejected: health.ejectedUntil(route.upstream.id),
-      rest: health.isRouteResting(route) ? 1 : 0,
+      paused: health.isRoutePaused(route) ? 1 : 0,
       translation: route.upstream.protocol === protocol ? 0 : 1,
       score: score(route, sticky()),
     }))
     .sort(
       (a, b) =>
         a.ejected - b.ejected ||
-        a.rest - b.rest ||
+        a.paused - b.paused ||
         a.route.priority - b.route.priority ||
         a.translation - b.translation ||
         b.score - a.score,
@@ -156,7 +156,7 @@ function inOrder(
     .map(({ route }) => route);
 }
 
-/** The request's key of an upstream, among those that do not rest; undefined when all were tried. */
+/** The request's key of an upstream, among those that are not paused; undefined when all were tried. */
 function keyFor(
   { upstream: { keys } }: RouteRecord,
   sticky: () => string,
@@ -165,10 +165,10 @@ function keyFor(
 ): Target['key'] | undefined {
   if (keys.length === 0) return null;
   const untried = keys.filter(({ id }) => !tried.has(id));
-  const rested = untried.filter(({ id }) => !health.isKeyResting(id));
-  if (rested.length > 1) return best(rested, ({ id }) => dice(`${id}\n${sticky()}`));
-  // All keys rest: the one whose rest ends first is better than a refusal.
-  return rested[0] ?? (tried.size === 0 ? best(untried, ({ id }) => -health.keyRestsUntil(id)) : undefined);
+  const usable = untried.filter(({ id }) => !health.isKeyPaused(id));
+  if (usable.length > 1) return best(usable, ({ id }) => dice(`${id}\n${sticky()}`));
+  // All keys are paused: the one whose pause ends first is better than a refusal.
+  return usable[0] ?? (tried.size === 0 ? best(untried, ({ id }) => -health.keyPausedUntil(id)) : undefined);
 }
 
 /** The tries of one request over its routes, in the order of `queue`. */
@@ -176,7 +176,7 @@ function createCandidates({
   queue,
   target,
   isOut,
-  isKeyResting,
+  isKeyPaused,
   mayRetry,
 }: {
   queue: RouteRecord[];
@@ -184,7 +184,7 @@ function createCandidates({
   isOut: (route: RouteRecord) => boolean;
   /** The route with a key that was not tried; null when it cannot be called. */
   target: (route: RouteRecord, tried: ReadonlySet<string>) => Target | null;
-  isKeyResting: (id: string) => boolean;
+  isKeyPaused: (id: string) => boolean;
   mayRetry: () => boolean;
 }): Candidates {
   const triedKeys = new Set<string>();
@@ -194,7 +194,7 @@ function createCandidates({
   /** The same route with another key, when the key was refused. */
   const withAnotherKey = (): Target | null => {
     const { keys } = latest?.upstream ?? { keys: [] };
-    return latest === null || !keys.some(({ id }) => triedKeys.has(id) && isKeyResting(id))
+    return latest === null || !keys.some(({ id }) => triedKeys.has(id) && isKeyPaused(id))
       ? null
       : target(latest, triedKeys);
   };
@@ -257,8 +257,8 @@ export function createRouter({
           if (key === undefined || (isPrivate && !allowPrivate && !upstream.simulated)) return null;
           return { route, key, ...wayTo(upstream), ...address };
         },
-        isOut: (route) => health.ejectedUntil(route.upstream.id) > 0 || health.isRouteResting(route),
-        isKeyResting: health.isKeyResting,
+        isOut: (route) => health.ejectedUntil(route.upstream.id) > 0 || health.isRoutePaused(route),
+        isKeyPaused: health.isKeyPaused,
         mayRetry: () => retries.mayRetry(model),
       });
     },

@@ -4,7 +4,7 @@ import type { RouteRecord } from './route.ts';
 /**
  * What this process knows of its upstreams' health. An upstream that cannot be connected to, or fails several times in a row or
  * more often than the retry budget covers, is ejected for a while: it comes after all others, so that a healthy one
- * is always used and the last resort is never none. A key that the vendor refused or limited rests, as does a route
+ * is always used and the last resort is never none. A key that the vendor refused or limited is paused, as is a route
  * whose model name the vendor does not know.
  */
 
@@ -16,8 +16,8 @@ const ejectedForMs = { failed: 30_000, unreachable: 1_000 };
 const maxEjectedMs = { failed: 240_000, unreachable: 30_000 };
 /** Afterwards one request finds out whether the upstream is well; the others wait so long for its report. */
 const proofMs = 30_000;
-const keyRestMs = { limited: 10_000, unauthorized: 60_000 };
-const routeRestMs = 60_000;
+const keyPauseMs = { limited: 10_000, unauthorized: 60_000 };
+const routePauseMs = 60_000;
 
 /**
  * Verdict of a try on the upstream, its key or, when the vendor does not know the model's name (`misnamed`), the route.
@@ -30,7 +30,7 @@ export interface UpstreamHealth {
   upstreamId: string;
   consecutiveFailures: number;
   ejected: boolean;
-  restingKeys: number;
+  pausedKeys: number;
 }
 
 export interface HealthBoard {
@@ -38,12 +38,12 @@ export interface HealthBoard {
   ejectedUntil(upstreamId: string): number;
   /** A request is about to be sent there. */
   sending(upstreamId: string): void;
-  /** The route itself rests, or every key of its upstream. */
-  isRouteResting(route: RouteRecord): boolean;
+  /** The route itself is paused, or every key of its upstream. */
+  isRoutePaused(route: RouteRecord): boolean;
   /** By key id, or by upstream id when the upstream takes no key. */
-  isKeyResting(id: string): boolean;
-  /** Monotonic milliseconds; 0 for a key that never rested. */
-  keyRestsUntil(id: string): number;
+  isKeyPaused(id: string): boolean;
+  /** Monotonic milliseconds; 0 for a key that never was paused. */
+  keyPausedUntil(id: string): number;
   report(route: RouteRecord, keyId: string | null, verdict: UpstreamVerdict, retryAfterS?: number): void;
   list(): UpstreamHealth[];
 }
@@ -67,8 +67,8 @@ export function createHealthBoard(now: () => number): HealthBoard {
   /** Upstreams that failed lately. */
   const failures = new Map<string, Tries>();
   /** By key id, or by upstream id when the upstream takes no key. */
-  const resting = new Map<string, { upstreamId: string; until: number }>();
-  const restingRoutes = new Map<string, number>();
+  const paused = new Map<string, { upstreamId: string; until: number }>();
+  const pausedRoutes = new Map<string, number>();
 
   const ejectedUntil = (upstreamId: string): number => {
     const state = failures.get(upstreamId);
@@ -76,8 +76,8 @@ export function createHealthBoard(now: () => number): HealthBoard {
     const until = Math.max(state.ejectedUntil, state.proofUntil);
     return until > now() ? until : 0;
   };
-  const keyRestsUntil = (id: string): number => resting.get(id)?.until ?? 0;
-  const isKeyResting = (id: string): boolean => keyRestsUntil(id) > now();
+  const keyPausedUntil = (id: string): number => paused.get(id)?.until ?? 0;
+  const isKeyPaused = (id: string): boolean => keyPausedUntil(id) > now();
 
   const eject = (state: Tries, kind: keyof typeof ejectedForMs): void => {
     // Requests that were under way when it was ejected say nothing new.
@@ -124,12 +124,12 @@ export function createHealthBoard(now: () => number): HealthBoard {
         state.proofUntil = now() + proofMs;
     },
 
-    isRouteResting: ({ id, upstream }) =>
-      (restingRoutes.get(id) ?? 0) > now() ||
-      (upstream.keys.length === 0 ? isKeyResting(upstream.id) : upstream.keys.every((key) => isKeyResting(key.id))),
+    isRoutePaused: ({ id, upstream }) =>
+      (pausedRoutes.get(id) ?? 0) > now() ||
+      (upstream.keys.length === 0 ? isKeyPaused(upstream.id) : upstream.keys.every((key) => isKeyPaused(key.id))),
 
-    isKeyResting,
-    keyRestsUntil,
+    isKeyPaused,
+    keyPausedUntil,
 
     report({ id: routeId, upstream: { id } }, keyId, verdict, retryAfterS) {
       switch (verdict) {
@@ -137,14 +137,14 @@ export function createHealthBoard(now: () => number): HealthBoard {
           countSuccess(id);
           return;
         case 'misnamed':
-          restingRoutes.set(routeId, now() + routeRestMs);
+          pausedRoutes.set(routeId, now() + routePauseMs);
           return;
         case 'overloaded':
         case 'unauthorized': {
-          // The key failed, not the upstream: the key rests and its siblings are used.
-          const usualMs = verdict === 'unauthorized' ? keyRestMs.unauthorized : keyRestMs.limited;
-          const restMs = verdict === 'overloaded' && retryAfterS !== undefined ? retryAfterS * 1_000 : usualMs;
-          resting.set(keyId ?? id, { upstreamId: id, until: now() + restMs });
+          // The key failed, not the upstream: the key is paused and its siblings are used.
+          const usualMs = verdict === 'unauthorized' ? keyPauseMs.unauthorized : keyPauseMs.limited;
+          const pauseMs = verdict === 'overloaded' && retryAfterS !== undefined ? retryAfterS * 1_000 : usualMs;
+          paused.set(keyId ?? id, { upstreamId: id, until: now() + pauseMs });
           return;
         }
         case 'failed':
@@ -154,15 +154,15 @@ export function createHealthBoard(now: () => number): HealthBoard {
     },
 
     list() {
-      const restingKeys = (upstreamId: string): number =>
-        [...resting.values()].filter((rest) => rest.upstreamId === upstreamId).length;
-      for (const [id, { until }] of resting) if (until <= now()) resting.delete(id);
-      const troubled = new Set([...failures.keys(), ...[...resting.values()].map(({ upstreamId }) => upstreamId)]);
+      const pausedKeys = (upstreamId: string): number =>
+        [...paused.values()].filter((pause) => pause.upstreamId === upstreamId).length;
+      for (const [id, { until }] of paused) if (until <= now()) paused.delete(id);
+      const troubled = new Set([...failures.keys(), ...[...paused.values()].map(({ upstreamId }) => upstreamId)]);
       return [...troubled].map((upstreamId) => ({
         upstreamId,
         consecutiveFailures: failures.get(upstreamId)?.inARow ?? 0,
         ejected: ejectedUntil(upstreamId) > 0,
-        restingKeys: restingKeys(upstreamId),
+        pausedKeys: pausedKeys(upstreamId),
       }));
     },
   };

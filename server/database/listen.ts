@@ -25,7 +25,7 @@ export interface Listening {
 
 /**
  * Calls `onChange` whenever any program changes keys or the catalog in the database (its triggers notify), over one
- * connection that reconnects by itself. After each reconnection everything counts as changed, since notifications may
+ * connection that reconnects automatically. After each reconnection everything counts as changed, since notifications may
  * have been missed. Resolves when it listens for the first time; rejects if it cannot. Reads before that may be stale,
  * so `onChange` is called for everything then too.
  *

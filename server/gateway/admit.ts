@@ -61,7 +61,7 @@ const windowNames: Partial<Record<ModelRequest['bound']['parts'][number]['kind']
     "tools that run at the vendor read the model's whole window each time; state how often they may be used, or top up",
 };
 
-/** What of a request the refusal's words rest on. */
+/** What of a request the wording of its refusal depends on. */
 export interface RefusedRequest {
   facts: Pick<ModelRequest['facts'], 'model' | 'inputs' | 'members'>;
   bound: Pick<ModelRequest['bound'], 'parts'>;

@@ -45,7 +45,7 @@ import type { Uptime } from '../uptime/uptime.ts';
 
 /**
  * The domains that resolvers call, passed in by `app/control-plane.ts`. A resolver reads through Prisma or a domain's
- * query and writes through a domain's function, never by itself.
+ * query and writes only through a domain's function.
  */
 export interface Domains {
   people: People;

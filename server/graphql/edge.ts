@@ -135,7 +135,7 @@ export async function registerGraphql(app: FastifyInstance, options: GraphqlOpti
       if (text === null) {
         return refuse(request, reply, 400, 'BAD_REQUEST', 'The body is not UTF-8.');
       }
-      // Browsers send only cookies by themselves; a request with a token cannot be forged by another site.
+      // Browsers send only cookies automatically; a request with a token cannot be forged by another site.
       if (request.headers.authorization === undefined && isForeign(request, new URL(options.publicUrl).origin)) {
         return refuse(request, reply, 403, 'CROSS_SITE', 'This request comes from another site.');
       }

@@ -21,7 +21,7 @@ import { mediaTokens } from './estimate.ts';
  * `BOUNDS.md` has the reason for each kind of content.
  */
 export interface RequestBound {
-  /** What it rests on, for people. */
+  /** What it is made of, for people. */
   parts: readonly BoundPart[];
   size: BoundSize;
 }
@@ -125,7 +125,7 @@ const describedToolTokens = 1_280;
 const runsWithVendorTools = 16;
 /** A run may search several times at once, and xAI counts the sources that a search found instead of searches. */
 const maxSearchesAsked = 8 * runsWithVendorTools;
-/** Models that search by themselves: published answers of Perplexity's deep research count more than fifty searches. */
+/** Models that search on their own: published answers of Perplexity's deep research count more than fifty searches. */
 const maxSearchesUnasked = 4 * runsWithVendorTools;
 /** The model and three others after it: https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback */
 const maxAttempts = 4;
@@ -300,7 +300,7 @@ function asksFor(gate: RegExp, { gates }: Gated, allowed: ReadonlySet<string>): 
 const searchesByTool: ReadonlySet<ProfileId> = new Set(['anthropic', 'openai-gpt5', 'openai-o', 'azure']);
 
 /**
- * Searches where the request asks for them, or where the model may search by itself. It may where its entry opens no searches
+ * Searches where the request asks for them, or where the model may search on its own. It may where its entry opens no searches
  * and has a price for them all the same, and at vendors of chat completions, some of whose models search whatever the
  * request says: https://docs.perplexity.ai/docs/sonar/models, https://platform.openai.com/docs/guides/tools-web-search. On
  * the other protocols a search needs its tool. Zero: none can be made.

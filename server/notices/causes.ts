@@ -78,7 +78,7 @@ function createModelCauses({ pool, teller, formatUsd }: CauseDeps) {
       });
   }
 
-  /** Tells those who use a model that it has an incident, and those who were told when it has ended. */
+  /** Tells those who use a model that it has an incident, and those who got that notice when it has ended. */
   async function findIncidents(): Promise<void> {
     const { rows } = await pool.query<{ id: string; model: string; impact: string; startedAt: Date }>(
       `SELECT i.id, i.model, i.impact, i.started_at AS "startedAt" FROM incident i
@@ -114,7 +114,7 @@ function createModelCauses({ pool, teller, formatUsd }: CauseDeps) {
     });
   }
 
-  /** In one transaction with the mark that it was told: a process that dies has told all of them, or none. */
+  /** In one transaction with the mark that it was sent: a process that dies has told all of them, or none. */
   async function tellUsers(model: string, notice: DueNotice): Promise<void> {
     await transaction(pool, async (client) => {
       if (!(await markCause(client, notice))) return;
@@ -251,7 +251,7 @@ interface BillNotice {
   /** Id of the upstream. */
   subject: string;
   facts: NoticeFacts;
-  /** What the notice is about: it is told again when it has a part that the open one does not have. */
+  /** What the notice is about: it is sent again when it has a part that the open one does not have. */
   parts: readonly string[];
 }
 
@@ -313,7 +313,7 @@ function firstIdOf(ms: number): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
 }
 
-/** False: the cause was told already. */
+/** False: a notice of the cause was sent already. */
 async function markCause(client: ClientBase, { kind, subject }: DueNotice): Promise<boolean> {
   const { rowCount } = await client.query(
     'INSERT INTO notice_cause (kind, subject) VALUES ($1, $2) ON CONFLICT DO NOTHING',

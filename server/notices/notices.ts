@@ -57,7 +57,7 @@ export interface NoticeSettings extends QuietSettings {
   muted: readonly string[];
 }
 
-/** What operators want to be told of the business. */
+/** Which notices of the business operators get. */
 export interface BusinessSettings extends QuietSettings {
   mail: boolean;
   muted: readonly string[];
@@ -137,7 +137,7 @@ const recently = {
 /** The maximum of PostgreSQL's BIGINT. */
 const maxBigint = 2n ** 63n - 1n;
 const batch = 500;
-/** More new notices of an account at a time are told in one message. */
+/** More new notices of an account at a time are sent in one message. */
 const maxSingleNotices = 10;
 /** Between two tests of a channel. */
 const testPauseS = 5;
@@ -260,7 +260,7 @@ async function listNotices(pool: Pool, input: { accountId: string; limit: number
 
 export type SettingsProblem = InvalidInput<keyof NoticeSettings | keyof BusinessSettings>;
 
-/** What accounts and operators want to be told. */
+/** Which notices accounts and operators want. */
 function createNoticeSettings(pool: Pool) {
   async function settings(accountId: string): Promise<NoticeSettings> {
     const { rows } = await pool.query<Omit<NoticeSettings, 'timeZone'> & { timeZone: string | null }>(

@@ -50,7 +50,7 @@ export function createTeller(deps: TellerDeps) {
   const enqueue = createQueue(deps);
 
   /**
-   * Tells accounts that want it, and returns which were told now. `silent`: it is written down and sent nowhere.
+   * Sends it to accounts that want it, and returns which got it now. `silent`: it is written down and sent nowhere.
    * `together`: it is sent in one message with the others of this transaction.
    */
   async function tellAccounts(
@@ -89,7 +89,7 @@ export function createTeller(deps: TellerDeps) {
   /** Tells a person by mail, and over the channels and endpoints of the accounts that they own. */
   async function tellPerson(client: ClientBase, userId: string, notice: DueNotice): Promise<boolean> {
     const noticeId = uuidv7();
-    // Of two that are told at once, the second sees the message of the first.
+    // Of two that are sent at once, the second sees the message of the first.
     await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.notices:' || $1, 0))`, [userId]);
     const { rowCount } = await client.query(
       `INSERT INTO notice (id, user_id, kind, subject, facts, mail) VALUES ($1, $2, $3, $4, $5, 'none')

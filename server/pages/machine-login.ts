@@ -15,7 +15,7 @@ export function registerMachineLogin(
 ): void {
   void app.register(
     async (scope) => {
-      // One parser for what a machine may send; a text that is neither becomes no fields, and is told what is missing.
+      // One parser for what a machine may send; a text that is neither becomes no fields, and the answer names what is missing.
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (request, body, done) =>
         done(null, fieldsOf(request.headers['content-type'] ?? '', String(body))),

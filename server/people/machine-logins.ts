@@ -31,7 +31,7 @@ export interface MachineLogins {
   deny(me: UserPrincipal, code: string): Promise<boolean | Throttled>;
   /** The machine's question: the key, once, or what to do instead. */
   fetchKey(deviceCode: string): Promise<FetchOutcome>;
-  /** Ends a personal key by itself. A key of the account is shared, and ends on the page of keys. */
+  /** Ends a personal key on the machine's own request. A key of the account is shared, and ends on the page of keys. */
   endKey(secret: string): Promise<'ended' | 'unknown' | 'shared'>;
   /** Drops those that nobody decided or fetched in time. */
   sweep(): Promise<void>;
@@ -170,7 +170,7 @@ export function createMachineLogins(parts: {
         );
         const [row] = rows;
         if (row === undefined) return { kind: 'unknown_code' };
-        // What would refuse the key is told to the person, not to the machine.
+        // What would refuse the key is shown to the person, not to the machine.
         await client.query('SAVEPOINT attempt');
         const tried = await makeKey(client, { userId: me.userId, accountId, projectId, name, limits });
         await client.query('ROLLBACK TO SAVEPOINT attempt');

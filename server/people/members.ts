@@ -43,7 +43,7 @@ export type MemberOutcome =
   | { kind: 'not_allowed' }
   | { kind: 'last_owner' };
 
-/** A working key of an account whose secret a member has seen: they made or rotated it, by themselves or with a token. */
+/** A working key of an account whose secret a member has seen: they made or rotated it, in the browser or with a token. */
 export interface SeenKey {
   id: string;
   name: string;
@@ -82,7 +82,7 @@ export interface Members {
   /**
    * Also for leaving: every member may remove themselves. Their tokens and personal keys end. `keys` is needed where
    * there are keys of the account that they have seen, of who manages members; such keys are kept when somebody else
-   * leaves by themselves. The owners are told by mail which keys these are, and what became of them.
+   * leaves on their own. A mail tells the owners which keys these are, and what became of them.
    */
   remove(
     me: UserPrincipal,
@@ -181,7 +181,7 @@ export function createMembers(parts: { pool: Pool; mailer: Mailer; throttle: Thr
 interface Removed {
   kind: 'removed';
   left: { name: string; account: string; keys: readonly SeenKey[]; fate: KeysOfLeaving };
-  /** Who is told; nobody where no keys are left. */
+  /** Who gets the mail; nobody where no keys are left. */
   owners: readonly { email: string; locale: string }[];
 }
 

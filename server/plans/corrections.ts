@@ -49,7 +49,7 @@ export function createCorrections(pool: Pool, apply: ApplyPayment) {
       if (transfer.orderId !== null) return { kind: 'already_matched', orderId: transfer.orderId };
       const refused = refuseAmount(transfer);
       if (refused !== null) return { kind: 'not_payable', reason: refused };
-      // The evidence of a movement that was told before is no second money.
+      // The evidence of a movement that was reported before is no second money.
       if (transfer.review?.reason === 'repeated') return { kind: 'not_payable', reason: 'repeated' };
       if (await isRefunded(client, { transferId: input.transferId })) return { kind: 'refunded' };
       const plan = await findPlan(client, input.planId);

@@ -513,7 +513,7 @@ export function loadConfig(
     drainIdleMs: v.DRAIN_IDLE_MS,
     timeouts: {
       headersMs: v.UPSTREAM_HEADERS_TIMEOUT_MS,
-      // A shortened headers time-out shortens both, unless the other one is set by itself.
+      // A shortened headers time-out shortens both, unless the other one is set explicitly.
       replyMs:
         given['UPSTREAM_REPLY_TIMEOUT_MS'] === undefined && given['UPSTREAM_HEADERS_TIMEOUT_MS'] !== undefined
           ? v.UPSTREAM_HEADERS_TIMEOUT_MS

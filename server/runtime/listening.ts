@@ -90,7 +90,7 @@ function shortenQueue(server: Server): boolean {
   return typeof handle?.listen === 'function' && handle.listen(0) === 0;
 }
 
-/** Whether the kernel has connected it: `connect` of the socket is told so only in a later turn. */
+/** Whether the kernel has connected it: the socket emits `connect` only in a later turn. */
 function isConnected(socket: Socket): boolean {
   const { _handle: handle } = socket as Socket & { _handle?: { getpeername?: (name: object) => number } };
   return handle?.getpeername?.({}) === 0;

@@ -29,7 +29,7 @@ export type IncidentDecision =
 
 type Probe = Pick<ProbeResult, 'protocol' | 'mode' | 'startedAt' | 'outcome'> & {
   reason?: string | null;
-  /** Who measured: each observer's probes are followed by themselves. Null: the service. */
+  /** Who measured: each observer's probes are followed separately. Null: the service. */
   observer?: string | null;
 };
 

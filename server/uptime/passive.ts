@@ -53,7 +53,7 @@ export function createRequestEnds({
     if (counts.size === 0) return;
     const rows = [...counts.values()];
     counts = new Map();
-    // What probes send is measured by themselves.
+    // What probes send is measured separately.
     await pool.query(
       `WITH counts AS MATERIALIZED (
          SELECT c.* FROM jsonb_to_recordset($1::jsonb) AS c (account uuid, model text, protocol text, minute timestamptz, good int, bad int)

@@ -498,7 +498,7 @@ function readImageBlock(walk: Walk, source: JsonNode | undefined): void {
   if (data !== null) countInline(walk, data);
 }
 
-/** What is text, or consists of blocks that are read by themselves, is measured so. */
+/** What is text, or consists of blocks that are read separately, is measured so. */
 function readDocumentBlock(walk: Walk, source: JsonNode | undefined): void {
   walk.found.documents += 1;
   const type = textOf(walk.body, source?.members.get('type'));

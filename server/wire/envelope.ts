@@ -150,7 +150,7 @@ const statusOfWord = new Map<string, number>([
 ]);
 
 /**
- * What a customer may be told in place of an upstream error about the operator's own account: as it stands it would
+ * What a customer may read in place of an upstream error about the operator's own account: as it stands it would
  * read as if the customer's key, budget or limit were meant. Null when the error is the customer's to see.
  */
 export function disguised(

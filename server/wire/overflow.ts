@@ -35,7 +35,7 @@ const knownToMessages = /^(?:prompt is too long|Input is too long\.)/;
 const knownToAgents =
   /prompt is too long|input is too long|exceeds the context window|input token count.*exceeds the maximum|maximum prompt length is \d|reduce the length of the messages|maximum context length is \d+ tokens|exceeds the available context size|greater than the context length|context window exceeds limit|exceeded model token limit|context[_ ]length[_ ]exceeded|too many tokens/i;
 
-/** A sentence that says no more than this is certain by itself. */
+/** A sentence that says no more than this is certain on its own. */
 const plain =
   /\b(?:prompt|input|context|conversation|messages) (?:is|are) too (?:long|large)\b|\bprompt too (?:long|large)\b|\bcontext (?:length|window|size|limit) (?:is )?exceeded|\btoo many (?:input |prompt )?tokens\b|\btoken limit exceeded|\bprompt \S{0,20}超长|\bprompt exceeds max(?:imum)? length|\breduce the length of (?:the|your) (?:messages|prompt|input|conversation)/i;
 

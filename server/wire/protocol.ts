@@ -61,7 +61,7 @@ export interface RequestFacts extends RequestMeasure {
   hostedTools: readonly HostedToolUse[];
   /** Responses only: how often they may be used all together; null: it does not say. */
   allToolUses: number | null;
-  /** A tool of the vendor looks for tools: free by itself, and the model may run again with what it found. */
+  /** A tool of the vendor looks for tools: free in itself, and the model may run again with what it found. */
   searchesTools: boolean;
   /** Responses only: `asked`: the conversation is to be compacted; `carried`: it was once. */
   compaction: 'asked' | 'carried' | null;
@@ -108,7 +108,7 @@ export interface LeftOut {
 
 export type Scan = { ok: true; facts: RequestFacts } | { ok: false; problem: WireProblem };
 
-/** What a `Wire` may use besides the bytes; everything a pure function cannot know by itself. */
+/** What a `Wire` may use besides the bytes; everything that a pure function cannot know. */
 export interface WireContext {
   /** The id the customer sees. */
   catalogModel: string;
@@ -129,7 +129,7 @@ export interface WireContext {
   statusUrl: string;
   /** Characters that an id of a tool call may have there; null: any; absent: what is usual in the upstream's protocol. */
   callIdMax?: number | null;
-  /** What a native request goes without; translations leave out by themselves. */
+  /** What a native request goes without; translations leave it out anyway. */
   leftOut?: LeftOut;
   /** Error events of chat completions are chunks with a number as `code`: all that OpenRouter's library reads. */
   errorsInChunks?: boolean;
@@ -166,7 +166,7 @@ export type StreamState =
 export type StreamEnd =
   /**
    * The upstream went away, stalled or sent nonsense: an error event (or, when finished, the missing terminator).
-   * `type` is in the words of messages; the other protocols take theirs from the status. `code` is told where the protocol
+   * `type` is in the words of messages; the other protocols take theirs from the status. `code` is sent where the protocol
    * has a place for codes of ours.
    */
   | { reason: 'upstream'; status: number; type: string; code?: string | null; message: string }

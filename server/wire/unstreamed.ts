@@ -126,7 +126,7 @@ function eventsOfMessage(message: JsonObject): WholeEvent[] | null {
   const blocks = objectsOf(message.content);
   const { stop_reason: reason = null, stop_sequence: sequence = null, stop_details: details, usage } = message;
   if (!hasSubstance(blocks, usage)) return null;
-  // What a client is told of the output counts up, as in any stream.
+  // The output that a client sees counted rises, as in any stream.
   const first = isObject(usage) && 'output_tokens' in usage ? { usage: { ...usage, output_tokens: 0 } } : {};
   const start = { ...message, ...first, content: [], stop_reason: null, stop_sequence: null };
   const delta = {
@@ -187,7 +187,7 @@ function piecesOfBlock(block: JsonObject): BlockPieces {
   }
 }
 
-/** Members that every chunk has; others are told once. */
+/** Members that every chunk has; others are sent once. */
 const headMembers = ['id', 'created', 'model', 'system_fingerprint', 'service_tier'];
 
 function chunksOfCompletion(completion: JsonObject): WholeEvent[] | null {

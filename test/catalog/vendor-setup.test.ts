@@ -133,7 +133,9 @@ describe('adding a vendor', () => {
     expect(Number(entry?.['upstream_cost'])).toBeGreaterThan(0);
     const catalog = await control().catalog();
     const haiku = catalog?.find(({ modelId }) => modelId === 'claude-haiku-5-5');
-    expect(haiku?.priceVersions[0]?.prices.tiers).toMatchObject([{ abovePromptTokens: 100_000, input: '0.575', output: '2.875' }]);
+    expect(haiku?.priceVersions[0]?.prices.tiers).toMatchObject([
+      { abovePromptTokens: 100_000, input: '0.575', output: '2.875' },
+    ]);
 
     const { rows } = await app.pool.query('SELECT sealed FROM upstream_key');
     expect(rows.map(({ sealed }) => String(sealed).includes(secret))).toEqual([false]);

@@ -223,7 +223,7 @@ describe('an upstream that keeps failing', () => {
     expect(order()).toEqual(['a', 'b']);
     fail('a', 1);
     expect(order()).toEqual(['b', 'a']);
-    expect(router.health()).toEqual([{ upstreamId: 'a', consecutiveFailures: 5, ejected: true, restingKeys: 0 }]);
+    expect(router.health()).toEqual([{ upstreamId: 'a', consecutiveFailures: 5, ejected: true, pausedKeys: 0 }]);
     clockMs += 29_000;
     expect(order()).toEqual(['b', 'a']);
     clockMs += 1_001;
@@ -342,16 +342,16 @@ describe('keys', () => {
     expect(takeKey(list, 'failure')).toBe(other);
     expect(takeKey(list, 'failure')).toBeUndefined();
     expect(people.filter((who) => first(who).key?.id !== other)).toEqual([]);
-    expect(router.health()).toMatchObject([{ upstreamId: 'a', ejected: false, restingKeys: 1 }]);
+    expect(router.health()).toMatchObject([{ upstreamId: 'a', ejected: false, pausedKeys: 1 }]);
     clockMs += restMs - 1;
     expect(first().key?.id).toBe(other);
     clockMs += 2;
     expect(first().key?.id).toBe(target.key?.id);
-    // One that rested is not in trouble any more.
+    // One that was paused is not in trouble any more.
     expect(router.health()).toEqual([]);
   });
 
-  it('that all rest put their route behind the others; alone, the one whose rest ends first is used', () => {
+  it('that are all paused put their route behind the others; alone, the one whose pause ends first is used', () => {
     routes({ upstream: 'a', priority: 0, keys: ['k1', 'k2'] }, { upstream: 'b', priority: 1, keys: ['k3'] });
     router.report(at('a', 'k1'), 'unauthorized');
     expect(order()).toEqual(['a', 'b']);

@@ -133,7 +133,7 @@ describe('a setting that an operator saves', () => {
     for (const row of rows) expect(Object.keys(row).sort()).toEqual(['at', 'provider', 'reason']);
     expect(await tell(app, 6)).toBe(200);
     expect(await since()).toEqual([]);
-    expect((await settingsOf('SEPAY'))?.lastTransfer?.review).toBe('NO_MEMO');
+    expect((await settingsOf('SEPAY'))?.lastTransfer?.review?.reason).toBe('NO_MEMO');
   });
 
   test('names the account that orders are paid to, which is a demonstration no longer', async () => {

@@ -36,7 +36,7 @@ export function catalogOf(models: Models) {
 
 /**
  * The exact settings of a tool: with a key that was just made, otherwise with a placeholder. `folded`: those to enter
- * by oneself are opened on request, because the page goes on below them.
+ * by hand are opened on request, because the page goes on below them.
  */
 export function ConnectPanel({ apiKey, folded = false }: { apiKey?: string | undefined; folded?: boolean }) {
   const { t } = useLanguage();

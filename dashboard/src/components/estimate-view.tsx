@@ -9,7 +9,7 @@ import { FailureNotice } from './states.tsx';
 /** How long the typing pauses before it is asked. */
 const pauseMs = 600;
 
-/** What a question can cost at most, and what that rests on. Asked only while it is open; nothing is sent to the model. */
+/** What a question can cost at most, and what that bound is made of. Asked only while it is open; nothing is sent to the model. */
 export function EstimateView({ apiKey, request }: { apiKey: string; request: PlayRequest | null }) {
   const { locale } = useLanguage();
   const texts = estimateTexts[locale];

@@ -63,7 +63,7 @@ export function Form({
         isSent.current = true;
         setProblems({});
         onSubmit();
-        // A form that refuses by itself draws nothing new. Of one that asks the server, the button is busy by then.
+        // A form that refuses without asking the server draws nothing new. Of one that asks the server, the button is busy by then.
         setTimeout(showRefusal);
       }}
     >

@@ -13,7 +13,7 @@ import { FailureNotice } from './states.tsx';
 const sizes = ['1024x1024', '1024x1536', '1536x1024'];
 const qualities = ['low', 'medium', 'high'];
 const numbers = ['1', '2', '3', '4'];
-/** How long the choices rest before what they can cost is asked. */
+/** How long the choices must stay unchanged before their cost is asked for. */
 const pauseMs = 600;
 
 type ImageAsk = Parameters<Steyg['images']['generate']>[0] & { prompt: string };

@@ -1,4 +1,4 @@
-/** The page of a session that ended by itself: out of the document until its person is back, with what they typed. */
+/** The page of a session that expired: out of the document until its person is back, with what they typed. */
 
 import { type Query, useQueryClient } from '@tanstack/react-query';
 import { type ComponentType, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';

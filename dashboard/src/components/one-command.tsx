@@ -21,7 +21,7 @@ interface Command {
   scope: Scope;
   apiKey: string | undefined;
   models: ModelChoice;
-  /** The choice that the command makes by itself. */
+  /** The choice that the command makes by default. */
   usual: ModelChoice;
 }
 
@@ -64,13 +64,13 @@ export function OneCommand(command: Command) {
   );
 }
 
-/** A key made for a test expires by itself, with a small limit. */
+/** A key made for a test expires soon, and has a small limit. */
 const testKey = { minutes: 10, usd: '0.1' };
 const testTokens = 64;
 
 type Outcome = { text: string; cost: string } | { error: unknown } | null;
 
-/** Sends one small request from the page: with the key that was just made, or with one that expires by itself. */
+/** Sends one small request from the page: with the key that was just made, or with one that expires soon. */
 function TestRequest({ apiKey, model }: { apiKey: string | undefined; model: string }) {
   const { t, format } = useLanguage();
   const { keys } = useAbilities();

@@ -8,10 +8,16 @@ import { Table } from './table.tsx';
 
 type Model = NonNullable<ModelsAnswer>[number];
 
-export type Pool = 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output';
+export type PricedPool = 'input' | 'cacheHit' | 'cacheWrite5m' | 'cacheWrite1h' | 'output';
 
 /** Two amounts of VND: at the Starter plan's price of a USD, and at the best plan's. */
-export function VndPair({ prices, pool }: { prices: Pick<Model['prices'], 'vndAtStarter' | 'vndAtBest'>; pool: Pool }) {
+export function VndPair({
+  prices,
+  pool,
+}: {
+  prices: Pick<Model['prices'], 'vndAtStarter' | 'vndAtBest'>;
+  pool: PricedPool;
+}) {
   const { t, format } = useLanguage();
   const { vndAtStarter: first, vndAtBest: second } = prices;
   if (first === null || second === null) return <>{t.models.noPlan}</>;
@@ -24,7 +30,7 @@ export function VndPair({ prices, pool }: { prices: Pick<Model['prices'], 'vndAt
 }
 
 /** A price in USD, and below it in VND at the Starter plan's price of a USD, and those of longer prompts, of other tiers and of other hours. */
-function PriceCell({ prices, pool }: { prices: Model['prices']; pool: Pool }) {
+function PriceCell({ prices, pool }: { prices: Model['prices']; pool: PricedPool }) {
   const { t, format } = useLanguage();
   const { vndAtStarter, tiers, variants, clock } = prices;
   return (

@@ -1,4 +1,4 @@
-/** In the stead of a page whose session ended by itself: signing in again, with what was typed as it was. */
+/** In the stead of a page whose session expired: signing in again, with what was typed as it was. */
 
 import { useEffect } from 'react';
 import { useLocation } from 'wouter';

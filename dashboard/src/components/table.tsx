@@ -44,7 +44,7 @@ export function Table<Row>({
   rowKey: (row: Row, index: number) => string;
   rowClass?: (row: Row) => string;
   showCaption?: boolean;
-  /** Scrolls by itself above half the window's height, because other content stands below. */
+  /** Scrolls within itself above half the window's height, because other content stands below. */
   bounded?: boolean;
   /** Left out: headings cannot be pressed. */
   sorting?: Sorting | undefined;

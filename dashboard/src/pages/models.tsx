@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { TextField } from '../components/field.tsx';
 import { Badge, Card, Page } from '../components/page.tsx';
-import { HoursHint, PiecesHint, type Pool, PriceTable, VndPair } from '../components/price-table.tsx';
+import { HoursHint, PiecesHint, type PricedPool, PriceTable, VndPair } from '../components/price-table.tsx';
 import { Banner, Empty, Loaded, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useAsk } from '../data.tsx';
@@ -60,7 +60,7 @@ export default function Models() {
   );
 }
 
-const pools: readonly Pool[] = ['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'];
+const pools: readonly PricedPool[] = ['input', 'cacheHit', 'cacheWrite5m', 'cacheWrite1h', 'output'];
 
 function Details({ model }: { model: Model }) {
   const { t, format, locale } = useLanguage();

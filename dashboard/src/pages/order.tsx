@@ -26,7 +26,7 @@ const isOpen = ({ status }: Pick<Order, 'status'>) => status === 'PENDING' || st
 /** The receipt's link works for an hour; an open page renews it. */
 const renewMs = 30 * 60_000;
 
-/** Payment instructions; the page turns to paid by itself when the money arrives. */
+/** Payment instructions; the page turns to paid when the money arrives. */
 export default function OrderPage() {
   const { t } = useLanguage();
   const id = usePart('id');

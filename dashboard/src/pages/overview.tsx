@@ -45,7 +45,7 @@ export default function Overview() {
       ),
     every: 30_000,
   });
-  // What stands above the fold comes at once: each part by itself would move those below it.
+  // What stands above the fold comes at once: parts that come one by one would move those below them.
   const above = [budget, usage, useRecent(accountId), useSavings(accountId), usePlans()];
   const actions = (
     <>

@@ -27,7 +27,7 @@ type Models = NonNullable<ModelsAnswer>;
 
 /** The key of this tab: in memory only, dropped with the tab, and bound to the person and account it was made for. */
 const tab: { owner: string; key: string | null } = { owner: '', key: null };
-/** A key made for a tab expires by itself, with a small limit. */
+/** A key made for a tab expires soon, and has a small limit. */
 const tabKeyMs = 3_600_000;
 const tabKeyUsd = '1';
 

@@ -83,7 +83,7 @@ export default function SignUp() {
   );
 }
 
-/** Waits for the link of the mail to be opened, here or elsewhere, and continues by itself where it can. */
+/** Waits for the link of the mail to be opened, here or elsewhere, and continues automatically where it can. */
 function CheckMail({ credentials, onBack }: { credentials: Credentials; onBack: () => void }) {
   const { t } = useLanguage();
   const [, go] = useLocation();

@@ -250,7 +250,7 @@ function explainUnreachable(
   const advice =
     proxy === undefined || environment['NODE_USE_ENV_PROXY'] === '1' || isLoopback(new URL(baseUrl).hostname)
       ? ''
-      : ` ${proxy} is set, which Node does not use by itself: set NODE_USE_ENV_PROXY=1 too.`;
+      : ` ${proxy} is set, which Node does not use by default: set NODE_USE_ENV_PROXY=1 too.`;
   return error(
     'reachability',
     `The address cannot be reached. ${message === '' ? reason : `${message} (${reason})`}`,

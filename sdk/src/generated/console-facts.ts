@@ -175,7 +175,6 @@ export const operationFacts: Record<string, string> = {
   shop: '',
   plans: '',
   order: '',
-  receipt: '',
   listOrders: 'account.orders',
   createOrder: '!^',
   cancelOrder: '!',
@@ -233,4 +232,4 @@ export const operationFacts: Record<string, string> = {
 };
 
 /** Names the set of the operations' texts. */
-export const documentSet = '68e167b3992b650e';
+export const documentSet = '5aab733a102d8137';

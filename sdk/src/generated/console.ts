@@ -1237,7 +1237,7 @@ export interface ConsoleAccounts {
    */
   setMemberRole(variables: SetMemberRoleMutationVariables, options?: RequestOptions): Pending<SetMemberRoleAnswer>;
   /**
-   * Removes a person from an account, with their personal keys and the access tokens they made for it; `keys` says what becomes of other keys that they have seen. The owners are told of those by mail. Everybody may remove themselves.
+   * Removes a person from an account, with their personal keys and the access tokens they made for it; `keys` says what becomes of other keys that they have seen. A mail to the owners names those. Everybody may remove themselves.
    *
    * @example
    * ```ts
@@ -1246,7 +1246,7 @@ export interface ConsoleAccounts {
    */
   removeMember(variables: RemoveMemberMutationVariables, options?: RequestOptions): Pending<RemoveMemberAnswer>;
   /**
-   * What the account was told, newest first.
+   * Notices of the account, newest first.
    *
    * @example
    * ```ts
@@ -1354,7 +1354,7 @@ export interface ConsoleAccounts {
    */
   createAccountExport(variables?: CreateAccountExportMutationVariables, options?: RequestOptions): Pending<CreateAccountExportAnswer>;
   /**
-   * Forgets an account and its people for good; only an owner may, and an operator who is one of the service. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.
+   * Forgets an account and its people for good; only an owner may, and an operator who is one of the service. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners get a mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.
    *
    * @example
    * ```ts
@@ -1878,7 +1878,7 @@ export interface ConsoleMachines {
    */
   machineLogin(variables: MachineLoginQueryVariables, options?: RequestOptions): Pending<MachineLoginAnswer>;
   /**
-   * Gives the machine a key of yours, which it fetches once; the code is used up. You are told by mail when it has.
+   * Gives the machine a key of yours, which it fetches once; the code is used up. A mail says when it has.
    *
    * @example
    * ```ts
@@ -1887,7 +1887,7 @@ export interface ConsoleMachines {
    */
   approveMachineLogin(variables: ApproveMachineLoginMutationVariables, options?: RequestOptions): Pending<ApproveMachineLoginAnswer>;
   /**
-   * Refuses the machine, which is told so. The code is used up.
+   * Refuses the machine, whose next poll says so. The code is used up.
    *
    * @example
    * ```ts
@@ -2503,7 +2503,7 @@ export interface ConsoleOperator {
    */
   saveSeller(variables: SaveSellerMutationVariables, options?: RequestOptions): Pending<SaveSellerAnswer>;
   /**
-   * What operators were told of the business, newest first.
+   * Notices of the business, newest first.
    *
    * @example
    * ```ts
@@ -2512,7 +2512,7 @@ export interface ConsoleOperator {
    */
   listBusinessNotices(variables?: ListBusinessNoticesQueryVariables, options?: RequestOptions): Paged<ListBusinessNoticesAnswer>;
   /**
-   * What operators want to be told of the business.
+   * Which notices of the business operators get.
    *
    * @example
    * ```ts
@@ -2521,7 +2521,7 @@ export interface ConsoleOperator {
    */
   businessNoticeSettings(variables?: BusinessNoticeSettingsQueryVariables, options?: RequestOptions): Pending<BusinessNoticeSettingsAnswer>;
   /**
-   * Chooses what operators are told of the business.
+   * Chooses which notices of the business operators get.
    *
    * @example
    * ```ts

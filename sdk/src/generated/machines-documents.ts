@@ -8,5 +8,5 @@ const problem = 'fragment Problem on Error{code message ...on BusyError{retryAft
 export const machinesDocuments: Record<string, string> = {
   machineLogin: 'query machineLogin($code:String!){machineLogin(code:$code){__typename ...on MachineLogin{askedAt expiresAt ipAddress machine sameNetwork}...Problem}}' + problem,
   approveMachineLogin: 'mutation approveMachineLogin($input:ApproveMachineLoginInput!){approveMachineLogin(input:$input){__typename ...Done ...Problem}}' + done + member + problem,
-  denyMachineLogin: 'mutation denyMachineLogin($code:String!){denyMachineLogin(input:{code:$code}){__typename ...Done ...Problem}}' + done + member + problem,
+  denyMachineLogin: 'mutation denyMachineLogin($code:String!){denyMachineLogin(code:$code){__typename ...Done ...Problem}}' + done + member + problem,
 };

@@ -793,7 +793,7 @@ export interface Estimate {
    * @example "4.805"
    */
   mostUsd: UsdAmount;
-  /** What the prompt of the bound rests on. A window is counted once. */
+  /** What the upper bound of the prompt is made of. A window is counted once. */
   bound: {
     /** What it is: `text`, `template`, `image`, `document_by_address`, `vendor_tools` and others; more may come. */
     kind: string;

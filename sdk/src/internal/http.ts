@@ -146,7 +146,7 @@ async function attemptOnce({ settings, call, options, tell }: Attempt): Promise<
   if (options.signal?.aborted === true) throw endedBySignal();
   const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
   const deadline = createDeadline(timeoutMs, options.signal);
-  // Called by itself: a browser's own function refuses to be called as a member of something else.
+  // Called unbound: a browser's own function refuses to be called as a member of something else.
   const { fetch } = settings;
   const startedAt = Date.now();
   const durationMs = () => Date.now() - startedAt;

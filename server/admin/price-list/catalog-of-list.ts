@@ -150,7 +150,7 @@ function toEntry(
   const { name, kind, contextWindow, maxOutputTokens, capabilities, efforts, rounded, others } = listed;
   const known = vendor.models.find(({ routes }) => routes.some(({ upstreamModel }) => upstreamModel === name))?.model;
   const note = (text: string) => result.notes.push({ model: name, note: text });
-  if (others.length > 0) note(`the list also prices ${others.join(', ')}: not sold here by itself`);
+  if (others.length > 0) note(`the list also prices ${others.join(', ')}: not sold separately here`);
   const sold = soldPieces(costs.perUnit ?? {}, toolPrices(vendor.upstreams));
   const unsold = Object.entries(usdPerUnit(costs.perUnit ?? {})).filter(([unit]) => !Object.hasOwn(sold, unit));
   if (unsold.length > 0)

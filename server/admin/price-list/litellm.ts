@@ -28,7 +28,7 @@ const priced: Readonly<Record<string, Pool>> = {
   cache_creation_input_token_cost_above_1hr: 'cacheWrite1h',
 };
 
-/** Prices of what is not sold here by itself: other service tiers, media, searches, sessions, regions. */
+/** Prices of what is not sold separately here: other service tiers, media, searches, sessions, regions. */
 const otherPrices: ReadonlySet<string> = new Set([
   'annotation_cost_per_page',
   'annotation_cost_per_page_batches',

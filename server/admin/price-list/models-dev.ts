@@ -15,7 +15,7 @@ const priced: Readonly<Record<string, Pool>> = {
   cache_write: 'cacheWrite5m',
 };
 
-/** Prices of what is not sold here by itself. */
+/** Prices of what is not sold separately here. */
 const others: ReadonlySet<string> = new Set(['input_audio', 'output_audio']);
 
 /** Members that are no prices, whatever numbers they hold. */
@@ -110,7 +110,7 @@ function toModel(name: string, entry: Record<string, unknown>): ListedModel {
 
   /**
    * `tiers` carries the exact lengths. `context_over_200k` is their legacy form: it stands for one tier of any length from
-   * 200,000, so it counts only by itself.
+   * 200,000, so it counts only where it stands alone.
    */
   function takeTiers(costs: Record<string, unknown>): void {
     const { tiers: list, context_over_200k: legacy } = costs;

@@ -16,7 +16,7 @@ const priced: Readonly<Record<string, Pool>> = {
   input_cache_write_1h: 'cacheWrite1h',
 };
 
-/** Prices of what is not sold here by itself. */
+/** Prices of what is not sold separately here. */
 const otherPrices: ReadonlySet<string> = new Set([
   'audio',
   'audio_output',

@@ -1,7 +1,7 @@
 import type { ClientBase, Submittable } from 'pg';
 
 /**
- * Sends several statements in one message and receives one answer. pg awaits each query by itself, and even in its
+ * Sends several statements in one message and receives one answer. pg awaits each query on its own, and even in its
  * pipeline mode both sides wake up for each query: at thousands of requests a second, most of the round trip's time was
  * spent on that.
  */

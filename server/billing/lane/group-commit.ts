@@ -210,7 +210,7 @@ function createPacing(queues: BatchQueues, settlementsEveryMs: number, isUrgent:
 interface BatchRunnerParts extends GroupCommitParts {
   queues: BatchQueues;
   pause(ms: number): Promise<void>;
-  /** The admission may have held money that its client was not told of. */
+  /** The admission may have held money although its client never got the outcome. */
   releaseHold(operation: Operation): void;
 }
 

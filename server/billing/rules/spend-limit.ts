@@ -98,7 +98,7 @@ export function tighter<Known extends Pick<Room, 'room'>>(...rooms: readonly (Kn
 }
 
 /**
- * When a limit that was reached has room for `required` again, milliseconds of the database's clock; null: not by itself. A
+ * When a limit that was reached has room for `required` again, milliseconds of the database's clock; null: not without a change. A
  * burn window frees what was charged first.
  */
 export function returnsAt(

@@ -14,7 +14,7 @@ export interface VendorForm {
   cancel(batch: VendorBatch, reach: Reach): VendorAsk;
   /** What has its results; empty: there are none. */
   results(batch: VendorBatch, reach: Reach): VendorAsk[];
-  /** Makes the vendor forget its contents; empty: they end by themselves. */
+  /** Makes the vendor forget its contents; empty: the vendor forgets them after a time. */
   forget(batch: VendorBatch, reach: Reach): VendorAsk[];
   /** Null: the answer is none about a batch. */
   read(answer: VendorAnswer): BatchReport | null;

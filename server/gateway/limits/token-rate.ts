@@ -70,7 +70,7 @@ export function createTokenRates({ pool, log }: TokenRatesParts): TokenRates {
         index < granted ? { kind: 'drawn', second: Number(second) } : { kind: 'full', left, resetS: freeIn ?? 1 },
       );
     } catch (error) {
-      // What was drawn for requests that used less leaves the minute by itself.
+      // What was drawn for requests that used less drops out with its minute.
       if (corrections.length > 0) log.warn(describeError(error), 'tokens that were not used could not be given back');
       throw error;
     }

@@ -816,7 +816,7 @@ export const estimate = open({
         }),
       }),
     )
-    .meta({ description: 'What the prompt of the bound rests on. A window is counted once.' }),
+    .meta({ description: 'What the upper bound of the prompt is made of. A window is counted once.' }),
 }).meta({ id: 'Estimate', description: 'What a request would hold and cost, by the prices of this moment.' });
 
 /** Figures of a refusal for lack of budget, or at a key's own limit. */

@@ -114,7 +114,7 @@ function prepareSocket(
   });
 }
 
-/** What the most rests on: tokens of each kind of content, once for each time that the model reads it. */
+/** What the upper bound is made of: tokens of each kind of content, once for each time that the model reads it. */
 function boundParts({ parts }: RequestBound, contextWindow: number): Record<string, unknown>[] {
   return parts.map(({ kind, count, tokens }) => ({
     kind,

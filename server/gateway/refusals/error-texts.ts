@@ -173,7 +173,7 @@ export const errorTexts: Readonly<Record<RefusalName, Readonly<Record<Locale, Er
     en: {
       title: 'The WebSocket has been open for an hour',
       cause: 'A connection is closed after 60 minutes.',
-      cure: 'Open a new one and send the conversation with the first request. Clients of the vendor do so by themselves.',
+      cure: 'Open a new one and send the conversation with the first request. Clients of the vendor do so automatically.',
     },
     vi: {
       title: 'WebSocket đã mở được một giờ',

@@ -110,7 +110,7 @@ export interface SpendLimitFigures {
   spentUsd: string;
   heldUsd: string;
   leftUsd: string;
-  /** RFC 3339; null: not by itself. */
+  /** RFC 3339; null: not without a change. */
   returnsAt: string | null;
   burnMinutes?: number;
 }

@@ -2,7 +2,7 @@ import type { BodyRoom } from '../load/body-room.ts';
 
 /**
  * What one connection keeps between its turns: the items of the latest response of each lane, with those before it. Its bytes
- * count in the room of request bodies. What has no room is not kept: the next turn is told so, and the client sends it all.
+ * count in the room of request bodies. What has no room is not kept: the next turn is refused with that reason, and the client sends all of it.
  */
 export interface Conversation {
   /** Null: it is not the latest response of any lane, or was not kept. */

@@ -92,7 +92,7 @@ export function openSession(parts: SessionParts): Session {
     if (webSocket.bufferedAmount > maxUnreadBytes) webSocket.terminate();
   };
 
-  /** Runs a turn; its answer is told as it comes. */
+  /** Runs a turn; its answer is sent as it comes. */
   const create = async (event: CreateEvent): Promise<void> => {
     const { streamId, previousId, isWarmUp } = event;
     const earlier = previousId === null ? null : conversation.find(previousId);

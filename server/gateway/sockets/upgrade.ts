@@ -110,7 +110,7 @@ export function acceptUpgrades(scope: FastifyInstance, parts: SocketParts): { re
             );
           });
           server.removeAllListeners('headers');
-          // From here on the connection rests between its turns.
+          // From here on the connection is idle between its turns.
           response.raw.statusCode = 101;
           response.raw.emit('close');
         },

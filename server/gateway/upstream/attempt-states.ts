@@ -60,7 +60,7 @@ export type ExchangeAction =
   /** Continue reading, whatever held the answer back. */
   | 'drain'
   | 'abort'
-  /** The answer is complete: the upstream may end by itself soon, so that its connection stays usable. */
+  /** The answer is complete: the upstream may end the exchange soon, so that its connection stays usable. */
   | 'linger';
 
 /** The last bytes of a stream, sent after the settlement: pending bytes, then the protocol's ending. */

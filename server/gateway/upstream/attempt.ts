@@ -334,7 +334,7 @@ class Attempt implements Receiver {
     }
   }
 
-  /** Lets a completed call end by itself for `lingerMs`, so that its connection stays usable; then aborts it. */
+  /** Gives a completed call `lingerMs` to end on its own, so that its connection stays usable; then aborts it. */
   private linger(): void {
     const until = performance.now() + lingerMs;
     const stop = this.parts.pulse.join((now) => {

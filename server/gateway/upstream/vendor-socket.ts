@@ -114,7 +114,7 @@ export function vendorSocketOf(request: object): VendorSocket | undefined {
 
 export function createVendorSockets({ maxAgeMs }: VendorSocketLimits = vendorLimits): VendorSockets {
   /** Addresses that are not asked before a moment (monotonic milliseconds). */
-  const restUntil = new Map<string, number>();
+  const pausedUntil = new Map<string, number>();
   let open = 0;
   return {
     get open() {
@@ -123,8 +123,8 @@ export function createVendorSockets({ maxAgeMs }: VendorSocketLimits = vendorLim
     create: () =>
       createVendorSocket({
         maxAgeMs,
-        rests: (address) => (restUntil.get(address) ?? 0) > performance.now(),
-        rest: (address, ms) => void restUntil.set(address, performance.now() + ms),
+        isPaused: (address) => (pausedUntil.get(address) ?? 0) > performance.now(),
+        pause: (address, ms) => void pausedUntil.set(address, performance.now() + ms),
         opened: () => void (open += 1),
         closed: () => void (open -= 1),
       }),
@@ -133,8 +133,8 @@ export function createVendorSockets({ maxAgeMs }: VendorSocketLimits = vendorLim
 
 interface SocketParts {
   maxAgeMs: number;
-  rests: (address: string) => boolean;
-  rest: (address: string, ms: number) => void;
+  isPaused: (address: string) => boolean;
+  pause: (address: string, ms: number) => void;
   opened: () => void;
   closed: () => void;
 }
@@ -158,23 +158,23 @@ function createVendorSocket(parts: SocketParts): VendorSocket {
       maxPayload: maxVendorFrameBytes,
       ...(way.lookup === undefined ? {} : { lookup: way.lookup }),
     });
-    let restMs: number | null = notNowMs;
+    let pauseMs: number | null = notNowMs;
     const made: Making = {
       name,
       waiting: null,
       end() {
-        restMs = null;
+        pauseMs = null;
         webSocket.terminate();
       },
     };
     making = made;
     webSocket.on('unexpected-response', (sent, { statusCode = 0 }) => {
-      restMs = notOffered.has(statusCode) ? notOfferedMs : notNowMs;
+      pauseMs = notOffered.has(statusCode) ? notOfferedMs : notNowMs;
       sent.destroy();
       webSocket.terminate();
     });
     webSocket.once('open', () => {
-      restMs = null;
+      pauseMs = null;
       parts.opened();
       const connection = {
         name,
@@ -187,7 +187,7 @@ function createVendorSocket(parts: SocketParts): VendorSocket {
       };
       current = connection;
       making = null;
-      // What comes between turns belongs to none, and the next one could not be told from it.
+      // What comes between turns belongs to none, and the next one could not be told apart from it.
       webSocket.on('message', (data: Buffer, isBinary) => {
         if (!isBusy && !isBinary && isOfResponse(readVendorFrame(data))) terminate(connection);
       });
@@ -195,15 +195,15 @@ function createVendorSocket(parts: SocketParts): VendorSocket {
         parts.closed();
         if (current === connection) current = null;
         // It takes upgrades and no turns.
-        if (!connection.hasAnswered && !connection.isEnded) parts.rest(address, notNowMs);
+        if (!connection.hasAnswered && !connection.isEnded) parts.pause(address, notNowMs);
       });
       made.waiting?.ready(connection);
     });
     webSocket.on('error', () => undefined);
     webSocket.once('close', () => {
       if (making === made) making = null;
-      if (restMs === null) return;
-      parts.rest(address, restMs);
+      if (pauseMs === null) return;
+      parts.pause(address, pauseMs);
       made.waiting?.refused();
     });
     return made;
@@ -230,7 +230,8 @@ function createVendorSocket(parts: SocketParts): VendorSocket {
 
   return {
     dispatch(request, receiver) {
-      const turn = isClosed || isBusy || parts.rests(addressOf(request)) ? null : readOutgoingTurn(request.body.bytes);
+      const turn =
+        isClosed || isBusy || parts.isPaused(addressOf(request)) ? null : readOutgoingTurn(request.body.bytes);
       if (turn === null || request.body.bytes.length > maxFrameBytes) return dispatch(request, receiver);
       isBusy = true;
       const call = new SocketCall(request, receiver, turn, over, (renewed, ready, refused) => {
@@ -246,7 +247,8 @@ function createVendorSocket(parts: SocketParts): VendorSocket {
     },
     prepare(way) {
       const name = nameOf(way);
-      if (isClosed || isBusy || parts.rests(addressOf(way)) || usable(name) !== null || making?.name === name) return;
+      if (isClosed || isBusy || parts.isPaused(addressOf(way)) || usable(name) !== null || making?.name === name)
+        return;
       make(way, name);
     },
     close() {

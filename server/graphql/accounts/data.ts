@@ -65,7 +65,7 @@ builder.mutationFields((t) => ({
   eraseAccount: t.field({
     type: ErasedType,
     description:
-      'Forgets an account and its people for good; only an owner may, and an operator who is one of the service. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners are told by mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.',
+      'Forgets an account and its people for good; only an owner may, and an operator who is one of the service. Keys stop working, what is left of the budget is lost. The books stay without names, as law requires. Its owners get a mail. Asks for the password or a one-time code; of people who have neither, for a sign-in less than 10 minutes ago.',
     authScopes: { user: true },
     errors: { types: [...guarded, NotFoundError, NotAllowedError, InvalidCredentialsError, ConflictError] },
     args: { input: t.arg({ type: EraseAccountInput, required: true }) },

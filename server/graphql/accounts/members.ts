@@ -250,7 +250,7 @@ builder.mutationFields((t) => ({
   removeMember: t.field({
     type: DoneType,
     description:
-      'Removes a person from an account, with their personal keys and the access tokens they made for it; `keys` says what becomes of other keys that they have seen. The owners are told of those by mail. Everybody may remove themselves.',
+      'Removes a person from an account, with their personal keys and the access tokens they made for it; `keys` says what becomes of other keys that they have seen. A mail to the owners names those. Everybody may remove themselves.',
     authScopes: { user: true },
     errors: { types: [...writes, KeysUndecidedError] },
     args: { input: t.arg({ type: RemoveMemberInput, required: true }) },

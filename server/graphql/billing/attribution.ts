@@ -33,7 +33,7 @@ const AttributionModeType = storedEnum('AttributionMode', {
     OFF: { value: 'off', description: 'Nothing.' },
     DIGESTS: {
       value: 'digests',
-      description: 'Keyed digests: equal ids can be told from others, and cannot be read. Names of tags are readable.',
+      description: 'Keyed digests: equal ids have equal digests, and none can be read. Names of tags are readable.',
     },
     TAGS: {
       value: 'tags',

@@ -608,7 +608,7 @@ const maxTold = 20;
 /** New entries of an account, the oldest first, from now on. */
 async function watchLedger(context: GraphqlContext, accountId: string): Promise<AsyncGenerator<AccountEntry>> {
   const newest = async () => (await readLedger(context.db, { accountId, limit: maxTold })).items;
-  // Read before the subscription is answered: what finishes after its head has arrived is told.
+  // Read before the subscription is answered: what finishes after its head has arrived is sent.
   const before = await newest();
   return (async function* () {
     let told = new Set(before.map(({ requestId }) => requestId));

@@ -196,7 +196,9 @@ const UpstreamHealthType = builder.objectRef<UpstreamHealth>('UpstreamHealth').i
   fields: (t) => ({
     consecutiveFailures: t.exposeInt('consecutiveFailures', { description: 'Failures since the last success.' }),
     ejected: t.exposeBoolean('ejected', { description: 'Whether it is left out for a while.' }),
-    restingKeys: t.exposeInt('restingKeys', { description: 'Keys that are left out for a while.' }),
+    pausedKeys: t.exposeInt('pausedKeys', {
+      description: 'Keys that are paused because the vendor refused or limited them.',
+    }),
   }),
 });
 

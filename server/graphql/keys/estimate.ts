@@ -115,7 +115,7 @@ const EstimateType = builder.objectRef<Estimated>('Estimate').implement({
     }),
     bound: t.field({
       type: [BoundPartType],
-      description: 'What the prompt of the most rests on. A window is counted once.',
+      description: 'What the upper bound of the prompt is made of. A window is counted once.',
       resolve: ({ bound }) => bound,
     }),
   }),

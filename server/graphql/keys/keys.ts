@@ -64,7 +64,7 @@ export const KeyMakerType = builder.objectRef<KeyMaker>('KeyMaker').implement({
 
 export const SpendLimitsType = builder.objectRef<SpendLimits>('SpendLimits').implement({
   description:
-    'What a key or an account may spend by itself, in the time zone of the account; null: no limit but the budget.',
+    'What a key alone, or all keys of an account together, may spend, in the time zone of the account; null: no limit but the budget.',
   authScopes: { public: true },
   fields: (t) => ({
     day: t.expose('day', { type: 'UsdAmount', nullable: true, description: 'In one day.' }),
@@ -122,7 +122,7 @@ export const ApiKeyType = builder.prismaNode('ApiKey', {
     models: t.exposeStringList('models', { description: 'Catalog ids that it may call; empty: all.' }),
     limits: t.field({
       type: SpendLimitsType,
-      description: 'What it may spend by itself.',
+      description: 'What it may spend.',
       resolve: ({ limitDay, limitWeek, limitMonth, limitLifetime }) => ({
         day: limitDay,
         week: limitWeek,
@@ -298,7 +298,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
 
 export const SpendLimitsInput = builder.inputType('SpendLimitsInput', {
   description:
-    'What a key or an account may spend by itself, in the time zone of the account; left out or null: no limit but the budget.',
+    'What a key alone, or all keys of an account together, may spend, in the time zone of the account; left out or null: no limit but the budget.',
   fields: (t) => ({
     day: t.field({ type: 'UsdAmount', description: 'In one day.' }),
     week: t.field({ type: 'UsdAmount', description: 'In one week, from Monday. Left out, it stays as it is.' }),
@@ -320,7 +320,7 @@ const CreateKeyInput = builder.inputType('CreateKeyInput', {
     accountId: t.id({ description: 'Whose key; left out: your only or oldest account.' }),
     name: t.string({ description: 'What people call it.' }),
     models: t.stringList({ description: 'Catalog ids that it may call; left out or empty: all.' }),
-    limits: t.field({ type: SpendLimitsInput, description: 'What it may spend by itself.' }),
+    limits: t.field({ type: SpendLimitsInput, description: 'What it may spend.' }),
     burnLimit: t.field({ type: BurnLimitInput, description: 'What stops it when it spends too fast.' }),
     ...paceInputs(
       t,

@@ -60,7 +60,7 @@ builder.mutationFields((t) => ({
   approveMachineLogin: t.field({
     type: DoneType,
     description:
-      'Gives the machine a key of yours, which it fetches once; the code is used up. You are told by mail when it has.',
+      'Gives the machine a key of yours, which it fetches once; the code is used up. A mail says when it has.',
     authScopes: { user: true },
     errors: { types: [InputError, NotFoundError, NotAllowedError, ConflictError, TooManyAttemptsError] },
     args: {
@@ -83,7 +83,7 @@ builder.mutationFields((t) => ({
   }),
   denyMachineLogin: t.field({
     type: DoneType,
-    description: 'Refuses the machine, which is told so. The code is used up.',
+    description: 'Refuses the machine, whose next poll says so. The code is used up.',
     authScopes: { user: true },
     errors: { types: [NotFoundError, TooManyAttemptsError] },
     args: {

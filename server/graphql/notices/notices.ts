@@ -1,4 +1,4 @@
-/** Notices: what accounts and operators are told, when, and how it arrives. */
+/** Notices to accounts and operators: which, when, and how they arrive. */
 
 import type { BusinessSettings, NoticeSettings, SettingsProblem } from '../../notices/notices.ts';
 import { accountNotices, businessNotices, type NoticeKind, noticeKinds } from '../../notices/rules.ts';
@@ -12,7 +12,7 @@ import { InputError, NotAllowedError, NotFoundError, refuseInput } from '../type
 import { besideCursor, cursorRow } from '../types/paging.ts';
 
 export const NoticeKindType = storedEnum('NoticeKind', {
-  description: 'What an account, a person or the operators are told.',
+  description: 'What a notice to an account, a person or the operators is about.',
   values: {
     BALANCE_LOW: { value: 'balance_low', description: 'The balance is below the chosen figure.' },
     BALANCE_EXHAUSTED: { value: 'balance_exhausted', description: 'Nothing is left.' },
@@ -29,7 +29,7 @@ export const NoticeKindType = storedEnum('NoticeKind', {
     SHORTFALL: { value: 'shortfall', description: 'Operators: answers cost more than could be charged.' },
     UPSTREAM_FAILING: { value: 'upstream_failing', description: 'Operators: an upstream fails.' },
     TRANSFER_WAITING: { value: 'transfer_waiting', description: 'Operators: a transfer waits for a person.' },
-    RECOVERED: { value: 'recovered', description: 'A state that a notice told of is over.' },
+    RECOVERED: { value: 'recovered', description: 'A state that a notice reported is over.' },
     MARGIN_LOW: { value: 'margin_low', description: 'Operators: the margin of 24 hours is below the chosen one.' },
     BILL_DIFFERS: { value: 'bill_differs', description: 'Operators: a vendor’s bill differs from the ledger.' },
     BILL_MISSING: { value: 'bill_missing', description: 'Operators: a vendor’s bill was not imported.' },
@@ -83,7 +83,7 @@ builder.prismaObject('NoticeDelivery', {
 });
 
 const NoticeType = builder.prismaObject('Notice', {
-  description: 'Something that was told once.',
+  description: 'A notice, sent once.',
   authScopes: { public: true },
   fields: (t) => ({
     id: t.id({ description: 'Id of the notice.', resolve: ({ id }) => encodeId('Notice', id) }),
@@ -157,7 +157,7 @@ const billTexts = {
 };
 
 const BusinessNoticeSettingsType = builder.objectRef<BusinessSettings>('BusinessNoticeSettings').implement({
-  description: 'What operators want to be told of the business.',
+  description: 'Which notices of the business operators get.',
   authScopes: { operator: true },
   fields: (t) => ({
     mail: t.exposeBoolean('mail', { description: 'Whether operators get mails.' }),
@@ -205,7 +205,7 @@ builder.prismaObjectFields(AccountType, (t) => ({
     {
       type: NoticeType,
       cursor: 'id',
-      description: 'What the account was told, newest first.',
+      description: 'Notices of the account, newest first.',
       resolve: (query, { id: accountId }, page, { prisma }) =>
         prisma.notice.findMany({
           ...query,
@@ -222,7 +222,7 @@ builder.objectFields(OperatorType, (t) => ({
     {
       type: NoticeType,
       cursor: 'id',
-      description: 'What operators were told of the business, newest first.',
+      description: 'Notices of the business, newest first.',
       resolve: (query, _operator, page, { prisma }) =>
         prisma.notice.findMany({ ...query, where: besideCursor(toldToOperators, cursorRow(page)), ...newestFirst }),
     },
@@ -230,13 +230,13 @@ builder.objectFields(OperatorType, (t) => ({
   ),
   noticeSettings: t.field({
     type: BusinessNoticeSettingsType,
-    description: 'What operators want to be told of the business.',
+    description: 'Which notices of the business operators get.',
     resolve: (_operator, _args, { domains }) => domains.notices.businessSettings(),
   }),
 }));
 
 const NoticeSettingsInput = builder.inputType('NoticeSettingsInput', {
-  description: 'When an account wants to be told; what is left out stays.',
+  description: 'Which notices an account gets, and when; what is left out stays.',
   fields: (t) => ({
     accountId: t.id({ description: 'Which account; left out: your only or oldest one.' }),
     lowBalance: t.field({ type: 'UsdAmount', required: true, description: 'A balance below it is low; zero: never.' }),
@@ -258,7 +258,7 @@ const NoticeSettingsInput = builder.inputType('NoticeSettingsInput', {
 });
 
 const BusinessNoticeSettingsInput = builder.inputType('BusinessNoticeSettingsInput', {
-  description: 'What operators want to be told of the business; what is left out stays.',
+  description: 'Which notices of the business operators get; what is left out stays.',
   fields: (t) => ({
     mail: t.boolean({ description: 'Whether operators get mails.' }),
     muted: t.field({ type: [NoticeKindType], description: mutedText }),
@@ -302,7 +302,7 @@ builder.mutationFields((t) => ({
   }),
   updateBusinessNoticeSettings: t.field({
     type: BusinessNoticeSettingsType,
-    description: 'Chooses what operators are told of the business.',
+    description: 'Chooses which notices of the business operators get.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError] },
     args: { input: t.arg({ type: BusinessNoticeSettingsInput, required: true }) },

@@ -12,7 +12,7 @@ const steps = {
   PLAN: { description: 'A plan is on sale.' },
   SELLER: { description: 'Customers read who sells, under which terms, and where they get help.' },
   BANK_ACCOUNT: { description: 'Orders name the bank account of the business.' },
-  BANK_WEBHOOK: { description: 'A bank provider has told of a transfer.' },
+  BANK_WEBHOOK: { description: 'A bank provider has reported a transfer.' },
   SMTP: { description: 'Mails are sent, not written to files.' },
   PUBLIC_ADDRESS: { description: 'The service has an address that others reach, over https.' },
 } as const;

@@ -128,7 +128,7 @@ const SettingsOfGroupType = builder.objectRef<GroupView>('SettingsOfGroup').impl
       type: 'BankTransfer',
       nullable: true,
       description:
-        'The last transfer to the bank account, or the last that the provider told of; null: none, or it is about none.',
+        'The last transfer to the bank account, or the last that the provider reported; null: none, or it is about none.',
       resolve: (query, { group }, _args, { prisma, domains }) => {
         const { webhook }: GroupEntry = settingGroups[group];
         const where =

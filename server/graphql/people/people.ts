@@ -17,7 +17,7 @@ export function me(context: GraphqlContext): UserPrincipal {
 export const UserType = builder.prismaNode('User', {
   id: { field: 'id' },
   description: 'A person who signs in.',
-  // A person is found by id by themselves and by operators only; others see them as members of an account.
+  // Only the person and operators find a person by id; others see them as members of an account.
   findUnique: (id, { principal }) =>
     principal.kind === 'user' && (isOperator(principal) || principal.userId === id) ? { id } : { id: noSuchId },
   authScopes: (user) => ({ self: user.id }),

@@ -8,7 +8,7 @@ import { ConflictError, NotFoundError } from '../types/errors.ts';
 import { OrderType } from './orders.ts';
 import { TransferType } from './transfers.ts';
 
-/** Transfers that found no order by themselves: proposals, a match taken back, an account credited. For operators. */
+/** Transfers that the matcher found no order for: proposals, a match taken back, an account credited. For operators. */
 
 const ProposalReason = builder.enumType('TransferProposalReason', {
   description: 'Why an order is proposed.',

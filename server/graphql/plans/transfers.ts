@@ -40,7 +40,7 @@ export const ReviewReasonType = storedEnum('TransferReviewReason', {
     OTHER_ACCOUNT: { value: 'other_account', description: 'It went to an account that is not ours.' },
     REPEATED: {
       value: 'repeated',
-      description: 'The same movement was told before under another id, surely or perhaps.',
+      description: 'The same movement was reported before under another id, surely or perhaps.',
     },
     SURPLUS: { value: 'surplus', description: 'The order was paid, and more.' },
     SHORT: { value: 'short', description: 'The order expired before it was paid in full.' },
@@ -72,7 +72,7 @@ const ReviewType = builder.prismaObject('TransferReview', {
 type TransferSource = 'sepay' | 'casso' | 'payos' | 'operator';
 
 const TransferSourceType = storedEnum('TransferSource', {
-  description: 'Who told of a transfer.',
+  description: 'Who reported a transfer.',
   values: wordValues<TransferSource>({
     sepay: 'SePay.',
     casso: 'Casso.',
@@ -90,7 +90,7 @@ export const TransferType = builder.prismaNode('BankTransfer', {
     source: t.field({
       type: TransferSourceType,
       nullable: true,
-      description: 'Who told of it.',
+      description: 'Who reported it.',
       select: { provider: true },
       resolve: ({ provider }) => provider as TransferSource,
     }),
@@ -168,7 +168,7 @@ builder.prismaObjectFields(ReviewType, (t) => ({
   repeats: t.loadable({
     type: TransferType,
     nullable: true,
-    description: 'The transfer that told of the movement first.',
+    description: 'The transfer that reported the movement first.',
     load: byIds((ids, { prisma }) => prisma.bankTransfer.findMany({ where: { id: { in: ids } } })),
     resolve: ({ repeatsId }) => repeatsId,
   }),

@@ -8,7 +8,7 @@ import type { Locale } from '../../shared/page.ts';
 
 type ConflictText = readonly [title: string, cause: string, cure: string];
 
-/** What an operator can do with a transfer that pays no order by itself. */
+/** What an operator can do with a transfer that the matcher found no order for. */
 const reviewCure = {
   en: 'Match it to another order, credit an account, or send it back.',
   vi: 'Khớp với đơn khác, cộng vào một tài khoản, hoặc hoàn lại.',
@@ -323,7 +323,7 @@ const texts = {
     en: [
       'Only a paid order is upgraded',
       'The order that this would upgrade is not paid.',
-      'Pay it first, or order the larger plan by itself.',
+      'Pay it first, or order the larger plan without upgrading.',
     ],
     vi: [
       'Chỉ nâng cấp đơn đã thanh toán',

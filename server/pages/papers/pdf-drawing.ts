@@ -104,7 +104,7 @@ function drawTable(document: Document, table: PaperTable, from: number): number 
     if (y + height + 8 > bottom) {
       document.addPage();
       y = page.margin;
-      // A page without heads of columns could not be read by itself.
+      // A page without heads of columns could not be read on its own.
       if (style !== 'head') {
         drawRow(heads, 'head');
         document.font(style === 'sum' ? fonts.strong : fonts.text).fontSize(9.5);

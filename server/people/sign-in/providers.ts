@@ -59,7 +59,7 @@ export interface ProviderSignIn {
   ): Promise<Done | Wrong | StaleSignIn | AttemptRefusal | { kind: 'last_way' } | null>;
 }
 
-/** Addresses below which the flow takes place; providers are told `{publicUrl}/sign-in/with/callback/{provider}`. */
+/** Addresses below which the flow takes place; providers are given `{publicUrl}/sign-in/with/callback/{provider}`. */
 export const providerPath = '/sign-in/with';
 
 /** Why a sign-in ended on the page of the sign-in again: a closed set, and no text of a provider. */
@@ -116,7 +116,7 @@ export function createProviderSignIn(parts: ProviderParts): ProviderSignIn {
     location: `${publicUrl}/sign-in?error=${failure}`,
     setCookies: [flows.forget()],
   });
-  /** A refusal is told without its reason, which is for the operator. */
+  /** A refusal is shown without its reason, which is for the operator. */
   const ended = (outcome: Exclude<Finished, { kind: 'vouched' }>, provider: string): Redirect => {
     if (outcome.kind !== 'declined') {
       const code = outcome.kind === 'refused' ? outcome.reason : 'UNREACHABLE';

@@ -72,7 +72,7 @@ function parse(body: Buffer, now: Date): IncomingTransfer[] | null {
       ...movement,
       provider: 'sepay',
       providerId: hasId ? String(data.id) : idMadeOf(movement),
-      // SePay recognises codes in contents by itself; one that it found and our parser did not is kept.
+      // SePay recognises codes in contents, too; one that it found and our parser did not is kept.
       memo: data.content.includes(data.code) ? data.content : `${data.content} ${data.code}`,
       bookedAt: parseVietnamTime(data.transactionDate) ?? now,
       accountNumbers: [data.accountNumber, data.subAccount].filter((account) => account !== ''),

@@ -189,7 +189,7 @@ async function readStatement(
   return { ...period, ...sums, movements, usage, digest: isOver ? digestOf({ period, sums, movements, usage }) : null };
 }
 
-/** Not of prices and names, which are told as they are known: of what moved, when, and how much. */
+/** Not of prices and names, which are shown as they are known: of what moved, when, and how much. */
 function digestOf({
   period,
   sums,

@@ -89,7 +89,7 @@ function tokenMetrics({ values }: Figure, period: Period): object[] {
   });
 }
 
-/** Buckets of one combination of labels: cumulative here, each by itself there. */
+/** Buckets of one combination of labels: cumulative here, each on its own there. */
 function histogramPoints({ values }: Figure, naming: Naming, period: Period): object[] {
   const series = new Map<string, { labels: Labels; buckets: [number, number][]; sum: number; count: number }>();
   for (const { labels, value, metricName } of values) {

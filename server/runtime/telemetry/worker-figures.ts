@@ -3,7 +3,7 @@ import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type
 
 /**
  * Figures of all workers in one scrape. A scrape reaches one worker; it asks the supervisor, which asks the others. Each
- * figure keeps the label `worker`, so that sums over it are those of the whole and a lagging worker can be told.
+ * figure keeps the label `worker`, so that sums over it are those of the whole and a lagging worker can be found.
  */
 
 type Figures = MetricObjectWithValues<MetricValue<string>>[];

@@ -25,7 +25,7 @@ export interface ModelProbingSettings {
 
 export interface ModelProbing extends ModelProbingSettings {
   model: string;
-  /** As asked for, by itself or with all. */
+  /** As asked for, for this model or for all. */
   askedMinutes: number;
   /** As the budget holds it; zero: not probed. */
   effectiveMinutes: number;

@@ -110,7 +110,7 @@ function newestOf(moment: Date, updates: readonly StatusUpdate[]): Date {
 /** How far apart the failures of models may be that the service itself made fail at once. */
 const togetherMs = 10 * 60_000;
 
-/** Incidents, those of one outage of the service itself as one. The rule that opens them looks at each model by itself. */
+/** Incidents, those of one outage of the service itself as one. The rule that opens them looks at each model separately. */
 export function together(incidents: readonly Incident[]): { incident: Incident; models: string[] }[] {
   const groups: { incident: Incident; models: string[] }[] = [];
   const near = (a: Date | null, b: Date | null) =>

@@ -32,7 +32,7 @@ import { isFailureReason } from './finish.ts';
 /**
  * Chat completions where client and upstream both speak them. One thing is added on the way up: a stream is always
  * asked for its usage, and what the client did not ask for is taken out again on the way down. Where the vendor stores
- * what passes unless it is told not to, it is told. The cap on the output goes by the name that the upstream takes.
+ * what passes unless a request says `store: false`, requests say so. The cap on the output goes by the name that the upstream takes.
  */
 
 const done = 'data: [DONE]\n\n';

@@ -19,8 +19,8 @@ export function shortenName(name: string, limit: number): string {
 }
 
 /**
- * How the upstream's tool names lead back to the client's tools. Refuses two tools that would become one: a call could not
- * be told to which it belongs.
+ * How the upstream's tool names lead back to the client's tools. Refuses two tools that would become one: a call would not
+ * say which of them it is for.
  */
 export function mapToolNames(tools: readonly Tool[], limit: number): Map<string, OwnTool> {
   const names = new Map<string, OwnTool>();

@@ -33,7 +33,7 @@ export function fitToVendor(dialogue: Dialogue, upstream: Protocol, context: Wir
 }
 
 /**
- * A vendor that thinks by itself takes no forced call while it does, and wants the thinking that led to earlier calls: clients
+ * A vendor that thinks unasked takes no forced call while it does, and wants the thinking that led to earlier calls: clients
  * of other protocols have none that it would take where the history has no place for it.
  */
 function cannotThink({ toolChoice, turns }: Dialogue, { reasoningHistory }: UpstreamFeatures): boolean {

@@ -49,7 +49,7 @@ export function refuseVendorChoice(at: string): never {
   return refuse(at, "demands a tool that runs at the vendor, which this model's vendor has not");
 }
 
-/** Members in which vendors say what a tool found, in the order in which they are told. */
+/** Members in which vendors say what a tool found, in the order in which they are given. */
 const told = [
   'title',
   'filename',
@@ -75,7 +75,7 @@ export function textOfBlock(block: JsonObject): string | null {
   return type === 'compaction' ? (stringMember(block, 'content') ?? '') : null;
 }
 
-/** What is told of an item of a response's history: who said it, in which words. */
+/** What is said of an item of a response's history: who said it, in which words. */
 export interface ToldItem {
   role: 'assistant' | 'user';
   text: string;

@@ -246,7 +246,7 @@ function writeThinking({ thinking, turns }: Dialogue, maxTokens: number, context
 
 /**
  * In the middle of a tool loop the vendor wants the signed thinking that led to the calls, which clients of the other
- * protocols could not keep. Such a step goes without thinking, as the vendor's newer models do by themselves.
+ * protocols could not keep. Such a step goes without thinking, as the vendor's newer models do anyway.
  */
 function inToolLoop(turns: readonly Turn[]): boolean {
   const index = turns.findLastIndex(({ role }) => role === 'assistant');

@@ -97,7 +97,7 @@ function pagesOf(pdf: PdfFile, work: PdfWork): Page[] {
   return pages;
 }
 
-/** What stands in contents by themselves. */
+/** What stands directly in contents. */
 interface Shown {
   stringBytes: number;
   /** Places where a reader may put a space or begin a line. */

@@ -20,7 +20,7 @@ export interface FrameReader {
   write(chunk: Uint8Array): void;
   /** Reads what is left. */
   end(): void;
-  /** The client was told how the response ended. */
+  /** The client was sent how the response ended. */
   readonly isEnded: boolean;
   /** Null: it failed, has not ended, or has more items than are kept. */
   readonly finished: FinishedResponse | null;

@@ -319,7 +319,7 @@ const FREE_TEXT_SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** A tool that takes free text becomes a function with one argument; its grammar can only be told to the model. */
+/** A tool that takes free text becomes a function with one argument; its grammar can only be described to the model. */
 function readFreeTextTool(tool: JsonObject, at: string, namespace: string | null): FunctionTool {
   const description = optionalString(tool.description, `${at}.description`);
   const format = optionalObject(tool.format, `${at}.format`);

@@ -32,11 +32,11 @@ interface ItemState {
   said: boolean;
   /** Reasoning comes as a summary or in full; only what comes first is handed on. */
   reasoning: 'summary' | 'full' | null;
-  /** A part of the full reasoning was announced, or ended: what follows from another place is a paragraph by itself. */
+  /** A part of the full reasoning was announced, or ended: what follows from another place is a paragraph of its own. */
   parted: boolean;
 }
 
-/** Whether a piece of reasoning from this place is a paragraph by itself; null: it repeats what came in another form. */
+/** Whether a piece of reasoning from this place is a paragraph of its own; null: it repeats what came in another form. */
 function startsParagraph(state: ItemState, kind: 'summary' | 'full', place: string): boolean | null {
   state.reasoning ??= kind;
   if (state.reasoning !== kind) return null;

@@ -35,7 +35,7 @@ export interface Dialect {
   /** Reads an event that carries data, and adds what it says to the progress. */
   read(event: DataEvent): Exclude<Verdict, { kind: 'error' }> | ErrorVerdict;
   /**
-   * Everything that ends the answer at its token limit, the terminator included. `pools` is what the client is told;
+   * Everything that ends the answer at its token limit, the terminator included. `pools` is what the client gets as usage;
    * `finished`: the answer itself has said how it ends.
    */
   budgetEnding(pools: TokenPools, finished: boolean): string;

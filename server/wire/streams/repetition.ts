@@ -32,7 +32,7 @@ const patience = 16;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** `count` is told the bytes of the first word of each event. */
+/** `count` gets the bytes of the first word of each event. */
 export function createRepetition(
   output: Pick<StreamOutput, 'range'>,
   count: { repeated(bytes: number): void },

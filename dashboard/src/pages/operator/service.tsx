@@ -67,7 +67,7 @@ function GroupCard({ group }: { group: Group }) {
   );
 }
 
-/** The last transfer that was told of, and what was refused since: a test transfer shows here as it arrives, or why not. */
+/** The last transfer that was reported, and what was refused since: a test transfer shows here as it arrives, or why not. */
 function LastTransfer({ group: { lastTransfer, refusals }, isAwaited }: { group: Group; isAwaited: boolean }) {
   const { t, locale, format } = useOperatorLanguage();
   const texts = serviceTexts[locale];

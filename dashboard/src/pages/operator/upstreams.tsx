@@ -76,7 +76,7 @@ function Health({ upstream }: { upstream: Upstream }) {
   if (health.consecutiveFailures > 0) {
     return <Badge tone="warn">{fill(t.operator.failing, { n: health.consecutiveFailures })}</Badge>;
   }
-  if (health.restingKeys > 0) return <Badge tone="warn">{fill(t.operator.resting, { n: health.restingKeys })}</Badge>;
+  if (health.pausedKeys > 0) return <Badge tone="warn">{fill(t.operator.resting, { n: health.pausedKeys })}</Badge>;
   return <Badge tone="good">{t.operator.healthy}</Badge>;
 }
 

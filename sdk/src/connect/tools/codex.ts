@@ -7,7 +7,7 @@ import { file, keyInEnvironment, keyVariable, type Parts, userOnly } from './par
 
 const listName = 'steyg-models.json';
 
-/** Codex speaks the responses protocol alone, and reads the key from an environment variable that it is told of. */
+/** Codex speaks the responses protocol alone, and reads the key from an environment variable that its settings name. */
 export function codex(parts: Parts): Connection {
   userOnly(parts, 'Codex');
   const [main] = parts.chosen;
