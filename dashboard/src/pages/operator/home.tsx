@@ -193,7 +193,7 @@ function UptimeSpark({ modelId }: { modelId: string }) {
     ask: (steyg, signal) => {
       const at = (day: number) => new Date(day * dayMs).toISOString();
       const range = { from: at(today - sparkDays + 1), to: at(today + 1) };
-      return steyg.console.status.uptime({ modelId, by: 'DAY', ...range }, { signal });
+      return steyg.console.status.uptime({ modelId, period: 'DAY', ...range }, { signal });
     },
     every: 600_000,
   });
