@@ -56,7 +56,7 @@ describe.each([
 it('the search of operators says that it cannot, and finds when it can', async () => {
   const person = await createPerson(app);
   const { page } = await openAs(await signInOperator(app), '/operator');
-  const release = await overload(page, 'query search');
+  const release = await overload(page, '.search"');
   await page.keyboard.press('Control+K');
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('combobox').fill(person.email);

@@ -67,7 +67,7 @@ describe('the overview', () => {
     const { page } = await openPage(browser, app.url);
     await person.signIn(page.context());
     await page.route('**/graphql', (route) =>
-      route.request().postData()?.includes('query usage') === true ? route.abort() : route.continue(),
+      route.request().postData()?.includes('.usage"') === true ? route.abort() : route.continue(),
     );
     await page.goto('/');
     const figure = (name: string) => page.locator('.figure-box', { hasText: name });

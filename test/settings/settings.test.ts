@@ -132,8 +132,15 @@ describe('a setting that an operator saves', () => {
     const { rows } = await app.pool.query('SELECT * FROM bank_refusal');
     for (const row of rows) expect(Object.keys(row).sort()).toEqual(['at', 'provider', 'reason']);
     expect(await tell(app, 6)).toBe(200);
-    expect(await since()).toEqual([]);
+    await expect.poll(since).toEqual([]);
     expect((await settingsOf('SEPAY'))?.lastTransfer?.review?.reason).toBe('NO_MEMO');
+    // One that comes again proves as much, and one that was found by asking the bank proves nothing.
+    expect((await post(signed('another secret', 'x'), 'x')).status).toBe(401);
+    await expect.poll(since).toEqual(['FORGED']);
+    await app.pool.query('UPDATE bank_transfer SET created_at = now()');
+    expect(await since()).toEqual(['FORGED']);
+    expect(await tell(app, 6)).toBe(200);
+    await expect.poll(since).toEqual([]);
   });
 
   test('names the account that orders are paid to, which is a demonstration no longer', async () => {

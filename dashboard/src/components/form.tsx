@@ -35,6 +35,15 @@ export function Form({
     if (focusRefused(element)) isSent.current = false;
   };
   useEffect(showRefusal);
+  // What is filled in without being typed (a day of the calendar) is heard of by nobody: it is looked at when it is drawn.
+  useEffect(() => {
+    const mended = Object.keys(problems).filter((id) => {
+      const control = form.current?.elements.namedItem(id);
+      return control instanceof Element && 'validity' in control && (control as Control).validity.valid;
+    });
+    if (mended.length > 0)
+      setProblems((known) => Object.fromEntries(Object.entries(known).filter(([id]) => !mended.includes(id))));
+  });
   useEffect(() => {
     const element = form.current;
     const refuse = (event: Event) => {

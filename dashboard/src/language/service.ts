@@ -18,7 +18,7 @@ const en = {
   redirectAddress: 'Redirect address',
   webhookSilent: 'No message has arrived yet. Send a test or make a small transfer: it shows here within seconds.',
   webhookHeard: 'last transfer',
-  webhookWaits: 'paid no order by itself: {reason}',
+  webhookWaits: 'waits for a person: {reason}',
   webhookRefused: 'refused',
   webhookRefusals: {
     UNSIGNED:
@@ -138,7 +138,7 @@ const vi: typeof en = {
   webhookSilent:
     'Chưa có tin nhắn nào. Hãy gửi thử hoặc chuyển khoản một số tiền nhỏ: kết quả hiện ở đây sau vài giây.',
   webhookHeard: 'giao dịch gần nhất',
-  webhookWaits: 'không tự trả cho đơn nào: {reason}',
+  webhookWaits: 'chờ người xử lý: {reason}',
   webhookRefused: 'bị từ chối',
   webhookRefusals: {
     UNSIGNED:

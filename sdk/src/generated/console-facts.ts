@@ -232,4 +232,4 @@ export const operationFacts: Record<string, string> = {
 };
 
 /** Names the set of the operations' texts. */
-export const documentSet = '5aab733a102d8137';
+export const documentSet = 'c9573dd23d03453a';

@@ -255,11 +255,13 @@ export function registerMessageBatches(app: FastifyInstance, parts: MessageBatch
     // Its results are what its lines are settled by.
     if (batch.state === 'ended' && !(await keeper.settle(batch)))
       throw new RefusalError(refusals.upstreamUnavailable());
-    const found = keeper.reach(batch);
-    // It is deleted when the vendor says so: until then it can be asked for again.
-    if (found === null) throw new RefusalError(refusals.upstreamUnavailable());
-    for (const ask of vendorForms.messages.forget(batch, found.reach))
-      if (!(await calls.remove(found.reach, ask))) throw new RefusalError(refusals.upstreamUnavailable());
+    // What a vendor has is deleted when the vendor says so: until then it can be asked for again.
+    if (batch.vendorId !== null) {
+      const found = keeper.reach(batch);
+      if (found === null) throw new RefusalError(refusals.upstreamUnavailable());
+      for (const ask of vendorForms.messages.forget(batch, found.reach))
+        if (!(await calls.remove(found.reach, ask))) throw new RefusalError(refusals.upstreamUnavailable());
+    }
     await store.remove(batch);
     return answer(request, response, { id: batchName('messages', batch.id), type: 'message_batch_deleted' });
   });

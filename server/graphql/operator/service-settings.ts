@@ -145,19 +145,12 @@ const SettingsOfGroupType = builder.objectRef<GroupView>('SettingsOfGroup').impl
     }),
     refusals: t.field({
       type: [WebhookRefusalType],
-      description: 'The last message of each reason that was refused since the provider’s last transfer, newest first.',
+      description:
+        'The last message of each reason that was refused since the provider’s last accepted one, newest first.',
       resolve: async ({ group }, _args, { prisma }) => {
         const { webhook }: GroupEntry = settingGroups[group];
         if (webhook === undefined) return [];
-        const heard = await prisma.bankTransfer.findFirst({
-          where: { provider: webhook },
-          orderBy: { createdAt: 'desc' },
-          select: { createdAt: true },
-        });
-        return prisma.bankRefusal.findMany({
-          where: { provider: webhook, ...(heard === null ? {} : { at: { gt: heard.createdAt } }) },
-          orderBy: { at: 'desc' },
-        });
+        return prisma.bankRefusal.findMany({ where: { provider: webhook }, orderBy: { at: 'desc' } });
       },
     }),
     settings: t.field({

@@ -2,7 +2,7 @@ import { actorOf } from '../../people/principal.ts';
 import type { BonusStep, TopUp } from '../../plans/top-up.ts';
 import { decodeId } from '../access.ts';
 import { builder } from '../builder.ts';
-import { InputError, NotFoundError, refuseInput } from '../types/errors.ts';
+import { badInput, InputError, NotFoundError, refuseInput } from '../types/errors.ts';
 import { PlanType } from './plans.ts';
 
 /** Top-ups of a free amount, and the steps of bonuses: what is offered, and how operators change it. */
@@ -79,9 +79,9 @@ builder.mutationFields((t) => ({
     description: 'Offers free amounts, or none any more.',
     authScopes: { trustedOperator: true },
     errors: { types: [InputError, NotFoundError] },
-    args: { topUp: t.arg({ type: TopUpInput, description: 'Which amounts; null or left out: none.' }) },
-    resolve: async (_root, { topUp: entered }, { domains, principal }) => {
-      const given = entered ?? null;
+    args: { topUp: t.arg({ type: TopUpInput, description: 'Which amounts; null: none. It must be said.' }) },
+    resolve: async (_root, { topUp: given }, { domains, principal }) => {
+      if (given === undefined) throw badInput(['topUp'], 'say which amounts, or null for none');
       const topUp = given === null ? null : { ...given, planId: decodeId('Plan', given.planId) ?? given.planId };
       const outcome = await domains.topUp.save({ topUp, actor: actorOf(principal) });
       if (outcome.kind === 'unknown_plan') throw new NotFoundError('plan');

@@ -78,8 +78,8 @@ export async function registerBankWebhooks(app: FastifyInstance, deps: BankWebho
         if (!isSaidByDatabase(error)) break;
       }
     }
-    return failed
-      ? refuse(503, 'failed', 'The transfer could not be stored; try again.')
-      : reply.code(200).send(provider.accepted);
+    if (failed) return refuse(503, 'failed', 'The transfer could not be stored; try again.');
+    refusals?.forget(provider.name);
+    return reply.code(200).send(provider.accepted);
   }
 }

@@ -10,6 +10,8 @@ export type RefusalReason = 'unsigned' | 'forged' | 'stale' | 'not_configured' |
 export interface RefusedMessages {
   /** Notes that a message was refused. Never throws and is not waited for: the answer does not depend on it. */
   note(provider: string, reason: RefusalReason): void;
+  /** Forgets them: a message of the provider was accepted, be it a repeated one. Never throws either. */
+  forget(provider: string): void;
 }
 
 /** Strangers can send any number of messages: one write in this time for each provider and reason. */
@@ -37,6 +39,10 @@ export function createRefusedMessages({
           [provider, reason],
         )
         .catch(onFailure);
+    },
+    forget(provider) {
+      for (const id of notedAt.keys()) if (id.startsWith(`${provider} `)) notedAt.delete(id);
+      pool.query('DELETE FROM bank_refusal WHERE provider = $1', [provider]).catch(onFailure);
     },
   };
 }

@@ -83,7 +83,7 @@ function LastTransfer({ group: { lastTransfer, refusals }, isAwaited }: { group:
         <p>
           <Badge tone="good">{texts.webhookHeard}</Badge> {format.vnd(lastTransfer.amountVnd)} · “{lastTransfer.memo}” ·{' '}
           <Moment at={lastTransfer.createdAt} />
-          {lastTransfer.review?.reason == null
+          {lastTransfer.review?.reason == null || lastTransfer.review.closedAt !== null
             ? null
             : ` · ${fill(texts.webhookWaits, { reason: t.operator.reasons[lastTransfer.review.reason] })}`}
         </p>
