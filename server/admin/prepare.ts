@@ -76,10 +76,12 @@ async function settingsInForce(config: StartSettings, pool: Pool, seal: Seal): P
   return 'problems' in read ? config : read.config;
 }
 
+const bankSettings = ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_NAME'];
+
 function tellMissing(config: StartSettings, log: DatabaseLog): void {
   if (config.bank === null)
     log.warn(
-      { field: 'BANK_BIN, BANK_ACCOUNT, BANK_NAME' },
+      { field: bankSettings.join(', ') },
       'no bank account is set, in the environment or on the operator’s page: no order can be made',
     );
   const missing = missingSettings(config);
@@ -93,7 +95,7 @@ function missingSettings({ production = false, bank, mail, publicUrl = '' }: Sta
   return [
     ...(publicUrl.startsWith('https://') ? [] : ['PUBLIC_URL']),
     ...(mail?.smtpUrl == null ? ['SMTP_URL'] : []),
-    ...(bank == null ? ['BANK_BIN', 'BANK_ACCOUNT', 'BANK_NAME'] : []),
+    ...(bank == null ? bankSettings : []),
   ];
 }
 

@@ -199,10 +199,14 @@ describe('an order', () => {
     expect(english.headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
     for (const text of ['Receipt', order.memo, '₫250,000', '₫251,000', '₫1,000', '10 USD', 'an@example.com'])
       expect(english.body).toContain(text);
-    // User-defined texts are escaped, and the page requests nothing.
+    // User-defined texts are escaped, and the page requests nothing but the face of this server, and tells nobody where it stands.
     expect(english.body).toContain('&#60;script&#62;alert(1)');
     expect(english.body).toContain('STEYG &#60;TEST&#62;');
-    expect(english.body).not.toMatch(/<script>alert|\ssrc=|@import|url\(|<link/);
+    expect(english.body).not.toMatch(/<script>alert|\ssrc=|@import|<link/);
+    const requested = [...english.body.matchAll(/url\(([^)]*)\)/g)].map(([, address = '']) => address);
+    expect(requested.filter((address) => !/^\/fonts\/be-vietnam-pro-[\w.]+\/[a-z0-9-]+\.woff2$/.test(address))).toEqual(
+      [],
+    );
     expect(english.body).toContain('@media print');
 
     const vietnamese = await open(`${url}&lang=vi`);

@@ -102,6 +102,7 @@ const short: Record<string, string[]> = {
     'Probing.models',
     'Prices.tiers',
     'Prices.variants',
+    'SettingsOfGroup.refusals',
     'TopUpSaved.bonusSteps',
     'Upstream.keys',
     'Upstream.routes',
@@ -130,6 +131,7 @@ const short: Record<string, string[]> = {
     'MonthPreview.imbalances',
     'Operator.closedMonths',
     'Operator.exchangeRates',
+    'Operator.failures',
     'Project.months',
     'Query.uptime',
     'ServiceStatus.absences',
@@ -358,6 +360,7 @@ describe('every link', () => {
     const handles = new Set([
       'SearchHit.accountId',
       'CodeRedeemed.grantId',
+      'KeyMaker.memberId',
       'MemberSpend.memberId',
       'VendorModel.routeId',
     ]);

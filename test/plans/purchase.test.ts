@@ -120,7 +120,7 @@ it('every provider that is configured pays orders, and its messages are counted'
 
   const metrics = await (await fetch(`${service.url}/metrics`)).text();
   for (const [provider, outcome] of [
-    ['casso', 'forged'],
+    ['casso', 'unsigned'],
     ['casso', 'paid'],
     ['payos', 'paid'],
   ])
