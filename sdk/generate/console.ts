@@ -131,20 +131,15 @@ export async function printConsole({ schema, operations: texts }: ConsoleInput):
     plugins: [{ operations: {} }],
     pluginMap: { operations: typescriptOperations as never },
   });
-  const documents = printDocuments(
-    'documents',
-    operations.filter(({ domain }) => !rare.includes(domain)),
-    fragments,
-  );
+  const documentsOf = (name: string, isOf: (domain: string) => boolean) =>
+    printDocuments(
+      name,
+      operations.filter(({ domain }) => isOf(domain)),
+      fragments,
+    );
+  const documents = documentsOf('documents', (domain) => !rare.includes(domain));
   const rareDocuments = Object.fromEntries(
-    rare.map((each) => [
-      each,
-      printDocuments(
-        `${each}Documents`,
-        operations.filter(({ domain }) => domain === each),
-        fragments,
-      ),
-    ]),
+    rare.map((each) => [each, documentsOf(`${each}Documents`, (domain) => domain === each)]),
   );
   return {
     types: `${header}\nimport type { UsdAmount, VndAmount } from '../amounts.ts';\n\n${types.replaceAll(/[ \t]+$/gm, '').trimEnd()}\n`,

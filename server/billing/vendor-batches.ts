@@ -238,18 +238,14 @@ export function createVendorBatches({ pool }: { pool: Pool }) {
 
     /** Whether a batch of it runs. */
     async isFileNeeded({ accountId, id }: Pick<BatchFile, 'accountId' | 'id'>): Promise<boolean> {
-      const { rowCount } = await pool.query(
-        'SELECT FROM vendor_batch WHERE account_id = $1 AND input_file = $2 AND settled_at IS NULL LIMIT 1',
-        [accountId, id],
-      );
+      const { rowCount } = await pool.query(`SELECT WHERE ${isNeeded}`, [accountId, id]);
       return rowCount === 1;
     },
 
     /** False: a batch of it runs, and needs it. */
     async removeFile({ accountId, id }: Pick<BatchFile, 'accountId' | 'id'>): Promise<boolean> {
       const { rowCount } = await pool.query(
-        `UPDATE vendor_batch_file SET deleted_at = now() WHERE account_id = $1 AND id = $2
-           AND NOT EXISTS (SELECT FROM vendor_batch WHERE account_id = $1 AND input_file = $2 AND settled_at IS NULL)`,
+        `UPDATE vendor_batch_file SET deleted_at = now() WHERE account_id = $1 AND id = $2 AND NOT ${isNeeded}`,
         [accountId, id],
       );
       return rowCount === 1;
@@ -560,6 +556,9 @@ const columns = `b.account_id AS "accountId", b.id, b.key_id AS "keyId", b.form,
 
 const inProject = (parameter: string): string =>
   `(${parameter}::uuid IS NULL OR EXISTS (SELECT FROM api_key k WHERE k.id = b.key_id AND k.project_id = ${parameter}))`;
+
+/** Whether a batch that is not settled has the file; `$1`: its account, `$2`: its id. */
+const isNeeded = 'EXISTS (SELECT FROM vendor_batch WHERE account_id = $1 AND input_file = $2 AND settled_at IS NULL)';
 
 const heldColumn = `coalesce((SELECT h.amount FROM hold h WHERE h.account_id = b.account_id AND h.request_id = b.id), 0)::text AS held`;
 

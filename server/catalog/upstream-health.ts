@@ -154,10 +154,10 @@ export function createHealthBoard(now: () => number): HealthBoard {
     },
 
     list() {
+      const current = [...paused.values()].filter(({ until }) => until > now());
       const pausedKeys = (upstreamId: string): number =>
-        [...paused.values()].filter((pause) => pause.upstreamId === upstreamId).length;
-      for (const [id, { until }] of paused) if (until <= now()) paused.delete(id);
-      const troubled = new Set([...failures.keys(), ...[...paused.values()].map(({ upstreamId }) => upstreamId)]);
+        current.filter((pause) => pause.upstreamId === upstreamId).length;
+      const troubled = new Set([...failures.keys(), ...current.map(({ upstreamId }) => upstreamId)]);
       return [...troubled].map((upstreamId) => ({
         upstreamId,
         consecutiveFailures: failures.get(upstreamId)?.inARow ?? 0,
