@@ -19,7 +19,7 @@ export default defineConfig(({ isSsrBuild = false }) => ({
   // `npm run dev` of Vite beside a running server: same-origin for the page, so that the session's cookie works.
   server: {
     proxy: {
-      '^/(api|graphql|downloads|status|pricing|docs|llms)\\b': `http://127.0.0.1:${process.env['PORT'] ?? 8787}`,
+      '^/(api|graphql|downloads|status|pricing|docs|fonts|llms)\\b': `http://127.0.0.1:${process.env['PORT'] ?? 8787}`,
     },
   },
   build: {
@@ -31,6 +31,8 @@ export default defineConfig(({ isSsrBuild = false }) => ({
     manifest: true,
     reportCompressedSize: false,
     rolldownOptions: {
+      // The server has the files of the face, for the pages that it makes as well.
+      external: /^\/fonts\//,
       output: {
         // The small parts of a customer's first page compress better as one file than as ten.
         codeSplitting: isSsrBuild
