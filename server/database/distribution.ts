@@ -13,9 +13,21 @@ export const spreadTables: readonly string[] = ['ledger_entry', 'posting'];
  * Triggers of these tables that a shard cannot have: one reads the rows of a statement, which Citus does not carry over, and one a
  * table of the coordinator. The sessions that write entries run them (`billing/lane/shards.ts`).
  */
-const sessionTriggers: readonly { of: string; table: string; trigger: string }[] = [
-  { of: 'ledger_entry', table: 'ledger_entry', trigger: 'add_margin' },
-  { of: 'ledger_entry', table: 'ledger_partition.ledger_elsewhere', trigger: 'refuse_archived' },
+const sessionTriggers: readonly { of: string; table: string; trigger: string; definition: string }[] = [
+  {
+    of: 'ledger_entry',
+    table: 'ledger_entry',
+    trigger: 'add_margin',
+    definition:
+      'AFTER INSERT ON ledger_entry REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION add_margin()',
+  },
+  {
+    of: 'ledger_entry',
+    table: 'ledger_partition.ledger_elsewhere',
+    trigger: 'refuse_archived',
+    definition:
+      'BEFORE INSERT ON ledger_partition.ledger_elsewhere FOR EACH ROW EXECUTE FUNCTION refuse_archived_entry()',
+  },
 ];
 
 const ownSchema = `(SELECT relnamespace FROM pg_class WHERE oid = to_regclass('_prisma_migrations'))`;
@@ -121,6 +133,29 @@ export async function distribute(client: Client): Promise<string[]> {
         if (one.of === table) await client.query(`DROP TRIGGER IF EXISTS ${one.trigger} ON ${one.table}`);
       }
       await spread(client, table, table === spreadTables[0] ? null : (spreadTables[0] ?? null));
+    });
+    done.push(table);
+  }
+  return done;
+}
+
+/**
+ * Brings everything back to the coordinator, as `distribute` took it away: resumable, with the service stopped. Returns the tables
+ * that it brought. The coordinator needs room for them.
+ */
+export async function gather(client: Client): Promise<string[]> {
+  const refusal = await refusalOf(client);
+  if (refusal !== null) throw new DistributionRefused([refusal]);
+  const given = new Set(await givenTables(client));
+  const inTheWay = [...(await nodesInTheWay(client)), ...(await othersInTheWay(client, given))];
+  if (inTheWay.length > 0) throw new DistributionRefused(inTheWay);
+  const done: string[] = [];
+  for (const table of spreadTables.toReversed().filter((one) => given.has(one))) {
+    await inTransaction(client, async () => {
+      await client.query('SELECT undistribute_table($1::text::regclass)', [table]);
+      for (const one of sessionTriggers) {
+        if (one.of === table) await client.query(`CREATE TRIGGER ${one.trigger} ${one.definition}`);
+      }
     });
     done.push(table);
   }

@@ -6,23 +6,26 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
 import type { HostFinding } from '../../server/admin/doctor/finding.ts';
-import { createKeys } from '../../server/keys/keys.ts';
-import { everyProtocol } from '../gateway/support.ts';
 import { type Service, startService } from '../resilience/processes.ts';
-import { type Direction, post, postPatiently } from '../resilience/support.ts';
+import { post, postPatiently } from '../resilience/support.ts';
 import { type ServerProcess, startServer } from '../start/server-process.ts';
 import { createDirectory } from '../support/directory.ts';
 import { startLoad } from '../support/load.ts';
 import { type Nodes, startNodes } from './nodes.ts';
+import {
+  type Asked,
+  crashSeconds,
+  directions,
+  expectNothingLost,
+  killEverySeconds,
+  neverOverspend,
+  print,
+  refuseDeleted,
+} from './promises.ts';
 
-/** How long nodes and processes are killed while requests run, and how far apart, seconds. */
-const crashSeconds = Number(process.env['CITUS_CRASH_SECONDS'] ?? 60);
-const killEverySeconds = Math.min(20, crashSeconds / 4);
 const revocations = 1_000;
 
 const directory = createDirectory('steyg-citus-');
-const directions = everyProtocol.map((client) => ({ client, model: `on-${client.protocol}`, stream: false }));
-type Asked = Pick<Direction, 'client' | 'model' | 'stream'>;
 const [, chat] = directions as [Asked, Asked, Asked];
 let nodes: Nodes;
 let service: Service;
@@ -43,11 +46,6 @@ afterAll(async () => {
   await nodes.remove();
   await rm(directory, { recursive: true, force: true });
 });
-
-/** A line of figures for the reader of a run. */
-function print(name: string, figures: object): void {
-  process.stdout.write(`${name} ${JSON.stringify(figures)}\n`);
-}
 
 /**
  * Statements by node: those of the service's own sessions on the coordinator, and all that workers hear through it but Citus's own
@@ -92,72 +90,10 @@ it('answers three protocols, streamed and whole, and no request has a statement 
   expect(after.workers).toBe(before.workers);
 });
 
-it('two processes never spend more of one account than it was given', async () => {
-  const customer = await service.customer('0.01');
-  const answers: number[] = [];
-  while (answers.filter((status) => status === 402).length < 20) {
-    const wave = Array.from({ length: 10 }, async (_none, i) => {
-      const response = await post(i % 2 === 0 ? servers[0] : servers[1], customer.secret, chat, '[[len 200]]', {
-        max_tokens: 400,
-      });
-      await response.text();
-      return response.status;
-    });
-    answers.push(...(await Promise.all(wave)));
-  }
-  await service.released();
-  const { rows } = await service.pool.query<{ amount: bigint; spent: bigint; charged: bigint }>(
-    `SELECT amount, spent, (SELECT sum(charged) FROM ledger_entry WHERE account_id = g.account_id)::bigint AS charged
-     FROM "grant" g WHERE account_id = $1`,
-    [customer.accountId],
-  );
-  const [grant] = rows;
-  print('hard cap', { served: answers.filter((status) => status === 200).length, asked: answers.length });
-  expect(answers).toContain(200);
-  expect(grant?.spent).toBe(grant?.charged);
-  expect(Number(grant?.spent)).toBeLessThanOrEqual(Number(grant?.amount));
-  expect(await service.broken()).toEqual([]);
-});
+it('two processes never spend more of one account than it was given', () => neverOverspend(service, servers));
 
-it(`a deleted key that both processes hold money for is refused at the next request on each, ${revocations} times`, async () => {
-  const keys = createKeys({ pool: service.pool });
-  const customers = await Promise.all(Array.from({ length: 8 }, () => service.customer('1000')));
-  const seen = { keys: 0, served: 0, refused: 0, late: 0 };
-  const use = async (server: ServerProcess, secret: string): Promise<number> => {
-    const response = await postPatiently(server, secret, chat, '[[len 1]]');
-    await response.text();
-    return response.status;
-  };
-  // A key that is used often is admitted from the memory of each process, which must learn of its end all the same.
-  const escrows = async (keyId: string): Promise<number> => {
-    const { rows } = await service.pool.query<{ n: number }>(
-      'SELECT count(DISTINCT process_id)::int AS n FROM hold WHERE key_id = $1 AND escrow',
-      [keyId],
-    );
-    return rows[0]?.n ?? 0;
-  };
-  const revoke = async (accountId: string): Promise<void> => {
-    const made = await keys.create({ accountId, actor: 'test' });
-    if (made.kind !== 'created') throw new Error(made.kind);
-    const { key, secret } = made;
-    do {
-      const uses = Array.from({ length: 12 }, (_none, i) => use(i % 2 === 0 ? servers[0] : servers[1], secret));
-      seen.served += (await Promise.all(uses)).filter((status) => status === 200).length;
-    } while ((await escrows(key.id)) < servers.length);
-    await keys.delete({ accountId, id: key.id, actor: 'test' });
-    const after = await Promise.all(servers.map((server) => use(server, secret)));
-    for (const status of after) seen[status === 401 ? 'refused' : 'late'] += 1;
-  };
-  await Promise.all(
-    customers.map(async ({ accountId }) => {
-      for (; seen.keys < revocations; await revoke(accountId)) seen.keys += 1;
-    }),
-  );
-  print('revocations', seen);
-  expect(seen).toMatchObject({ keys: revocations, refused: 2 * revocations, late: 0 });
-  await service.released();
-  expect(await service.broken()).toEqual([]);
-});
+it(`a deleted key that both processes hold money for is refused at the next request on each, ${revocations} times`, () =>
+  refuseDeleted(service, servers, revocations));
 
 it(`loses, doubles and overspends nothing while workers are killed and come back, for ${crashSeconds} s, and a process is killed beside them`, async () => {
   // Few enough that each process holds money in advance for their keys.
@@ -185,8 +121,6 @@ it(`loses, doubles and overspends nothing while workers are killed and come back
   await (await service.start('spare')).ready();
   await service.released();
   const faults = results.slice(0, killedAt).filter(({ fault }) => fault !== null);
-  const whole = results.filter(({ fault }) => fault === null).map(({ requestId }) => requestId ?? '');
-  const entries = await service.rows(customers.map(({ accountId }) => accountId));
   print('crashes', {
     requests: results.length,
     kills,
@@ -195,9 +129,7 @@ it(`loses, doubles and overspends nothing while workers are killed and come back
   });
   // The workers keep nothing that a request needs.
   expect(faults).toEqual([]);
-  expect(whole.filter((id) => entries.get(id) !== 1)).toEqual([]);
-  expect([...entries.values()].filter((count) => count !== 1)).toEqual([]);
-  expect(await service.broken()).toEqual([]);
+  await expectNothingLost(service, results);
 });
 
 it('loses, doubles and overspends nothing when the coordinator is killed under load', async () => {
@@ -210,12 +142,9 @@ it('loses, doubles and overspends nothing when the coordinator is killed under l
   await expect.poll(() => load.results.slice(backAt).filter(({ fault }) => fault === null).length).toBeGreaterThan(60);
   const results = await load.stop();
   await service.released();
-  const entries = await service.rows(customers.map(({ accountId }) => accountId));
-  const whole = results.filter(({ fault }) => fault === null).map(({ requestId }) => requestId ?? '');
-  print('coordinator', { requests: results.length, faults: results.length - whole.length });
-  expect(whole.filter((id) => entries.get(id) !== 1)).toEqual([]);
-  expect([...entries.values()].filter((count) => count !== 1)).toEqual([]);
-  expect(await service.broken()).toEqual([]);
+  const faults = results.filter(({ fault }) => fault !== null);
+  print('coordinator', { requests: results.length, faults: faults.length });
+  await expectNothingLost(service, results);
 });
 
 /** What a start on an address prints as it ends. */

@@ -1,37 +1,50 @@
 /** A filled database is distributed over two workers, and the service works there. */
 
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
+import { readShardMap } from '../../server/billing/lane/shard-map.ts';
 import type { DistributionPlan } from '../../server/database/distribution.ts';
-import { everyProtocol } from '../gateway/support.ts';
 import { type Service, startService } from '../resilience/processes.ts';
-import { type Direction, post, postPatiently } from '../resilience/support.ts';
+import { postPatiently } from '../resilience/support.ts';
 import type { ServerProcess } from '../start/server-process.ts';
 import type { Customer } from '../support/app.ts';
-import { type Nodes, startNodes } from './nodes.ts';
+import { type LoadResult, startLoad } from '../support/load.ts';
+import { type Node, type Nodes, startNodes } from './nodes.ts';
+import {
+  crashSeconds,
+  directions,
+  expectNothingLost,
+  killEverySeconds,
+  neverOverspend,
+  print,
+  refuseDeleted,
+} from './promises.ts';
 
 const spread = ['ledger_entry', 'posting'];
+/** Many in the long run. */
+const revocations = crashSeconds < 600 ? 50 : 1_000;
 
-const directions = everyProtocol.map((client) => ({ client, model: `on-${client.protocol}`, stream: false }));
-type Asked = Pick<Direction, 'client' | 'model' | 'stream'>;
-const [, chat] = directions as [Asked, Asked, Asked];
 let nodes: Nodes;
 let service: Service;
 let servers: [ServerProcess, ServerProcess];
+/** Customers by the worker that has their entries. */
+let customersAt: [Customer[], Customer[]];
+let triggersBefore: unknown[];
 
 beforeAll(async () => {
-  nodes = await startNodes(['citus.shard_count = 8']);
+  nodes = await startNodes([
+    'citus.shard_count = 8',
+    // What a worker had prepared when it died is settled sooner than after a minute.
+    'citus.recover_2pc_interval = 10s',
+  ]);
   service = await startService(await nodes.database('steyg'));
 });
 afterAll(async () => {
   await service.close();
   await nodes.remove();
 });
-
-/** A line of figures for the reader of a run. */
-function print(name: string, figures: object): void {
-  process.stdout.write(`${name} ${JSON.stringify(figures)}\n`);
-}
 
 async function command(...words: string[]): Promise<Record<string, unknown>> {
   let out = '';
@@ -89,6 +102,7 @@ it('is refused while the service runs, goes on where it was killed, and takes wh
   first.signal('SIGTERM');
   await first.exited;
 
+  triggersBefore = await triggersIn();
   const plan = await dryRun();
   expect(plan.inTheWay).toEqual([]);
   expect(placesOf(plan).sort(([a], [b]) => a.localeCompare(b))).toEqual(spread.map((table) => [table, false]));
@@ -137,6 +151,7 @@ it('then answers three protocols, streamed and whole; what grows with requests i
   const started = await Promise.all(['first', 'second'].map((name) => service.start(name)));
   await Promise.all(started.map((server) => server.ready()));
   servers = started as [ServerProcess, ServerProcess];
+  customersAt = await customersByWorker(3);
   const customers = await Promise.all(Array.from({ length: 4 }, () => service.customer('10')));
   const before = await rowsOnWorkers('ledger_entry');
   let requests = 0;
@@ -154,31 +169,204 @@ it('then answers three protocols, streamed and whole; what grows with requests i
   expect(await service.broken()).toEqual([]);
 });
 
-it('two processes never spend more of one account than it was given', async () => {
-  const customer = await service.customer('0.01');
-  const answers: number[] = [];
-  while (answers.filter((status) => status === 402).length < 20) {
-    const wave = Array.from({ length: 10 }, async (_none, i) => {
-      const response = await post(i % 2 === 0 ? servers[0] : servers[1], customer.secret, chat, '[[len 200]]', {
-        max_tokens: 400,
-      });
-      await response.text();
-      return response.status;
-    });
-    answers.push(...(await Promise.all(wave)));
+it('two processes never spend more of one account than it was given', () => neverOverspend(service, servers));
+
+it(`a deleted key that both processes hold money for is refused at the next request on each, ${revocations} times`, () =>
+  refuseDeleted(service, servers, revocations));
+
+it('knows the node of an account as Citus does', async () => {
+  const accounts = Array.from({ length: 200 }, () => randomUUID());
+  const { rows } = await service.pool.query<{ id: string; node: number }>(
+    `SELECT id, (SELECT groupid FROM pg_dist_placement WHERE shardid = get_shard_id_for_distribution_column('ledger_entry', id)) AS node
+     FROM unnest($1::uuid[]) AS asked (id)`,
+    [accounts],
+  );
+  const map = await readShardMap(service.pool);
+  expect(new Set(rows.map(({ node }) => node)).size).toBe(2);
+  expect(accounts.map((id) => map.nodeOf(id))).toEqual(rows.map(({ node }) => node));
+});
+
+/** The port of the worker that has the entries of an account. */
+async function workerOf(accountId: string): Promise<number> {
+  const { rows } = await service.pool.query<{ port: number }>(
+    `SELECT nodeport AS port FROM pg_dist_placement JOIN pg_dist_node USING (groupid)
+     WHERE shardid = get_shard_id_for_distribution_column('ledger_entry', $1::uuid)`,
+    [accountId],
+  );
+  return rows[0]?.port ?? 0;
+}
+
+async function customersByWorker(each: number): Promise<[Customer[], Customer[]]> {
+  const [one] = nodes.workers;
+  const found: [Customer[], Customer[]] = [[], []];
+  while (found.some(({ length }) => length < each)) {
+    const customer = await service.customer('1000');
+    const those = (await workerOf(customer.accountId)) === one.port ? found[0] : found[1];
+    if (those.length < each) those.push(customer);
   }
+  return found;
+}
+
+/** Requests of customers of both workers while something happens to the first. */
+async function loadWhile(
+  happens: (passed: () => number) => Promise<void>,
+): Promise<{ ofThis: LoadResult[]; ofOther: LoadResult[]; all: LoadResult[] }> {
+  const [these, others] = customersAt;
+  const load = startLoad({
+    targets: () => servers.map(({ baseUrl }) => baseUrl),
+    customers: [...these, ...others],
+    perSecond: 20,
+  });
+  const began = performance.now();
+  await happens(() => performance.now() - began);
+  const all = await load.stop();
   await service.released();
-  const { rows } = await service.pool.query<{ amount: bigint; spent: bigint }>(
-    'SELECT amount, spent FROM "grant" WHERE account_id = $1',
-    [customer.accountId],
+  const of = (customers: readonly Customer[]): LoadResult[] =>
+    all.filter(({ accountId }) => customers.some((customer) => customer.accountId === accountId));
+  return { ofThis: of(these), ofOther: of(others), all };
+}
+
+const faultsOf = (results: readonly LoadResult[]): string[] =>
+  results.map(({ fault }) => fault).filter((fault) => fault !== null);
+
+/** Its accounts are served again. */
+async function servedAgain(customers: readonly Customer[]): Promise<void> {
+  for (const server of servers) {
+    for (const customer of customers) {
+      const response = await postPatiently(
+        server,
+        customer.secret,
+        directions[1] as (typeof directions)[number],
+        '[[len 1]]',
+      );
+      expect([response.status, await response.text()]).toEqual([200, expect.anything()]);
+    }
+  }
+}
+
+it.each([
+  ['is killed', (worker: Node) => worker.kill(), (worker: Node) => worker.start()],
+  ['hangs', (worker: Node) => worker.signal('SIGSTOP'), (worker: Node) => worker.signal('SIGCONT')],
+] as const)(
+  'a worker that %s keeps back the settlements of its accounts, and refuses their requests, and no others',
+  async (how, leave, comeBack) => {
+    const [these] = customersAt;
+    await servedAgain(customersAt.flat());
+    const away = { from: 0, to: 0 };
+    const { ofThis, ofOther, all } = await loadWhile(async (passed) => {
+      await pause(3_000);
+      away.from = passed();
+      await leave(nodes.workers[0]);
+      await pause(25_000);
+      away.to = passed();
+      await comeBack(nodes.workers[0]);
+      await servedAgain(these);
+    });
+    const meanwhile = ({ beganAt }: LoadResult): boolean => beganAt > away.from && beganAt < away.to;
+    const refused = ofThis.filter(({ status }) => status === 503);
+    print(`a worker that ${how}`, {
+      ofOther: { asked: ofOther.length, meanwhile: ofOther.filter(meanwhile).length, faults: faultsOf(ofOther).length },
+      ofThis: {
+        asked: ofThis.length,
+        meanwhile: ofThis.filter(meanwhile).length,
+        servedMeanwhile: ofThis.filter((result) => meanwhile(result) && result.fault === null).length,
+        refused: refused.length,
+      },
+    });
+    expect(faultsOf(ofOther)).toEqual([]);
+    expect(refused.length).toBeGreaterThan(0);
+    // Nothing breaks: an answer that began ends, and a request is served or refused.
+    expect(faultsOf(ofThis).filter((fault) => !fault.includes('docs/errors/unavailable'))).toEqual([]);
+    await expectNothingLost(service, all);
+  },
+);
+
+it(`loses, doubles and overspends nothing while workers and processes are killed and come back, for ${crashSeconds} s`, async () => {
+  let running: ServerProcess[] = [...servers];
+  const load = startLoad({
+    targets: () => running.map(({ baseUrl }) => baseUrl),
+    customers: customersAt.flat(),
+    perSecond: 20,
+  });
+  const kills = { workers: 0, processes: 0 };
+  for (const began = performance.now(); performance.now() - began < crashSeconds * 1_000; kills.workers += 1) {
+    const worker = nodes.workers[kills.workers % 2] as Node;
+    await worker.kill();
+    await pause((killEverySeconds * 1_000) / 4);
+    // Beside a worker that is away, and beside one that has just come back.
+    const index = Math.floor(kills.workers / 2) % 2;
+    if (kills.workers % 2 === 1) await worker.start();
+    const old = servers[index] as ServerProcess;
+    running = running.filter((server) => server !== old);
+    await old.kill();
+    kills.processes += 1;
+    const next = await service.start(index === 0 ? 'first' : 'second');
+    servers[index] = next;
+    await pause((killEverySeconds * 1_000) / 4);
+    if (kills.workers % 2 === 0) await worker.start();
+    await next.ready();
+    running = [...running, next];
+    await pause((killEverySeconds * 1_000) / 2);
+  }
+  const results = await load.stop();
+  await service.released();
+  const served = results.filter(({ fault }) => fault === null).length;
+  const refused = results.filter(({ status }) => status === 503).length;
+  print('crashes', { requests: results.length, served, refused, broken: results.length - served - refused, kills });
+  expect(served).toBeGreaterThan(crashSeconds);
+  await expectNothingLost(service, results);
+});
+
+it('a standby that takes a worker’s place has everything that was settled, and its accounts are served again', async () => {
+  const [worker] = nodes.workers;
+  const standby = await worker.standby();
+  const { ofOther, ofThis, all } = await loadWhile(async () => {
+    await pause(5_000);
+    await worker.kill();
+    await pause(3_000);
+    await standby.query('postgres', 'SELECT pg_promote()');
+    await nodes.coordinator.query(
+      'steyg',
+      `SELECT citus_update_node(nodeid, '127.0.0.1', ${standby.port}) FROM pg_dist_node WHERE nodeport = ${worker.port}`,
+    );
+    await servedAgain(customersAt.flat());
+  });
+  print('a standby', {
+    ofOther: { asked: ofOther.length, faults: faultsOf(ofOther).length },
+    ofThis: { asked: ofThis.length, refused: ofThis.filter(({ status }) => status === 503).length },
+  });
+  expect(faultsOf(ofThis).filter((fault) => !fault.includes('docs/errors/unavailable'))).toEqual([]);
+  await expectNothingLost(service, all);
+});
+
+/** The triggers of the tables that were on shards, as the migrations leave them. */
+const triggersIn = async (): Promise<unknown[]> =>
+  nodes.coordinator.query(
+    'steyg',
+    `SELECT tgrelid::regclass::text AS table, pg_get_triggerdef(oid) AS definition, tgenabled
+     FROM pg_trigger WHERE NOT tgisinternal AND (tgrelid IN ('posting'::regclass, 'ledger_entry'::regclass) OR tgrelid::regclass::text LIKE 'ledger_partition.%') ORDER BY 1, 2`,
   );
-  const { rows: charged } = await service.pool.query<{ sum: string }>(
-    'SELECT sum(charged)::text AS sum FROM ledger_entry WHERE account_id = $1',
-    [customer.accountId],
-  );
-  print('hard cap', { served: answers.filter((status) => status === 200).length, asked: answers.length });
-  expect(answers).toContain(200);
-  expect(String(rows[0]?.spent)).toBe(charged[0]?.sum);
-  expect(Number(rows[0]?.spent)).toBeLessThanOrEqual(Number(rows[0]?.amount));
+
+it('comes back to the coordinator with every row and rule, while the service is stopped', async () => {
+  expect(await command('distribute', '--back')).toMatchObject({ error: { code: 'not_distributable' } });
+  for (const server of servers) {
+    server.signal('SIGTERM');
+    await server.exited;
+  }
+  const { rows: before } = await service.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM ledger_entry');
+  expect(await command('distribute', '--back')).toEqual({ gathered: ['posting', 'ledger_entry'] });
+  expect(await command('distribute', '--back')).toEqual({ gathered: [] });
+  const { rows: after } = await service.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM ledger_entry');
+  expect(after).toEqual(before);
+  expect(await triggersIn()).toEqual(triggersBefore);
   expect(await service.broken()).toEqual([]);
+  const server = await service.start('first');
+  await server.ready();
+  const customer = await service.customer('10');
+  await askInEveryWay(server, customer);
+  await service.released();
+  expect(await service.broken()).toEqual([]);
+  await expect(service.pool.query('DELETE FROM posting WHERE account_id = $1', [customer.accountId])).rejects.toThrow(
+    'append-only',
+  );
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, chownSync, createWriteStream, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, chownSync, createWriteStream, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -24,6 +24,10 @@ export interface Node {
   start(): Promise<void>;
   /** All its processes die at once, as with the machine. */
   kill(): Promise<void>;
+  /** Its processes stand still and keep their connections, as behind a network that drops everything; and go on. */
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void;
+  /** A standby of it that is up to date and that every commit waits for. */
+  standby(): Promise<Node>;
   query(database: string, text: string): Promise<Record<string, unknown>[]>;
   /** What it has written into its log so far. */
   log(): string;
@@ -73,7 +77,7 @@ export async function startNodes(settings: readonly string[] = ["log_statement =
         '',
       ].join('\n'),
     );
-    const node = nodeIn({ directory, port, user });
+    const node = nodeIn({ directory, port, user }, made);
     made.push(node);
     await node.start();
   }
@@ -99,15 +103,11 @@ export async function startNodes(settings: readonly string[] = ["log_statement =
   };
 }
 
-function nodeIn({
-  directory,
-  port,
-  user,
-}: {
-  directory: string;
-  port: number;
-  user: { uid: number; gid: number };
-}): Node {
+/** `made`: the nodes so far, which a standby is added to. */
+function nodeIn(
+  { directory, port, user }: { directory: string; port: number; user: { uid: number; gid: number } },
+  made: Node[],
+): Node {
   let child: ChildProcess | null = null;
   const url = (database: string): string => `postgresql://steyg@127.0.0.1:${port}/${database}`;
   const node: Node = {
@@ -147,6 +147,31 @@ function nodeIn({
       await exited;
       rmSync(join(directory, 'postmaster.pid'), { force: true });
     },
+    signal(name) {
+      const running = child?.pid;
+      if (running === undefined) return;
+      for (const pid of [running, ...childrenOf(running)]) process.kill(pid, name);
+    },
+    async standby() {
+      const copy = `${directory}-standby`;
+      const copyPort = await freePort();
+      const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'steyg'];
+      execFileSync(join(bin, 'pg_basebackup'), ['-D', copy, ...from, '-R', '-X', 'stream', '-c', 'fast'], {
+        ...user,
+        cwd: directory,
+        env: { ...process.env, HOME: directory },
+      });
+      appendFileSync(join(copy, 'postgresql.conf'), `port = ${copyPort}\n`);
+      const standby = nodeIn({ directory: copy, port: copyPort, user }, made);
+      made.push(standby);
+      await standby.start();
+      await node.query('postgres', `ALTER SYSTEM SET synchronous_standby_names = '*'`);
+      await node.query('postgres', 'SELECT pg_reload_conf()');
+      while ((await node.query('postgres', `SELECT FROM pg_stat_replication WHERE sync_state = 'sync'`)).length === 0) {
+        await pause(50);
+      }
+      return standby;
+    },
     async query(database, text) {
       const client = new Client({
         connectionString: url(database),
@@ -164,4 +189,18 @@ function nodeIn({
     log: () => readFileSync(`${directory}.log`, 'utf8'),
   };
   return node;
+}
+
+/** Sessions and the like: each is in a group of its own. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1] === String(parent);
+      } catch {
+        return false;
+      }
+    });
 }

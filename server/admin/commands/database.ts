@@ -2,7 +2,7 @@
 
 import { Client } from 'pg';
 import { connecting } from '../../database/address.ts';
-import { type DistributionPlan, distribute, planDistribution } from '../../database/distribution.ts';
+import { type DistributionPlan, distribute, gather, planDistribution } from '../../database/distribution.ts';
 import { migrate, migrateStatus } from '../../database/migrate.ts';
 import type { Command } from './command.ts';
 
@@ -26,8 +26,9 @@ export const databaseCommands: readonly Command[] = [
   },
   {
     name: 'distribute',
-    usage: '[--dry-run]',
-    summary: 'spread what grows with each request over the workers of a Citus, while the service is stopped',
+    usage: '[--dry-run | --back]',
+    summary:
+      'spread what grows with each request over the workers of a Citus, while the service is stopped; --back: bring it to the coordinator again',
     async run({ databaseUrl }, given) {
       const client = new Client({ ...connecting(databaseUrl), application_name: 'steyg distribute' });
       client.on('error', () => undefined);
@@ -36,6 +37,13 @@ export const databaseCommands: readonly Command[] = [
         if (given.flag('dry-run')) {
           const plan = await planDistribution(client);
           return { json: { ...plan }, text: textOf(plan) };
+        }
+        if (given.flag('back')) {
+          const gathered = await gather(client);
+          return {
+            json: { gathered },
+            text: gathered.length === 0 ? 'Nothing is distributed.' : gathered.join('\n'),
+          };
         }
         const distributed = await distribute(client);
         return {

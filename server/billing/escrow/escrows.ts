@@ -58,8 +58,8 @@ export interface Escrows {
 export interface EscrowsParts {
   witness: Witness;
   lane: Lane;
-  /** Nothing may be promised while it returns false. */
-  isHealthy(): boolean;
+  /** Nothing may be promised to an account while it returns false. */
+  isHealthy(accountId: string): boolean;
   /**
    * Whether the last renewal of the lease whose answer has come began less than a lease ago, by this machine's clocks. One
    * that takes longer may be committed after a sweep, and the witness could show it before its answer is here.
@@ -99,7 +99,7 @@ export function createEscrows(parts: EscrowsParts): Escrows {
       filling.ahead(open);
       if (rules.sumOf(open.escrow.idle) < dearest) return null;
       const testimony = await truths.ask();
-      if (testimony === null || !isHealthy()) return 'unavailable';
+      if (testimony === null || !isHealthy(asked.accountId)) return 'unavailable';
       if (!isTrue(asked, recalled, testimony) || open.change !== testimony.change || open.closed) return null;
       if (!mayDraw(open, testimony)) {
         registry.close(open);

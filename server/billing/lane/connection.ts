@@ -6,6 +6,8 @@ import { sessionSettings } from './statements.ts';
 /** One connection of the pool that is kept while it works. */
 export interface KeptConnection {
   open(): Promise<PoolClient>;
+  /** Whether the database has spread the entries over nodes; known since it was opened. */
+  readonly isSpread: boolean;
   /** After a failure: ends the transaction, or the connection when even that fails. */
   recover(client: PoolClient, error: unknown): Promise<void>;
   close(): void;
@@ -14,6 +16,7 @@ export interface KeptConnection {
 export function keepConnection(pool: Pool): KeptConnection {
   let kept: PoolClient | null = null;
   let closed = false;
+  let isSpread = false;
 
   const drop = (client: PoolClient): void => {
     if (kept !== client) return;
@@ -37,12 +40,16 @@ export function keepConnection(pool: Pool): KeptConnection {
            FROM unnest($1::text[], $2::text[]) AS setting (name, value)`,
           [Object.keys(sessionSettings), Object.values(sessionSettings)],
         );
-        if (rows[0]?.isCitus === true) await prepareForShards(client);
+        isSpread = rows[0]?.isCitus === true && (await prepareForShards(client));
       } catch (error) {
         drop(client);
         throw error;
       }
       return client;
+    },
+
+    get isSpread() {
+      return isSpread;
     },
 
     async recover(client: PoolClient, error: unknown): Promise<void> {

@@ -37,10 +37,10 @@ export function createEstimate({
 }: {
   pool: Pool;
   escrows: Pick<Escrows, 'wouldAdmit'>;
-  isHealthy(): boolean;
+  isHealthy(accountId: string): boolean;
 }): (ask: AdmitAsk) => Promise<Estimate | Refused> {
   return async (ask) => {
-    if (!isHealthy()) return unavailable;
+    if (!isHealthy(ask.accountId)) return unavailable;
     const admission = (await escrows.wouldAdmit(ask)) ?? (await decideOnly(pool, ask));
     return admission.kind === 'refused' ? admission : estimateOf(ask, admission);
   };

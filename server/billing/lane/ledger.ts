@@ -25,12 +25,13 @@ import { keepConnection } from './connection.ts';
 import { createEstimate, type Estimate } from './estimates.ts';
 import { Closed, describe, Quarantined } from './failure.ts';
 import { flight } from './flight.ts';
-import { createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { createLease } from './lease.ts';
+import { type LanePair, type Lanes, lanesOf, openNodeLanes } from './node-lanes.ts';
 import { createPatience, type Patience } from './patience.ts';
 import { endLease } from './statements.ts';
 import { createStrays } from './strays.ts';
-import { createTransactions } from './transactions.ts';
+import { createTransactions, type Transactions } from './transactions.ts';
 
 export type { FrozenPrice } from '../../core/price.ts';
 export type { AdmitAsk, Admitted, Refused, Settled, Settlement } from '../types.ts';
@@ -85,7 +86,7 @@ export interface Ledger {
   /** Gives back what is left of a batch's hold. Idempotent. */
   endBatch(ref: RequestRef): Promise<void>;
   balance(accountId: string): Promise<Balance>;
-  /** False while nothing can be admitted: the database or the disk is out of reach, or it has not started. */
+  /** False while nothing can be admitted for any account: the database or the disk is out of reach, or it has not started. */
   readonly healthy: boolean;
   /** Requests of this process with held budget. */
   readonly holds: number;
@@ -104,14 +105,14 @@ export interface Ledger {
   expire(accountId: string): Promise<void>;
   /** Accounts that were written to since the last call. */
   takeTouched(): string[];
-  /** Milliseconds since the last outage, or since the start. */
+  /** Milliseconds since the last outage, of any node, or since the start. */
   readonly calmForMs: number;
 }
 
 export interface LedgerParts {
   /**
-   * Connections to the primary. Three are kept; others are borrowed briefly. Without `pipeline`: a flight is one query to
-   * pg.
+   * Connections to the primary. Three are kept; others are borrowed briefly. Where entries are spread over nodes, two more are kept
+   * for each, by which its maximum is raised. Without `pipeline`: a flight is one query to pg.
    */
   pool: Pool;
   /** A UUID of this run of the process. */
@@ -140,25 +141,14 @@ export function createLedger(parts: LedgerParts): Ledger {
   const { closeLimitMs = 5_000, escrowIdleMs = 2_000 } = parts;
   if (pool.options.max < minConnections) throw new Error(`the ledger needs ${minConnections} connections`);
   let started = false;
-  const connection = keepConnection(pool);
   const lease = createLease(processId, holdLeaseMs, () => escrows.closeAll());
   const transactions = createTransactions({ processId, lease, metrics, escrows: () => escrows });
-  const lane = createGroupCommit({
-    perform: (operations, careful) => transactions.perform(connection, operations, careful),
-    log,
-    maxWaitMs: admissionLimitMs,
-  });
-  /**
-   * Settlements that their promises pay for have their own lane: they free nothing that an admission waits for, and
-   * no admission waits for them.
-   */
-  const settlementsConnection = keepConnection(pool);
-  const settlements = createGroupCommit({
-    perform: (operations, careful) => transactions.charge(settlementsConnection, operations, careful),
-    log,
-    settlementsEveryMs,
-  });
-  const isHealthy = (): boolean => started && !lane.down && !settlements.down && spool.writable;
+  const openPair = (renews: boolean): LanePair => openLanes({ pool, transactions, renews, log, admissionLimitMs });
+  const home = openPair(true);
+  /** Replaced by those of nodes before anything is admitted, where the entries are spread over them. */
+  const lanes: Lanes = lanesOf(home);
+  let isSpread = false;
+  const isHealthy = (accountId?: string): boolean => started && !lanes.isDown(accountId) && spool.writable;
   const witness = createWitness({
     connection: keepConnection(pool),
     processId,
@@ -167,38 +157,42 @@ export function createLedger(parts: LedgerParts): Ledger {
   });
   const escrows: Escrows = createEscrows({
     witness,
-    lane,
+    lane: lanes,
     isHealthy,
     isRenewed: () => lease.isRenewed,
     onFault: (error) => log.error(describe(error), 'a committed batch does not agree with what is held in advance'),
     idleMs: escrowIdleMs,
   });
-  const money: MoneyParts = { lane, escrows, callIns: createCallIns(pool, processId, escrows), isHealthy };
+  const money: MoneyParts = { lanes, escrows, callIns: createCallIns(pool, processId, escrows), isHealthy };
   const patience = createPatience();
-  const chargeParts: ChargeParts = { ...money, patience, settlements, spool, metrics };
+  const chargeParts: ChargeParts = { ...money, patience, spool, metrics };
   const charge = createCharge(chargeParts);
   const ticking = setInterval(() => escrows.tick(), tickMs);
   ticking.unref();
   const renewal = setInterval(() => {
-    if (started) lane.nudge().catch(() => {});
+    if (started) home.lane.nudge().catch(() => {});
   }, holdLeaseMs / 4);
   renewal.unref();
   const strays = createStrays({
     pool,
     processId,
-    lane,
+    lane: lanes,
     isKnown: (requestId) => transactions.holdsFor(requestId) || escrows.has(requestId),
     log,
   });
   const looking = setInterval(() => {
-    // Holds are given back by the lane, which must be able to.
-    if (started && isHealthy()) strays.giveBack().catch(() => {});
+    // Holds are given back by their lanes, which must be able to.
+    if (isHealthy() && lanes.calmForMs() > 0) strays.giveBack().catch(() => {});
   }, holdLeaseMs);
   looking.unref();
 
   return {
     async start() {
-      await lane.nudge();
+      await home.lane.nudge();
+      if (home.connection.isSpread && !isSpread) {
+        Object.assign(lanes, await openNodeLanes({ pool, home, openPair: () => openPair(false) }));
+        isSpread = true;
+      }
       started = true;
     },
 
@@ -208,11 +202,11 @@ export function createLedger(parts: LedgerParts): Ledger {
 
     shrink(ref, keep) {
       if (escrows.shrink(ref, keep)) return;
-      lane.add({ kind: 'shrink', ...refOf(ref), keep }).catch(() => undefined);
+      lanes.add({ kind: 'shrink', ...refOf(ref), keep }).catch(() => undefined);
     },
 
     async uncover(ref) {
-      const result = await lane.add({ kind: 'uncover', ...refOf(ref) });
+      const result = await lanes.add({ kind: 'uncover', ...refOf(ref) });
       return result.kind === 'uncovered' && result.isSo;
     },
 
@@ -220,13 +214,13 @@ export function createLedger(parts: LedgerParts): Ledger {
 
     async release(ref) {
       if (escrows.release(ref)) return;
-      await lane.add({ kind: 'release', ...refOf(ref), onlyIfOrphaned: false });
+      await lanes.add({ kind: 'release', ...refOf(ref), onlyIfOrphaned: false });
     },
 
     setAside: createSetAside(money),
 
     async endBatch({ accountId, requestId: escrowId }) {
-      await lane.add({ kind: 'trim', accountId, escrowId, keep: [] });
+      await lanes.add({ kind: 'trim', accountId, escrowId, keep: [] });
     },
 
     balance: (accountId) => readBalance(pool, accountId),
@@ -240,7 +234,6 @@ export function createLedger(parts: LedgerParts): Ledger {
     },
 
     async close() {
-      const until = performance.now() + closeLimitMs;
       const wasStarted = started;
       started = false;
       clearInterval(renewal);
@@ -248,53 +241,92 @@ export function createLedger(parts: LedgerParts): Ledger {
       clearInterval(ticking);
       escrows.closeAll();
       await patience.end(closeLimitMs);
-      // Settled promises make their escrows give money back, through the other lane.
-      await settlements.close(closeLimitMs);
-      await lane.close(Math.max(0, until - performance.now()));
+      await lanes.close(closeLimitMs);
       witness.close();
       if (wasStarted)
-        await connection
+        await home.connection
           .open()
           .then((client) => flight(client, [endLease(processId)]))
           .catch(() => {});
-      connection.close();
-      settlementsConnection.close();
+      home.connection.close();
       spool.close();
     },
 
     replay: (settlement) => charge(settlement, null),
 
     async releaseOrphan(ref) {
-      await lane.add({ kind: 'release', ...refOf(ref), onlyIfOrphaned: true });
+      await lanes.add({ kind: 'release', ...refOf(ref), onlyIfOrphaned: true });
     },
 
     async expire(accountId) {
-      await lane.add({ kind: 'expire', accountId });
+      await lanes.add({ kind: 'expire', accountId });
     },
 
     takeTouched: transactions.takeTouched,
 
     get calmForMs() {
-      return settlements.down ? 0 : lane.calmForMs;
+      return lanes.calmForMs();
+    },
+  };
+}
+
+/**
+ * Settlements that their promises pay for have their own lane: they free nothing that an admission waits for, and no
+ * admission waits for them.
+ */
+function openLanes({
+  pool,
+  transactions,
+  renews,
+  log,
+  admissionLimitMs,
+}: Pick<LedgerParts, 'pool' | 'log'> & {
+  transactions: Transactions;
+  renews: boolean;
+  admissionLimitMs: number;
+}): LanePair {
+  const connection = keepConnection(pool);
+  const settlementsConnection = keepConnection(pool);
+  const lane = createGroupCommit({
+    perform: (operations, careful) => transactions.perform(connection, operations, { careful, renews }),
+    log,
+    maxWaitMs: admissionLimitMs,
+  });
+  const settlements = createGroupCommit({
+    perform: (operations, careful) => transactions.charge(settlementsConnection, operations, careful),
+    log,
+    settlementsEveryMs,
+  });
+  return {
+    connection,
+    lane,
+    settlements,
+    async close(limitMs) {
+      const until = performance.now() + limitMs;
+      // Settled promises make their escrows give money back, through the other lane.
+      await settlements.close(limitMs);
+      await lane.close(Math.max(0, until - performance.now()));
+      settlementsConnection.close();
+      if (!renews) connection.close();
     },
   };
 }
 
 interface MoneyParts {
-  lane: Pick<GroupCommit, 'add'>;
+  lanes: Lanes;
   escrows: Escrows;
   callIns: CallIns;
-  isHealthy(): boolean;
+  isHealthy(accountId: string): boolean;
 }
 
-function createAdmit({ lane, escrows, callIns, isHealthy }: MoneyParts): Ledger['admit'] {
+function createAdmit({ lanes, escrows, callIns, isHealthy }: MoneyParts): Ledger['admit'] {
   return async (ask) => {
-    if (!isHealthy()) return unavailable;
+    if (!isHealthy(ask.accountId)) return unavailable;
     const promised = await escrows.admit(ask);
     if (promised === 'unavailable') return unavailable;
     if (promised !== null) return promised;
     const again = async (): Promise<Admitted | Refused> => {
-      const result = await lane.add({ kind: 'admit', ask });
+      const result = await lanes.add({ kind: 'admit', ask });
       return result.kind === 'admitted' || result.kind === 'refused' ? result : unavailable;
     };
     const answer = await again();
@@ -303,11 +335,11 @@ function createAdmit({ lane, escrows, callIns, isHealthy }: MoneyParts): Ledger[
   };
 }
 
-function createSetAside({ lane, callIns, isHealthy }: MoneyParts): Ledger['setAside'] {
+function createSetAside({ lanes, callIns, isHealthy }: MoneyParts): Ledger['setAside'] {
   return async (ask) => {
-    if (!isHealthy()) return unavailable;
+    if (!isHealthy(ask.accountId)) return unavailable;
     const again = async (): Promise<SetAside | Repriced | Refused> => {
-      const result = await lane.add({ kind: 'set_aside', ask });
+      const result = await lanes.add({ kind: 'set_aside', ask });
       return result.kind === 'set_aside' || result.kind === 'repriced' || result.kind === 'refused'
         ? result
         : unavailable;
@@ -318,7 +350,7 @@ function createSetAside({ lane, callIns, isHealthy }: MoneyParts): Ledger['setAs
   };
 }
 
-function createExtend({ lane, escrows, callIns }: MoneyParts): Ledger['extend'] {
+function createExtend({ lanes, escrows, callIns }: MoneyParts): Ledger['extend'] {
   return async (ref, morePico) => {
     let added = 0n;
     const again = async (): Promise<boolean> => {
@@ -327,7 +359,7 @@ function createExtend({ lane, escrows, callIns }: MoneyParts): Ledger['extend'] 
         added += promised.added;
         return promised.mayReturn;
       }
-      const result = await lane.add({ kind: 'extend', ...refOf(ref), morePico: morePico - added });
+      const result = await lanes.add({ kind: 'extend', ...refOf(ref), morePico: morePico - added });
       if (result.kind !== 'extended') return false;
       added += result.addedPico;
       return result.mayReturn === true;
@@ -339,7 +371,6 @@ function createExtend({ lane, escrows, callIns }: MoneyParts): Ledger['extend'] 
 
 interface ChargeParts extends MoneyParts {
   patience: Patience;
-  settlements: Pick<GroupCommit, 'add'>;
   spool: Spool;
   metrics: BillingMetrics | undefined;
 }
@@ -360,12 +391,12 @@ function createSettle({ escrows, spool }: ChargeParts, charge: ReturnType<typeof
 }
 
 /** Charges a settlement. `receipt`: the line in this process's spool; null for one of another process. */
-function createCharge({ lane, settlements, callIns, patience, escrows, spool, metrics }: ChargeParts) {
+function createCharge({ lanes, callIns, patience, escrows, spool, metrics }: ChargeParts) {
   const setAside = (settlement: Settlement, receipt: SpoolReceipt | null): void => {
     metrics?.fault('ledger_quarantine');
     escrows.returnPromise(settlement);
     // The customer is not charged for a settlement that cannot be recorded, and the hold must be released.
-    void lane.add({ kind: 'release', ...refOf(settlement), onlyIfOrphaned: false }).catch(() => {});
+    void lanes.add({ kind: 'release', ...refOf(settlement), onlyIfOrphaned: false }).catch(() => {});
     // If that fails too, the line stays in the spool.
     if (!spool.quarantine(settlement, 'the database can never take it'))
       throw new Error('a settlement cannot be set aside');
@@ -390,10 +421,10 @@ function createCharge({ lane, settlements, callIns, patience, escrows, spool, me
   };
 
   return async (settlement: Settlement, receipt: SpoolReceipt | null): Promise<Settled> => {
-    const add = (final: boolean): Promise<Result> => lane.add({ kind: 'settle', settlement, final });
+    const add = (final: boolean): Promise<Result> => lanes.add({ kind: 'settle', settlement, final });
     const promised = promisedCharge(settlement);
     try {
-      let result = await (promised === null ? add(false) : settlements.add({ kind: 'settle', settlement, promised }));
+      let result = await (promised === null ? add(false) : lanes.charge({ kind: 'settle', settlement, promised }));
       if (result.kind === 'put_off')
         result = await (patience.isOver ? add(true) : patience.keep(wait(settlement, receipt, add)));
       if (result.kind !== 'settled') throw new Error(`a settlement ended as ${result.kind}`);

@@ -20,16 +20,17 @@ export async function isSpread(db: Queryable): Promise<boolean> {
  * form, whose triggers hand each statement's rows to the shards, in the same transaction.
  *
  * A trigger of a shard sees neither the rows of a statement nor the tables of the coordinator: the sums of margins are kept here, and
- * requests of archived months are refused here, by the functions that do so everywhere.
+ * requests of archived months are refused here, by the functions that do so everywhere. False where nothing is spread.
  */
-export async function prepareForShards(client: ClientBase): Promise<void> {
-  if (!(await isSpread(client))) return;
+export async function prepareForShards(client: ClientBase): Promise<boolean> {
+  if (!(await isSpread(client))) return false;
   await client.query(arrival);
   reword(client, (text) =>
     text
       .replaceAll(/INSERT INTO (ledger_entry|posting)\b/g, 'INSERT INTO pg_temp.arriving_$1')
       .replaceAll(entryLookup, 'JOIN pg_temp.entries_of($1, $2) AS e USING (account_id, request_id)'),
   );
+  return true;
 }
 
 /** The lookup of entries of a list of accounts and one of requests. Citus plans for the values that it is given and no others. */

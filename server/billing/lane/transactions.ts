@@ -13,8 +13,12 @@ import { writes } from './writes.ts';
 
 /** One batch as a transaction: lock, decide, apply. */
 export interface Transactions {
-  /** As in `GroupCommitParts`. Without operations, renews the lease or checks that the database answers. */
-  perform(connection: KeptConnection, operations: readonly Operation[], careful: boolean): Promise<Result[]>;
+  /** As in `GroupCommitParts`. Without operations, renews the lease if it `renews`, or checks that the database answers. */
+  perform(
+    connection: KeptConnection,
+    operations: readonly Operation[],
+    how: { careful: boolean; renews: boolean },
+  ): Promise<Result[]>;
   /** The same for settlements: in one round trip if their promises pay for all of them. */
   charge(connection: KeptConnection, settlements: readonly Operation[], careful: boolean): Promise<Result[]>;
   /** Accounts that were written to since the last call. */
@@ -112,7 +116,7 @@ export function createTransactions({ processId, lease, metrics, escrows }: Trans
   };
 
   return {
-    perform: (connection, operations, careful) => perform(connection, operations, { careful, renews: true }),
+    perform,
 
     async charge(connection, settlements, careful) {
       const promised = settlements.map((each) => (each.kind === 'settle' ? each.promised : undefined));

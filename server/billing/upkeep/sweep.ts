@@ -77,6 +77,8 @@ export function startSweep(parts: SweepParts): Sweep {
   };
 
   const moveMoney = async (): Promise<void> => {
+    // What a node cannot take would keep the round waiting, and spent money has to be charged before its hold is released.
+    if (ledger.calmForMs === 0) return;
     // Spools come first: spent money should be charged before its hold is released. A lease that ends while spools are
     // read is left to the next round, because its spool was not among them.
     const { rows } = await pool.query<{ began: string }>('SELECT now()::text AS began');
