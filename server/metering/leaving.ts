@@ -32,10 +32,62 @@ export interface LeavingParts {
   isImage: boolean;
 }
 
+/** A stream as its client left it. */
+export interface LeftStream {
+  account: ReportedUsage;
+  /** It has its finish reason: waiting for the usage costs nothing. */
+  isFinished: boolean;
+  /** The model has reasoned out of sight. */
+  hidesReasoning: boolean;
+}
+
+/** The times of a wait, milliseconds. */
+export interface LeavingTimes {
+  /** How long a stream is read on. */
+  leftMs: number;
+  /** How long an answer that is not streamed may take. */
+  replyMs: number;
+  /** How long an upstream may keep its connection open after the end of its answer. */
+  lingerMs: number;
+}
+
+/** How an answer is read on for its usage after its client left. */
+export interface UsageWait {
+  /** Milliseconds; zero: it is ended at once. */
+  readonly ms: number;
+  /** Whether the usage is known by now, or reading on has cost as much as the usage can tell. */
+  isOver(account: ReportedUsage): boolean;
+}
+
 /** Less than this is not waited for, pico-USD: a tenth of a cent. */
-export const worthWaiting: PicoUsd = 1_000_000_000n;
+const worthWaiting: PicoUsd = 1_000_000_000n;
 /** For more than this the wait is as long as an answer may take: ten cents. */
-export const worthPatience: PicoUsd = 100_000_000_000n;
+const worthPatience: PicoUsd = 100_000_000_000n;
+
+/** Decides how long an answer is read on after its client left. `left` is null: it is not streamed. */
+export function waitForUsage(leaving: Leaving, left: LeftStream | null, times: LeavingTimes): UsageWait {
+  // The vendor generates it in any case, and reports its usage with it.
+  if (left === null) return waitOf(leaving.unknown(null) >= worthWaiting ? times.replyMs : 0);
+  const unknown = leaving.unknown(left.account);
+  const isWorthIt = unknown >= worthWaiting;
+  const ms =
+    unknown < worthPatience && !leaving.isPatient ? times.leftMs : Math.max(times.leftMs, times.replyMs);
+  if (left.isFinished) return waitOf(isWorthIt ? ms : times.lingerMs);
+  // Without the report, and without the vendor's count of hidden reasoning, that reasoning would be free for clients
+  // that leave before it.
+  if (left.hidesReasoning) return waitOf(times.leftMs);
+  if (!isWorthIt) return waitOf(0);
+  const answer = leaving.answer(left.account);
+  return {
+    ms,
+    isOver: (account) => leaving.unknown(account) < worthWaiting || leaving.answer(account) - answer > unknown,
+  };
+}
+
+/** A wait that only time ends. */
+export function waitOf(ms: number): UsageWait {
+  return { ms, isOver: () => false };
+}
 
 export function createLeaving({
   prices,

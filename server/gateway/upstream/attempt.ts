@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { PicoUsd } from '../../core/money.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ReportedUsage, TokenPools } from '../../core/tokens.ts';
 import type { Brake, StopReason } from '../../metering/brake.ts';
-import { type Leaving, worthPatience, worthWaiting } from '../../metering/leaving.ts';
+import { type Leaving, type UsageWait, waitForUsage, waitOf } from '../../metering/leaving.ts';
 import type { GatewayTimeouts } from '../../runtime/config.ts';
 import type { StreamEnd, StreamError, WholePiece, WireStream } from '../../wire/protocol.ts';
 import type { Client } from '../entrance/client.ts';
@@ -171,8 +170,8 @@ class Attempt implements Receiver {
   private isStreaming = false;
   private callEnded = false;
   private drainUntil = Number.POSITIVE_INFINITY;
-  /** What was unknown when the client left, and what the answer had cost: reading on may cost no more. Null: as much as it takes. */
-  private leftWith: { unknown: PicoUsd; answer: PicoUsd } | null = null;
+  /** How the answer is read on after its client left. Null: the client is there. */
+  private usageWait: UsageWait | null = null;
   /** When a body that is read whole must have ended: a blank now and then is no silence. */
   private wholeUntil = Number.POSITIVE_INFINITY;
   /** Another turn of the event loop is waited for. */
@@ -454,13 +453,8 @@ class Attempt implements Receiver {
     if (!this.hasEnded()) this.happen('noise', { fault: 'noise' });
   }
 
-  /** Ends the wait for the usage once it is known, or once what is generated meanwhile costs as much as it can tell. */
   private endDrain(stream: WireStream): void {
-    const { leftWith } = this;
-    if (leftWith === null || stream.state === 'finished') return;
-    const { leaving } = this.parts;
-    const account = this.accountOf(stream);
-    if (leaving.unknown(account) < worthWaiting || leaving.answer(account) - leftWith.answer > leftWith.unknown)
+    if (stream.state !== 'finished' && this.usageWait?.isOver(this.accountOf(stream)) === true)
       this.happen('drain_expired');
   }
 
@@ -561,32 +555,23 @@ class Attempt implements Receiver {
   private clientLeft(): void {
     if (this.hasEnded()) return;
     const now = performance.now();
-    const waitMs = this.call.sent ? this.waitMsAt(now) : 0;
+    const wait = this.call.sent ? this.waitAt(now) : waitOf(0);
     if (this.hasEnded()) return;
     this.brake?.clientLeft();
-    this.drainUntil = now + waitMs;
-    this.happen(waitMs > 0 ? 'left_to_drain' : 'left');
+    this.usageWait = wait;
+    this.drainUntil = now + wait.ms;
+    this.happen(wait.ms > 0 ? 'left_to_drain' : 'left');
   }
 
-  /** How long an answer is drained for its usage after its client left. */
-  private waitMsAt(now: number): number {
+  private waitAt(now: number): UsageWait {
     const { stream, isDrained, leaving, timeouts } = this.parts;
-    // The vendor generates it in any case, and reports its usage with it.
-    if (stream === null) return isDrained || leaving.unknown(null) >= worthWaiting ? timeouts.replyMs : 0;
-    if (isDrained) return timeouts.leftMs;
+    if (isDrained) return waitOf(stream === null ? timeouts.replyMs : timeouts.leftMs);
+    const times = { ...timeouts, lingerMs };
+    if (stream === null) return waitForUsage(leaving, null, times);
     const account = this.accountOf(stream);
-    const unknown = leaving.unknown(account);
-    // Waiting for the usage of a finished answer costs nothing.
-    const waitMs =
-      unknown < worthPatience && !leaving.isPatient ? timeouts.leftMs : Math.max(timeouts.leftMs, timeouts.replyMs);
-    if (stream.state === 'finished') return unknown >= worthWaiting ? waitMs : lingerMs;
-    // Without the report, and without the vendor's count of hidden reasoning, that reasoning would be free for clients
-    // that leave before it.
-    this.brake?.check(account, now);
-    if ((this.brake?.hiddenTokens ?? 0) > 0) return timeouts.leftMs;
-    if (unknown < worthWaiting) return 0;
-    this.leftWith = { unknown, answer: leaving.answer(account) };
-    return waitMs;
+    const isFinished = stream.state === 'finished';
+    if (!isFinished) this.brake?.check(account, now);
+    return waitForUsage(leaving, { account, isFinished, hidesReasoning: (this.brake?.hiddenTokens ?? 0) > 0 }, times);
   }
 
   /** Checks silence, stalls and deadlines a few times a second. */
