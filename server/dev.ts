@@ -17,8 +17,13 @@ const database =
 const server = spawn(process.execPath, ['--watch-path=server', '--watch-preserve-output', 'server/main.ts'], {
   cwd: root,
   stdio: 'inherit',
-  // A reload waits for nobody.
-  env: { DRAIN_MS: '500', DRAIN_IDLE_MS: '0', ...process.env },
+  env: {
+    // A reload waits for nobody, and compiles what was edited alone.
+    DRAIN_MS: '500',
+    DRAIN_IDLE_MS: '0',
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compile'),
+    ...process.env,
+  },
 });
 const page = await createServer({ configFile: join(root, 'dashboard/vite.config.ts') });
 await page.listen();

@@ -1,5 +1,5 @@
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { connections, directConnections } from '../server/database/connections.ts';
@@ -71,6 +71,14 @@ describe('the pages', () => {
         .map((name) => `${dirname(path)}/${name}`),
     );
     expect(unnamed).toEqual([]);
+  });
+
+  it.each(['gateway', 'billing'])('of the hall %s names every source of its rooms', (hall) => {
+    const sources = globSync(`server/${hall}/*/*.ts`, { cwd: root });
+    expect(sources.length).toBeGreaterThan(40);
+    const text = globSync(`server/${hall}/{*,*/*}.md`, { cwd: root }).map(read).join('\n');
+    const named = new Set([...text.matchAll(/`(?:[\w-]+\/)*([\w-]+\.ts)`/g)].map(([, name]) => name));
+    expect(sources.filter((path) => !named.has(basename(path)))).toEqual([]);
   });
 
   it('every folder of the server has a page, unless its name says all of it', () => {

@@ -15,7 +15,7 @@ export interface Resealed {
 
 /**
  * Reseals with the current secret key the secrets that a previous one had sealed: keys of upstreams, secrets of
- * webhooks and channels of notices, and those of one-time codes. Afterwards the previous keys are no longer needed. Signatures (sessions, links
+ * webhooks and channels of notices, settings of operators, and those of one-time codes. Afterwards the previous keys are no longer needed. Signatures (sessions, links
  * of mails and downloads) become invalid with the old key. To be called in a transaction; any number of processes may
  * call it.
  */
@@ -55,17 +55,18 @@ async function resealOneTimeCodes(client: ClientBase, keys: readonly string[], c
   const { rows } = await client.query<{ id: string; secret: string; backupCodes: string }>(
     'SELECT id, secret, backup_codes AS "backupCodes" FROM user_two_factor ORDER BY id FOR NO KEY UPDATE',
   );
+  // Each on its own: a process that still has the previous key may have made new backup codes beside a resealed secret.
+  const reseal = async (data: string): Promise<string | null> => {
+    const key = await findKey(keys, data);
+    if (key === null || key === current) return key === null ? null : data;
+    return symmetricEncrypt({ key: current, data: await symmetricDecrypt({ key, data }) });
+  };
   for (const { id, secret, backupCodes } of rows) {
-    const key = await findKey(keys, secret);
-    if (key === null) counts.lost += 1;
-    if (key === null || key === current) continue;
-    const again = async (data: string) =>
-      symmetricEncrypt({ key: current, data: await symmetricDecrypt({ key, data }) });
-    await client.query('UPDATE user_two_factor SET secret = $2, backup_codes = $3 WHERE id = $1', [
-      id,
-      await again(secret),
-      await again(backupCodes),
-    ]);
+    const [newSecret, newCodes] = [await reseal(secret), await reseal(backupCodes)];
+    if (newSecret === null || newCodes === null) counts.lost += 1;
+    const changed = [newSecret ?? secret, newCodes ?? backupCodes] as const;
+    if (changed[0] === secret && changed[1] === backupCodes) continue;
+    await client.query('UPDATE user_two_factor SET secret = $2, backup_codes = $3 WHERE id = $1', [id, ...changed]);
     counts.resealed += 1;
   }
 }

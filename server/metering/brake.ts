@@ -3,7 +3,7 @@ import { cost, dearestWithin, pricesAt, promptTokens, type TieredPrices, type Un
 import { noTokens, type ReportedUsage } from '../core/tokens.ts';
 import { type TokenBounds, withinBounds } from './bound.ts';
 import { estimateOutput, mostOutput } from './estimate.ts';
-import type { AccountCredit } from './outage-allowance.ts';
+import type { OutageAllowance } from './outage-allowance.ts';
 import type { HiddenReasoning } from './reasoning.ts';
 
 /**
@@ -68,7 +68,7 @@ export interface BrakeParts {
   /** Reasoning that the stream does not show; null where the model does not reason. */
   reasoning: HiddenReasoning | null;
   /** Shared by the account's streams. */
-  credit: AccountCredit;
+  allowance: OutageAllowance;
   /**
    * Extends the hold; resolves to the amount added, which is less than asked for only when nothing more is free.
    * Rejects when the ledger is out of reach.
@@ -121,7 +121,7 @@ class SpendBrake implements Brake {
   /** Free money of the account at the ledger's last answer, less this stream's extensions since. */
   private knownFree: PicoUsd;
   /** Part of `knownFree` that this stream has taken while the ledger is out of reach. */
-  private credited = 0n;
+  private allowed = 0n;
   private spent = 0n;
   private ledgerAway = false;
   private extending = false;
@@ -168,7 +168,7 @@ class SpendBrake implements Brake {
 
     this.spent = this.costSoFar(account, output);
     if (this.ledgerAway) {
-      if (this.goesOnCredit(output) && now - this.askedAt >= retryMs) this.ask(output, now);
+      if (this.goesOnAllowance(output) && now - this.askedAt >= retryMs) this.ask(output, now);
       return;
     }
     if (isFirst && this.parts.contextRuns === 1) this.share(account);
@@ -201,7 +201,7 @@ class SpendBrake implements Brake {
 
   close(): void {
     this.stopped = true;
-    this.returnCredit();
+    this.returnAllowance();
   }
 
   /** Output tokens so far: visible and hidden ones, or the upstream's report if that is more. */
@@ -332,7 +332,7 @@ class SpendBrake implements Brake {
   private answered(): void {
     this.extending = false;
     this.ledgerAway = false;
-    this.returnCredit();
+    this.returnAllowance();
     this.nextCheckAt = 0;
     if (this.stopped) return;
     if (!this.dry || this.spent < this.reserved) return this.goOn();
@@ -344,28 +344,28 @@ class SpendBrake implements Brake {
   private unanswered(output: number): void {
     this.extending = false;
     this.ledgerAway = true;
-    if (!this.stopped && this.goesOnCredit(output)) this.goOn();
+    if (!this.stopped && this.goesOnAllowance(output)) this.goOn();
   }
 
   /** Whether the stream may go on while the ledger is out of reach; ends it otherwise. */
-  private goesOnCredit(output: number): boolean {
+  private goesOnAllowance(output: number): boolean {
     if (this.isCovered(output)) return true;
-    const missing = this.spent - this.reserved - this.credited;
-    this.credited += this.parts.credit.take(missing + this.extensionPico(output), this.knownFree);
+    const missing = this.spent - this.reserved - this.allowed;
+    this.allowed += this.parts.allowance.take(missing + this.extensionPico(output), this.knownFree);
     if (this.isCovered(output)) return true;
     this.end('ledger_unavailable');
     return false;
   }
 
-  /** Whether the hold, and what was taken on credit, is not used up, or is all that can be charged. */
+  /** Whether the hold, and what was taken from the allowance, is not used up, or is all that can be charged. */
   private isCovered(output: number): boolean {
-    const held = this.reserved + this.credited;
+    const held = this.reserved + this.allowed;
     return this.spent < held || this.mostAt(output) <= held;
   }
 
-  private returnCredit(): void {
-    this.parts.credit.giveBack(this.credited);
-    this.credited = 0n;
+  private returnAllowance(): void {
+    this.parts.allowance.giveBack(this.allowed);
+    this.allowed = 0n;
   }
 
   private goOn(): void {

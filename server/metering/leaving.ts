@@ -70,8 +70,7 @@ export function waitForUsage(leaving: Leaving, left: LeftStream | null, times: L
   if (left === null) return waitOf(leaving.unknown(null) >= worthWaiting ? times.replyMs : 0);
   const unknown = leaving.unknown(left.account);
   const isWorthIt = unknown >= worthWaiting;
-  const ms =
-    unknown < worthPatience && !leaving.isPatient ? times.leftMs : Math.max(times.leftMs, times.replyMs);
+  const ms = unknown < worthPatience && !leaving.isPatient ? times.leftMs : Math.max(times.leftMs, times.replyMs);
   if (left.isFinished) return waitOf(isWorthIt ? ms : times.lingerMs);
   // Without the report, and without the vendor's count of hidden reasoning, that reasoning would be free for clients
   // that leave before it.

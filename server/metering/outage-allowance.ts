@@ -5,16 +5,16 @@ import type { PicoUsd } from '../core/money.ts';
  * one process share it, so that together they spend no more than one of them could. Processes do not share it: during
  * an outage each of them may spend as much.
  */
-export interface AccountCredit {
+export interface OutageAllowance {
   /**
-   * Takes up to `wanted` of the remaining credit; 0 when it is used up. `knownFree`: the account's free money at the
+   * Takes up to `wanted` of the remaining allowance; 0 when it is used up. `knownFree`: the account's free money at the
    * ledger's last answer to this stream.
    */
   take(wanted: PicoUsd, knownFree: PicoUsd): PicoUsd;
   giveBack(amount: PicoUsd): void;
 }
 
-export function createCredit(): { of(accountId: string): AccountCredit } {
+export function createOutageAllowances(): { of(accountId: string): OutageAllowance } {
   const taken = new Map<string, PicoUsd>();
   return {
     of: (accountId) => ({

@@ -442,6 +442,62 @@ models:
     });
   });
 
+  test('leaves prices of variants, which no list names, as they are, and does not call them a difference', async () => {
+    const flex = (input: string, output: string) =>
+      `variants: [{ name: flex, input: "${input}", output: "${output}" }]`;
+    await apply(
+      catalog
+        .replace('cacheHit: "0.6", output: "30" }', `cacheHit: "0.6", output: "30", ${flex('3', '15')} }`)
+        .replace('output: "25" }', `output: "25", ${flex('2.5', '12.5')} }`),
+    );
+    const out = path();
+    await admin('catalog', 'diff', modelsDev, '--markup', '20%', '--out', out);
+    await admin('catalog', 'apply', out);
+    const { models } = await admin('catalog', 'export');
+    const opus = models.find(({ id }: Json) => id === 'opus');
+    expect(opus.prices).toMatchObject({ input: '6', variants: [{ name: 'flex', input: '3', output: '15' }] });
+    expect(opus.routes[1].costs).toMatchObject({
+      input: '5',
+      variants: [{ name: 'flex', input: '2.5', output: '12.5' }],
+    });
+    expect((await admin('catalog', 'diff', modelsDev)).models[2].differs).toEqual(['limits']);
+  });
+
+  test('a flat price is a loss where only long prompts cost more than it', async () => {
+    const flat = (price: string) => `
+upstreams:
+  - { id: openrouter, protocol: chat-completions, baseUrl: "https://openrouter.ai/api/v1", apiKeyEnv: OPENROUTER_API_KEY }
+models:
+  - id: gemini
+    displayName: Gemini
+    family: gemini
+    contextWindow: 1048576
+    maxOutputTokens: 65536
+    prices: { input: "${price}", cacheHit: "1", output: "20" }
+    routes: [{ upstream: openrouter, model: google/gemini-3.1-pro-preview }]
+`;
+    const differs = async (price: string) => {
+      await apply(flat(price));
+      return (await admin('catalog', 'diff', openRouter)).models[0].differs;
+    };
+    expect(await differs('3.9')).toContain('loss');
+    expect(await differs('4.5')).not.toContain('loss');
+  });
+
+  test('a price with the markup is above the cost of every route', async () => {
+    await apply(
+      catalog.replace(
+        '{ upstream: own, model: gpt-5-mini }',
+        '{ upstream: own, model: claude-haiku-4-5, priority: 1 }',
+      ),
+    );
+    const out = path();
+    await admin('catalog', 'diff', modelsDev, '--map', 'own=anthropic', '--markup', '20%', '--out', out);
+    const [opus] = parse(await readFile(out, 'utf8')).models;
+    expect(opus.routes.map(({ costs }: Json) => costs.input)).toEqual(expect.arrayContaining(['1', '5']));
+    expect(opus.prices).toMatchObject({ input: '6', cacheHit: '0.6', cacheWrite1h: '12', output: '30' });
+  });
+
   test('a price of the list that is not known ends it with its name, after what is known', async () => {
     await apply();
     const from = await listWith('claude-opus-4-8', { input_cost_per_token_moonlight: 1e-6 });

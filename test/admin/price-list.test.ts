@@ -394,6 +394,10 @@ describe('OpenRouter’s own list', () => {
     expect([prices?.cacheWrite5m, tiers[0]?.cacheWrite5m]).toEqual([2_375_000n, 4_375_000n]);
     // As it stands where it is dearer.
     expect(one('openai/gpt-5.6-luna').prices?.cacheWrite5m).toBe(125_000n);
+    // A tier without a write of its own: an absolute price is kept, and never below the tier's new context.
+    const above = (prompt: string) =>
+      withPricing('openai/gpt-5.6-luna', { overrides: [{ min_prompt_tokens: 9, prompt }] }).tiers[0]?.cacheWrite5m;
+    expect([above('0.00000011'), above('0.0000002')]).toEqual([125_000n, 200_000n]);
     expect(withPricing('openai/gpt-5.6-luna', { input_cache_write: '0' }).prices?.cacheWrite5m).toBeNull();
   });
 

@@ -119,6 +119,19 @@ it('seals anew what any previous key had sealed, once, and says what none opens'
   await webhooks.close();
 });
 
+it('backup codes that a process with the previous key made beside a resealed secret are resealed, too', async () => {
+  const factor = await addSecondFactor(current);
+  const codes = await symmetricEncrypt({ key: signInSecret(old), data: '["c","d"]' });
+  await database.pool.query('UPDATE user_two_factor SET backup_codes = $2 WHERE id = $1', [factor, codes]);
+  expect(await start([old, oldest])).toEqual([{ resealed: 1, lost: 2 }]);
+  const { rows } = await database.pool.query<{ secret: string; codes: string }>(
+    'SELECT secret, backup_codes AS codes FROM user_two_factor WHERE id = $1',
+    [factor],
+  );
+  const decrypt = (data = '') => symmetricDecrypt({ key: signInSecret(current), data });
+  expect([await decrypt(rows[0]?.secret), await decrypt(rows[0]?.codes)]).toEqual(['a seed', '["c","d"]']);
+});
+
 it('a previous key that is none is refused at the start', () => {
   expect(() => loadConfig({ SECRET_KEY_PREVIOUS: 'c2hvcnQ=' })).toThrow(/SECRET_KEY_PREVIOUS: must be 32 bytes/);
 });

@@ -9,7 +9,7 @@ import type { ReportedUsage, TokenPools } from '../../server/core/tokens.ts';
 import { type BoundSize, boundOf, tokenBounds } from '../../server/metering/bound.ts';
 import { type Brake, createBrake } from '../../server/metering/brake.ts';
 import { estimateInput } from '../../server/metering/estimate.ts';
-import { createCredit } from '../../server/metering/outage-allowance.ts';
+import { createOutageAllowances } from '../../server/metering/outage-allowance.ts';
 
 /**
  * What the bounds cost honest customers: ordinary agents' sessions against the rules that admit, hold, brake and settle, in
@@ -278,7 +278,7 @@ async function stream(
     contextRuns: 1,
     uncovered: admitted.uncovered,
     reasoning: null,
-    credit: createCredit().of('a'),
+    allowance: createOutageAllowances().of('a'),
     extend: async (morePico) => {
       const result = account.run({ kind: 'extend', morePico, ...ref });
       return result.kind === 'extended' ? result.addedPico : 0n;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ReportedUsage } from '../../server/core/tokens.ts';
 import { type BrakeParts, createBrake } from '../../server/metering/brake.ts';
-import { createCredit } from '../../server/metering/outage-allowance.ts';
+import { createOutageAllowances } from '../../server/metering/outage-allowance.ts';
 import { createHiddenReasoning } from '../../server/metering/reasoning.ts';
 
 /** The spend brake: extensions, stops, and streams during an outage of the ledger. */
@@ -34,7 +34,7 @@ function open(more: Partial<BrakeParts> = {}) {
     uncovered: true,
     bounds,
     reasoning: null,
-    credit: createCredit().of('account'),
+    allowance: createOutageAllowances().of('account'),
     extend: (wanted) => {
       asked.push(wanted);
       answer = Promise.withResolvers<bigint>();
@@ -392,21 +392,21 @@ describe('while the ledger is out of reach', () => {
   });
 
   it('lets all streams of an account together use the free money once', async () => {
-    const credit = createCredit();
-    const streams = Array.from({ length: 10 }, () => open({ freeAfter: 1_000n, credit: credit.of('one') }));
+    const allowances = createOutageAllowances();
+    const streams = Array.from({ length: 10 }, () => open({ freeAfter: 1_000n, allowance: allowances.of('one') }));
     for (const { check, fail } of streams) {
       check(100);
       await fail();
     }
     // The first one has taken all of it.
     expect(streams.map(({ seen }) => seen.stopped.length)).toEqual([0, ...Array.from({ length: 9 }, () => 1)]);
-    const other = open({ freeAfter: 1_000n, credit: credit.of('other') });
+    const other = open({ freeAfter: 1_000n, allowance: allowances.of('other') });
     other.check(100);
     await other.fail();
     expect(other.seen.stopped).toEqual([]);
     // What a stream does not use any more, others may.
     streams[0]?.brake.close();
-    const next = open({ freeAfter: 1_000n, credit: credit.of('one') });
+    const next = open({ freeAfter: 1_000n, allowance: allowances.of('one') });
     next.check(100);
     await next.fail();
     expect(next.seen.stopped).toEqual([]);

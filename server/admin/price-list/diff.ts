@@ -1,7 +1,7 @@
 /** Compares the catalog with a public price list, model by model. Changes nothing. */
 
 import type { ClientBase } from 'pg';
-import { type Markup, markedUp } from '../../catalog/markup.ts';
+import type { Markup } from '../../catalog/markup.ts';
 import { currentPrice, listModels } from '../../catalog/models.ts';
 import { listRoutes, listUpstreams, type RouteCosts, type Upstream } from '../../catalog/upstreams.ts';
 import { nameInList, type Vendor, type VendorId } from '../../catalog/vendors.ts';
@@ -9,18 +9,9 @@ import type { CatalogPrice } from '../../core/price.ts';
 import { windowAt } from '../../core/price-clock.ts';
 import { exportCatalog } from '../catalog-export.ts';
 import { pricesText } from '../prices-text.ts';
-import { costsOf, soldPieces, tokenCosts, type UnknownPrice } from './catalog-of-list.ts';
-import { pools, type Pool as TokenPool, type VendorPriceList } from './price-list.ts';
-
-/** Prices as text, USD per 1M tokens, with their tiers by prompt length. */
-export interface PriceText extends Partial<Record<TokenPool, string>> {
-  tiers?: readonly (Partial<Record<TokenPool, string>> & { abovePromptTokens: number })[];
-  maxPromptTokens?: number;
-  /** Prices by the clock, as `clockFacts` writes them. */
-  clock?: object;
-  /** Prices by the piece, which lists name otherwise: they are not compared. */
-  perUnit?: Record<string, string | null>;
-}
+import { costsOf, type UnknownPrice } from './catalog-of-list.ts';
+import { type PriceText, pools, type Pool as TokenPool, type VendorPriceList } from './price-list.ts';
+import { type ListedCosts, proposalOf } from './proposal.ts';
 
 /** One route of one model beside the list. */
 export interface DiffRow {
@@ -84,7 +75,7 @@ export async function diffCatalog(client: ClientBase, options: DiffOptions): Pro
   );
   const diff: CatalogDiff = { rows: [], missing: [], faults: [], proposal: {} };
   const routed = new Map<VendorId, Set<string>>();
-  const proposed = new Map<string, { costs: Map<string, RouteCosts>; price: CatalogPrice | null }>();
+  const listedCosts: ListedCosts[] = [];
 
   for (const model of (await listModels(client)).filter(({ enabled }) => enabled)) {
     const price = await currentPrice(client, model.id);
@@ -112,9 +103,7 @@ export async function diffCatalog(client: ClientBase, options: DiffOptions): Pro
       };
       diff.rows.push({ ...row, differs: differences(row, price, route.costs, costs) });
       if (costs === null || (entry?.faults.length ?? 0) > 0) continue;
-      const change = proposed.get(model.id) ?? { costs: new Map<string, RouteCosts>(), price: null };
-      change.costs.set(JSON.stringify([route.upstreamId, route.upstreamModel]), costs);
-      proposed.set(model.id, change);
+      listedCosts.push({ model: model.id, upstream: route.upstreamId, upstreamModel: route.upstreamModel, costs });
     }
   }
   for (const vendor of vendors) {
@@ -128,7 +117,12 @@ export async function diffCatalog(client: ClientBase, options: DiffOptions): Pro
       diff.missing.push({ vendor: vendor.id, name: entry.name, prices: pricesText(costs), unknown });
     }
   }
-  diff.proposal = proposalOf(catalog, diff.rows, proposed, markup);
+  const differing = diff.rows.filter(({ differs }) => differs.some((kind) => corrected.has(kind)));
+  diff.proposal = proposalOf(catalog, {
+    listed: listedCosts,
+    models: new Set((markup === null ? differing : diff.rows).map(({ model }) => model)),
+    markup,
+  });
   return diff;
 }
 
@@ -144,6 +138,9 @@ function vendorAt(
     ) ?? null
   );
 }
+
+/** What the proposal puts right. */
+const corrected: ReadonlySet<DiffRow['differs'][number]> = new Set(['cost', 'tiers', 'pieces']);
 
 type PoolPrices = Pick<CatalogPrice, TokenPool>;
 
@@ -178,7 +175,14 @@ function differences(
   if (row.vendor === null) return [];
   if (costs === null) return ['not_listed'];
   const { tiers: listTiers = [], perUnit: listPieces = {}, clock: listHours, ...listed } = row.list ?? {};
-  const { tiers: ownTiers = [], perUnit: ownPieces = {}, clock: ownHours, ...own } = row.cost ?? {};
+  const {
+    tiers: ownTiers = [],
+    perUnit: ownPieces = {},
+    clock: ownHours,
+    variants: _variants,
+    images: _images,
+    ...own
+  } = row.cost ?? {};
   // A list may have the dear hours as the ordinary ones, or no hours at all.
   const isSameCost =
     listHours !== undefined && ownHours !== undefined
@@ -198,81 +202,27 @@ function differences(
 /** Every quarter of an hour of a week without special days. */
 const quarters = Array.from({ length: 7 * 96 }, (_none, at) => Date.UTC(2000, 0, 3) + at * 900_000);
 
-/** The five prices at a moment, by pool. */
-function setAt(prices: CatalogPrice | RouteCosts, atMs: number): bigint[] {
-  const set: PoolPrices = (prices.clock === undefined ? undefined : windowAt(prices.clock, atMs)?.window) ?? prices;
-  return pools.map((pool) => poolOf(set, pool));
+/** The five prices at a moment for a prompt of so many tokens, by pool. */
+function setAt(prices: CatalogPrice | RouteCosts, atMs: number, prompt = 0): bigint[] {
+  const set = (prices.clock === undefined ? undefined : windowAt(prices.clock, atMs)?.window) ?? prices;
+  const tier: PoolPrices | undefined = set.tiers.findLast(({ abovePromptTokens }) => prompt > abovePromptTokens);
+  return pools.map((pool) => poolOf(tier ?? set, pool));
 }
 
 function costAtSameHours(a: RouteCosts, b: RouteCosts): boolean {
   return quarters.every((atMs) => setAt(a, atMs).join() === setAt(b, atMs).join());
 }
 
-/** Whether a pool is sold below the list at some hour. A list without hours holds at all of them. */
+/** Whether a pool is sold below the list at some hour, for prompts of some length. A list without hours holds at all of them. */
 function isSoldBelow(price: CatalogPrice, costs: RouteCosts): boolean {
   const moments = price.clock === undefined && costs.clock === undefined ? quarters.slice(0, 1) : quarters;
-  return moments.some((atMs) => {
-    const listed = setAt(costs, atMs);
-    return setAt(price, atMs).some((sold, at) => sold < (listed[at] ?? 0n));
-  });
-}
-
-/** The exported entries of the models whose costs, or with a markup prices, would change. */
-function proposalOf(
-  catalog: Record<string, unknown>,
-  rows: readonly DiffRow[],
-  proposed: ReadonlyMap<string, { costs: ReadonlyMap<string, RouteCosts> }>,
-  markup: Markup | null,
-): Record<string, unknown> {
-  type Entry = { id: string; prices: PriceText; routes: { upstream: string; model: string; costs?: PriceText }[] };
-  const changed = new Set(
-    rows
-      .filter(
-        ({ differs }) =>
-          differs.includes('cost') || differs.includes('tiers') || differs.includes('pieces') || markup !== null,
-      )
-      .map(({ model }) => model),
+  const prompts = [0, ...[...price.tiers, ...costs.tiers].map(({ abovePromptTokens }) => abovePromptTokens + 1)];
+  return moments.some((atMs) =>
+    prompts.some((prompt) => {
+      const listed = setAt(costs, atMs, prompt);
+      return setAt(price, atMs, prompt).some((sold, at) => sold < (listed[at] ?? 0n));
+    }),
   );
-  const models = (catalog['models'] as Entry[]).flatMap((entry) => {
-    const change = changed.has(entry.id) ? proposed.get(entry.id) : undefined;
-    if (change === undefined) return [];
-    const routes = entry.routes.map((route) => {
-      const costs = change.costs.get(JSON.stringify([route.upstream, route.model]));
-      return costs === undefined ? route : { ...route, costs: { ...keptOf(route.costs), ...pricesText(costs) } };
-    });
-    const [first] = change.costs.values();
-    return [
-      {
-        ...entry,
-        ...(markup === null || first === undefined
-          ? {}
-          : { prices: { ...keptOf(entry.prices), ...soldText(entry.prices, first, markup) } }),
-        routes,
-      },
-    ];
-  });
-  return { models };
-}
-
-/** The list's costs with the markup; of the pieces those that are sold, beside which the others stay as they are. */
-function soldText({ perUnit: own = {} }: PriceText, costs: RouteCosts, markup: Markup) {
-  const sold = Object.fromEntries(Object.entries(own).filter(([, price]) => price !== null));
-  const pieces = soldPieces(costs.perUnit ?? {}, sold);
-  const { perUnit, ...text } = pricesText(markedUp({ ...tokenCosts(costs), perUnit: pieces }, markup));
-  return perUnit === undefined ? text : { ...text, perUnit: { ...own, ...perUnit } };
-}
-
-/** What a list does not say stays as it is. */
-function keptOf({
-  perUnit,
-  clock,
-  maxPromptTokens,
-}: PriceText = {}): Pick<PriceText, 'perUnit' | 'clock' | 'maxPromptTokens'> {
-  return {
-    ...(clock === undefined ? {} : { clock }),
-    ...(perUnit === undefined ? {} : { perUnit }),
-    ...(maxPromptTokens === undefined ? {} : { maxPromptTokens }),
-  };
 }
 
 const titles: Record<TokenPool, string> = {

@@ -83,3 +83,16 @@ export function holdsNumber(value: unknown, isNumber: (value: unknown) => boolea
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Prices as text, USD per 1M tokens, with their tiers by prompt length. */
+export interface PriceText extends Partial<Record<Pool, string>> {
+  tiers?: readonly (Partial<Record<Pool, string>> & { abovePromptTokens: number })[];
+  maxPromptTokens?: number;
+  /** Prices by the clock, as `clockFacts` writes them. */
+  clock?: object;
+  /** Prices by the piece. */
+  perUnit?: Record<string, string | null>;
+  /** Prices of variants and of images, which lists do not name: they are not compared. */
+  variants?: object;
+  images?: object;
+}

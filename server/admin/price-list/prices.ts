@@ -1,4 +1,4 @@
-/** Collects the prices of one entry of a list, and whatever stands against them. */
+/** Collects the prices of one entry of a list, and the reasons why they cannot be taken over. */
 
 import { formatPrice, MAX_PRICE } from '../../core/money.ts';
 import { MAX_UNIT_PRICE } from '../../core/price.ts';
@@ -87,7 +87,7 @@ export function createCollector(power: number) {
           prices === null
             ? []
             : named.flatMap(([abovePromptTokens, sheet]) => {
-                const set = complete({ ...base, ...sheet });
+                const set = complete({ ...keptBeside(base, sheet), ...sheet });
                 return set === null ? [] : [{ ...set, abovePromptTokens }];
               }),
         rounded,
@@ -95,6 +95,17 @@ export function createCollector(power: number) {
       };
     },
   };
+}
+
+/** The base prices beside a tier with this input. An absolute price of a cache write is kept, at least as high as the input; a surcharge stays one. */
+function keptBeside(base: Sheet, { input = base.input }: Sheet): Sheet {
+  const kept = { ...base };
+  for (const pool of ['cacheWrite5m', 'cacheWrite1h'] as const) {
+    const write = base[pool];
+    if (write === undefined || base.input === undefined || input === undefined) continue;
+    if (write >= base.input && write < input) kept[pool] = input;
+  }
+  return kept;
 }
 
 function complete({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: Sheet): ListedPrices | null {
@@ -110,7 +121,7 @@ function complete({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: Sheet
 }
 
 /**
- * No vendor takes less for context that it also keeps than for context: a lower number is what the keeping adds to it, as with
+ * Writing context to a cache never costs less than sending it: a lower number is what the cache adds to it, as with
  * Gemini at OpenRouter (https://openrouter.ai/docs/features/prompt-caching#google-gemini), and nothing is the price of new context.
  */
 function writeOf(write: bigint | undefined, input: bigint): bigint | null {

@@ -7,7 +7,7 @@ import { type TokenBounds, withinBounds } from '../../metering/bound.ts';
 import { type Brake, type BrakeParts, createBrake } from '../../metering/brake.ts';
 import { estimateInput } from '../../metering/estimate.ts';
 import { createLeaving } from '../../metering/leaving.ts';
-import { createCredit } from '../../metering/outage-allowance.ts';
+import { createOutageAllowances } from '../../metering/outage-allowance.ts';
 import { createHiddenReasoning, reasoningSpeed } from '../../metering/reasoning.ts';
 import type { GatewayTimeouts } from '../../runtime/config.ts';
 import type { TraceSpan } from '../../runtime/telemetry/tracing.ts';
@@ -69,7 +69,7 @@ export function createRouteTries({
   timeouts,
   shutdown,
 }: RouteTryParts): (delivery: Delivery, prepared: Prepared, span: TraceSpan | null) => Promise<RouteTry> {
-  const credit = createCredit();
+  const allowances = createOutageAllowances();
   const turns = createAnswerTurns();
 
   const brakeFor = (
@@ -93,7 +93,7 @@ export function createRouteTries({
       contextRuns: size.contextRuns,
       uncovered,
       reasoning: speed && createHiddenReasoning({ ...speed, startedAt: performance.now() }),
-      credit: credit.of(accountId),
+      allowance: allowances.of(accountId),
       extend: (more) => ledger.extend(ref, more),
       shrink: (keep) => ledger.shrink(ref, keep),
       uncover: () => ledger.uncover(ref),
