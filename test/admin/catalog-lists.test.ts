@@ -444,7 +444,7 @@ models:
 
   test('leaves prices of variants, which no list names, as they are, and does not call them a difference', async () => {
     const flex = (input: string, output: string) =>
-      `variants: [{ name: flex, input: "${input}", output: "${output}" }]`;
+      `variants: [{ name: flex, input: "${input}", cacheHit: "0.25", output: "${output}" }]`;
     await apply(
       catalog
         .replace('cacheHit: "0.6", output: "30" }', `cacheHit: "0.6", output: "30", ${flex('3', '15')} }`)
