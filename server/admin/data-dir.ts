@@ -9,6 +9,6 @@ export async function findDataDirProblem(dataDir: string): Promise<string | null
     return null;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    return `DATA_DIR: ${dataDir} is no directory that can be written to (${code})`;
+    return `DATA_DIR: ${dataDir} is not a writable directory (${code})`;
   }
 }

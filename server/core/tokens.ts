@@ -42,7 +42,7 @@ export type UsageSource =
   | 'partial'
   /** Reported, but corrected. */
   | 'clamped'
-  /** No usable report: counted by the gateway, in the customer's disfavour only within known bounds. */
+  /** No usable report: counted by the gateway. It may overcharge, by a bounded amount. */
   | 'estimated'
   /** Nothing was consumed. */
   | 'none';
@@ -88,7 +88,7 @@ export interface ReportedUsage {
   imageTokens?: ImageTokens;
   /** Tokens of the model that made them for a tool, beside all others; left out: it does not say. */
   toolImages?: ToolImageTokens;
-  /** Minutes of audio that the model heard, begun ones whole; left out: none. */
+  /** Minutes of audio that the model heard, rounded up; left out: none. */
   minutes?: number;
   /** Runs of other models, beside `usage`, in their order; left out: none. */
   runs?: readonly ModelRun[];

@@ -8,20 +8,20 @@ import type { KeysetRange } from '../shared/keyset.ts';
 import { actorOf, isTrustedOperator, type UserPrincipal } from './principal.ts';
 
 /**
- * An operator's look at the pages of a customer: the account as those see it who may read it and change nothing, for a
- * limited time. The grant belongs to one session of one operator, and counts only while that person still is one; the
- * audit log of the account has every look.
+ * Read-only access of an operator to the pages of a customer: the account as those see it who may read it and change nothing, for a
+ * limited time. The token belongs to one session of one operator, and counts only while that person still is one; the
+ * audit log of the account has every access.
  */
 export interface Views {
-  /** Begins a look; null: there is no such account. */
+  /** Begins an access; `grant` is its token. Null: there is no such account. */
   begin(principal: UserPrincipal, accountId: string): Promise<{ grant: string; until: Date } | null>;
   /** The principal of a request with a grant; null where the grant does not count, or not any more. */
   open(principal: UserPrincipal, grant: string): UserPrincipal | null;
-  /** The looks at an account, newest first. */
+  /** The accesses to an account, newest first. */
   list(accountId: string, range?: KeysetRange): Promise<AccountView[]>;
 }
 
-/** A look that an operator took at an account. */
+/** Read-only access that an operator had to an account. */
 export interface AccountView {
   id: string;
   at: Date;

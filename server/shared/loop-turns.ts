@@ -1,6 +1,6 @@
 /**
- * Turns of the event loop for work in slices. At most one slice runs in an iteration of the loop. Those who wait
- * alternate, so that long work of one does not delay the short work of others.
+ * Turns of the event loop for work in slices. At most one slice runs in an iteration of the loop. Waiters are
+ * served round-robin, so that long work of one does not delay the short work of others.
  */
 export interface LoopTurns {
   /** Resolves when a slice of this account, person or token may run. */
@@ -9,7 +9,7 @@ export interface LoopTurns {
 
 export function createLoopTurns(): LoopTurns {
   const waiting = new Map<string, (() => void)[]>();
-  let running = false;
+  let isScheduled = false;
 
   const runNext = () => {
     for (const [id, slices] of waiting) {
@@ -20,8 +20,8 @@ export function createLoopTurns(): LoopTurns {
       slice?.();
       break;
     }
-    running = waiting.size > 0;
-    if (running) setImmediate(runNext);
+    isScheduled = waiting.size > 0;
+    if (isScheduled) setImmediate(runNext);
   };
 
   return {
@@ -30,8 +30,8 @@ export function createLoopTurns(): LoopTurns {
         const slices = waiting.get(id);
         if (slices === undefined) waiting.set(id, [resolve]);
         else slices.push(resolve);
-        if (running) return;
-        running = true;
+        if (isScheduled) return;
+        isScheduled = true;
         setImmediate(runNext);
       }),
   };

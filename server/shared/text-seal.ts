@@ -21,11 +21,11 @@ const tagBytes = 16;
  * still be opened.
  */
 export function createTextSeal(digest: TextDigest, earlier: readonly TextDigest[] = []): TextSeal {
-  let made: Buffer | null = null;
+  let cachedKey: Buffer | null = null;
   // Every request has a seal, and few use it.
   const key = (): Buffer => {
-    made ??= keyOf(digest);
-    return made;
+    cachedKey ??= keyOf(digest);
+    return cachedKey;
   };
   return {
     seal(text) {

@@ -22,7 +22,7 @@ export interface PlayedRoute {
 export interface Arrival {
   exchange: HttpExchange;
   path: string;
-  /** Null for an address that is none of the three protocols'. */
+  /** Null for an address that no protocol has. */
   route: PlayedRoute | null;
   /** The vendor that is played; null: the protocol's reference. */
   vendor: SimulatedVendor | null;
