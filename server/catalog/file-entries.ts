@@ -20,10 +20,7 @@ export const whole = (least: number, most: number) =>
 /** The public list that the prices of a file are from. */
 export const sourceEntry = z.strictObject({
   address: z.string('must be text').min(1, 'must not be empty').max(500, 'is too long').describe('A page or a file.'),
-  date: z
-    .string('must be text')
-    .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a date such as "2026-12-31"')
-    .describe('The day on which the prices were read.'),
+  date: z.iso.date('must be a date such as "2026-12-31"').describe('The day on which the prices were read.'),
 });
 
 /** An upstream with its key. */
