@@ -30,6 +30,48 @@ const sessionTriggers: readonly { of: string; table: string; trigger: string; de
   },
 ];
 
+/**
+ * What keeps an archive whole asks which months are archived: charges leave with theirs, and no entry of one comes later. A shard does not
+ * find that table. There the same rules ask for the bounds of these months, of which every node has a copy; `archive.ts` writes both in
+ * one transaction.
+ */
+const archiveOnNodes = 'ledger_shards';
+
+const isArchivedOnNodes = (row: string): string =>
+  `(SELECT count(*) FROM ${archiveOnNodes}.archived WHERE low <= ${row}.request_id AND high > ${row}.request_id) > 0`;
+
+// One by one: Citus sends a trigger to the shards in the words in which it was given, and with what stands beside it.
+const prepareArchive = [
+  `CREATE SCHEMA ${archiveOnNodes}`,
+  `CREATE TABLE ${archiveOnNodes}.archived (low uuid PRIMARY KEY, high uuid NOT NULL)`,
+  `INSERT INTO ${archiveOnNodes}.archived SELECT low, high FROM archived_month`,
+  `SELECT create_reference_table('${archiveOnNodes}.archived')`,
+  `CREATE FUNCTION ${archiveOnNodes}.refuse_posting_rewrite() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_OP = 'DELETE' AND OLD.kind = 'charge' AND ${isArchivedOnNodes('OLD')} THEN
+      RETURN OLD;
+    END IF;
+    RAISE EXCEPTION '% is append-only', TG_TABLE_NAME USING ERRCODE = 'restrict_violation';
+  END $$`,
+  'DROP TRIGGER append_only ON posting',
+  `CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON posting FOR EACH ROW EXECUTE FUNCTION ${archiveOnNodes}.refuse_posting_rewrite()`,
+  `CREATE FUNCTION ${archiveOnNodes}.refuse_archived_entry() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF ${isArchivedOnNodes('NEW')} THEN
+      RAISE EXCEPTION 'the ledger of this month is archived' USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+  END $$`,
+  `CREATE TRIGGER refuse_archived BEFORE INSERT ON ledger_partition.ledger_elsewhere FOR EACH ROW EXECUTE FUNCTION ${archiveOnNodes}.refuse_archived_entry()`,
+];
+
+const endArchive = [
+  'DROP TRIGGER IF EXISTS refuse_archived ON ledger_partition.ledger_elsewhere',
+  'DROP TRIGGER append_only ON posting',
+  'CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON posting FOR EACH ROW EXECUTE FUNCTION refuse_posting_rewrite()',
+  `DROP SCHEMA IF EXISTS ${archiveOnNodes} CASCADE`,
+];
+
 const ownSchema = `(SELECT relnamespace FROM pg_class WHERE oid = to_regclass('_prisma_migrations'))`;
 
 /** The tables of this service that Citus has been given, by name. Of a database with the extension only. */
@@ -136,7 +178,20 @@ export async function distribute(client: Client): Promise<string[]> {
     });
     done.push(table);
   }
+  if (!(await isArchivePrepared(client))) {
+    await inTransaction(client, async () => {
+      for (const statement of prepareArchive) await client.query(statement);
+    });
+  }
   return done;
+}
+
+/** Whether months can leave, and come back: not where an earlier version has distributed. */
+async function isArchivePrepared(client: Queryable): Promise<boolean> {
+  const { rows } = await client.query<{ isThere: boolean }>(
+    `SELECT to_regclass('${archiveOnNodes}.archived') IS NOT NULL AS "isThere"`,
+  );
+  return rows[0]?.isThere === true;
 }
 
 /**
@@ -156,6 +211,7 @@ export async function gather(client: Client): Promise<string[]> {
       for (const one of sessionTriggers) {
         if (one.of === table) await client.query(`CREATE TRIGGER ${one.trigger} ${one.definition}`);
       }
+      for (const statement of table === 'posting' ? endArchive : []) await client.query(statement);
     });
     done.push(table);
   }
@@ -172,7 +228,9 @@ async function spread(client: Client, table: string, beside: string | null): Pro
 async function inTransaction(client: Client, work: () => Promise<void>): Promise<void> {
   await client.query('BEGIN');
   try {
-    await client.query('SET LOCAL citus.enable_unsafe_triggers = on');
+    await client.query(
+      'SET LOCAL citus.enable_unsafe_triggers = on; SET LOCAL citus.multi_shard_modify_mode = sequential',
+    );
     await work();
     await client.query('COMMIT');
   } catch (error) {

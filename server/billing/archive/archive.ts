@@ -59,10 +59,9 @@ const minAge = '32 days';
 
 /**
  * Months before `before` (`2026-01`) that have a partition, are over for a month, and had no late entry since; oldest
- * first. None of a distributed ledger.
+ * first.
  */
 export async function listArchivable(pool: Pool, before: string): Promise<string[]> {
-  if (await isSpread(pool)) return [];
   const { rows } = await pool.query<{ month: string; partition: string }>(
     `SELECT month, partition FROM (
        SELECT replace(substr(relname, 8), '_', '-') AS month, relname AS partition FROM pg_inherits JOIN pg_class ON oid = inhrelid
@@ -73,7 +72,7 @@ export async function listArchivable(pool: Pool, before: string): Promise<string
   const months: string[] = [];
   for (const { month, partition } of rows) {
     const { rows: late } = await pool.query(
-      `SELECT FROM ledger_partition.${partition} WHERE created_at > now() - interval '${minAge}' LIMIT 1`,
+      `SELECT 1 FROM ledger_partition.${partition} WHERE created_at > now() - interval '${minAge}' LIMIT 1`,
     );
     if (late.length === 0) months.push(month);
   }
@@ -100,7 +99,7 @@ export async function archiveMonth(
   pool: Pool,
   { month, directory, actor, unclosed = false }: ArchiveMonth,
 ): Promise<MonthMoved> {
-  await refuseSpread(pool);
+  await refuseUnprepared(pool);
   if (!unclosed) await refuseUnclosed(pool, month);
   const folder = folderOf(directory, month);
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -143,12 +142,15 @@ async function refuseUnclosed(pool: Pool, month: string): Promise<void> {
   );
 }
 
-/** The rules that keep an archive whole are triggers, which do not find its months from a shard. */
-async function refuseSpread(pool: Pool): Promise<void> {
-  if (!(await isSpread(pool))) return;
+/** An earlier version has distributed the ledger: its shards know of no archive. */
+async function refuseUnprepared(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ isThere: boolean }>(
+    `SELECT to_regclass('ledger_shards.archived') IS NOT NULL AS "isThere"`,
+  );
+  if (rows[0]?.isThere === true || !(await isSpread(pool))) return;
   throw new ArchiveRefused(
     'distributed',
-    'The ledger is distributed over the nodes of Citus: its months stay there, and none is archived or put back (server/database/DISTRIBUTED.md)',
+    'The nodes of Citus do not know yet which months are archived: run `npm run --silent admin -- distribute` once more, with the service stopped',
   );
 }
 
@@ -243,6 +245,13 @@ async function settle(client: ClientBase, settings: readonly string[]): Promise<
 async function takeTurn(client: ClientBase): Promise<void> {
   await settle(client, ['statement_timeout = 0', "timezone = 'UTC'", "datestyle = 'ISO'"]);
   await client.query(`SELECT pg_advisory_xact_lock(hashtextextended('steyg.ledger_partitions', 0))`);
+  // Rows and tables of the same months change in one transaction, by one connection to each node.
+  if (await isSpread(client)) await settle(client, ['citus.multi_shard_modify_mode = sequential']);
+}
+
+/** The same where the entries are spread over nodes, whose triggers ask a copy (`database/distribution.ts`). */
+async function tellNodes(client: ClientBase, statement: string, month: string): Promise<void> {
+  if (await isSpread(client)) await client.query(statement, [firstDay(month)]);
 }
 
 /**
@@ -270,6 +279,11 @@ async function takeOut(
        SELECT $1::date, uuid_at($1::date::timestamp AT TIME ZONE 'UTC'), uuid_at(($1::date::timestamp + interval '1 month') AT TIME ZONE 'UTC'),
               $2, $3, coalesce($4::timestamptz, $1::date::timestamp AT TIME ZONE 'UTC'), $5, $6, $7`,
       [firstDay(month), entries.rows, postings.rows, counted[0]?.last ?? null, checked.sha256, folder, actor],
+    );
+    await tellNodes(
+      client,
+      'INSERT INTO ledger_shards.archived SELECT low, high FROM archived_month WHERE month = $1::date',
+      month,
     );
     await carryForward(client, month);
     await compareSums(client, month, checked);
@@ -412,7 +426,7 @@ export async function restoreMonth(
   pool: Pool,
   { folder, actor }: { folder: string; actor: string },
 ): Promise<MonthMoved> {
-  await refuseSpread(pool);
+  await refuseUnprepared(pool);
   const checked = await checkArchive(folder);
   const { month, tables } = checked.manifest;
   const known = await findMonth(pool, month);
@@ -437,6 +451,11 @@ export async function restoreMonth(
     const [low, high] = [await idAt(client, month, 0), await idAt(client, month, 1)];
     await lockSoon(client, () =>
       client.query(`ALTER TABLE ledger_entry ATTACH PARTITION ${partition} FOR VALUES FROM ('${low}') TO ('${high}')`),
+    );
+    await tellNodes(
+      client,
+      `DELETE FROM ledger_shards.archived WHERE low = uuid_at($1::date::timestamp AT TIME ZONE 'UTC')`,
+      month,
     );
     for (const table of ['archived_sum', 'archived_charge', 'archived_month'])
       await client.query(`DELETE FROM ${table} WHERE month = $1::date`, [firstDay(month)]);

@@ -19,6 +19,8 @@ export async function isSpread(db: Queryable): Promise<boolean> {
  * locked stays on the coordinator, and so do the statements: they write entries and postings into temporary tables of the same
  * form, whose triggers hand each statement's rows to the shards, in the same transaction.
  *
+ * The temporary tables have the CHECKs as well: what a shard refuses arrives without its code, and would look like a node that is away.
+ *
  * A trigger of a shard sees neither the rows of a statement nor the tables of the coordinator: the sums of margins are kept here, and
  * requests of archived months are refused here, by the functions that do so everywhere. False where nothing is spread.
  */
@@ -37,7 +39,7 @@ export async function prepareForShards(client: ClientBase): Promise<boolean> {
 const entryLookup = /JOIN LATERAL \(SELECT [^()]* FROM ledger_entry WHERE [^()]* OFFSET 0\) AS e ON true/g;
 
 const arrivalOf = (table: string): string => `
-  CREATE TEMPORARY TABLE arriving_${table} (LIKE ${table} INCLUDING DEFAULTS) ON COMMIT DELETE ROWS;
+  CREATE TEMPORARY TABLE arriving_${table} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS) ON COMMIT DELETE ROWS;
   CREATE FUNCTION pg_temp.hand_over_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
     INSERT INTO ${table} SELECT * FROM pg_temp.arriving_${table};
