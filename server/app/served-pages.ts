@@ -10,7 +10,7 @@ import { cookieNames } from '../people/sign-in/auth.ts';
 import { acceptedEncoding } from '../runtime/compression.ts';
 import { describeError } from '../runtime/http.ts';
 import type { ServedHtml } from '../runtime/static-files.ts';
-import { chooseLocale, escapeText, type Locale } from '../shared/page.ts';
+import { chooseLocale, chosenTheme, escapeText, type Locale } from '../shared/page.ts';
 
 /**
  * Public pages with their content, in the visitor's language, before any script: rendered by the dashboard's own
@@ -47,8 +47,6 @@ const maxAgeMs = 60_000;
 const maxWaitMs = 5_000;
 /** While the database is away, a page of this age is better than an empty one. */
 const tolerableMs = 10 * 60_000;
-
-const themes = ['light', 'dark'] as const;
 
 export interface ServedPagesParts {
   /** The directory of the dashboard's build. */
@@ -127,7 +125,7 @@ export function createServedPages(parts: ServedPagesParts) {
         here = localAddress(request) ?? here;
         if (!(await load()).addresses.includes(path)) return null;
         const locale = chooseLocale(cookieValue(cookie, 'steyg.language'), request.headers['accept-language']);
-        const theme = themes.find((each) => each === cookieValue(cookie, 'steyg.theme')) ?? 'system';
+        const theme = chosenTheme(request.headers.cookie) ?? 'system';
         const rendering = await find(path, locale, theme);
         const encoding = acceptedEncoding(request.headers['accept-encoding']);
         return rendering === null

@@ -117,31 +117,57 @@ const faceFamily = '"Be Vietnam Pro",system-ui,-apple-system,"Segoe UI",Roboto,"
 /** For columns of figures: the face has none of one width. */
 export const figureFamily = 'system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif';
 
-/** The style: face, colours in light and dark, headings, links, tables and cards. */
+/** The theme that a visitor chose in the dashboard, which keeps it in this cookie (`dashboard/src/theme.tsx`); null: the system's. */
+export function chosenTheme(cookie: string | undefined): 'light' | 'dark' | null {
+  const [, theme] = /(?:^|;)\s*steyg\.theme=(light|dark)\s*(?:;|$)/.exec(cookie ?? '') ?? [];
+  return theme === 'light' || theme === 'dark' ? theme : null;
+}
+
+/** A page as its visitor chose to see it, before its first paint and without a script. */
+export function inChosenTheme(html: string, cookie: string | undefined): string {
+  const theme = chosenTheme(cookie);
+  return theme === null ? html : html.replace('<html ', () => `<html data-theme="${theme}" `);
+}
+
+/** What the answer of a page in the visitor's language and theme depends on. */
+export const pageVary = 'Accept-Language, Cookie';
+
+/**
+ * The scale of sizes and weights, and each colour in light and in dark: those of the dashboard (`dashboard/src/style.css`). A test
+ * compares the two.
+ */
+const tokens = `
+:root{color-scheme:light dark;--weight-plain:400;--weight-strong:600;--type-note:.8125rem;--type-small:.875rem;--type-body:1rem;--type-section:1.125rem;--type-heading:1.375rem;--type-title:1.625rem;--type-code:.9em;--line-tight:1.25;--line-text:1.5;--mono:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;
+--page:light-dark(#f7f8f8,#0e1413);--card:light-dark(#fff,#161d1c);--sunken:light-dark(#eef1f1,#1e2726);--text:light-dark(#17201f,#e7eeec);--quiet:light-dark(#55625f,#a1b0ac);--line:light-dark(#d7dddb,#2c3735);
+--accent:light-dark(#0f766e,#2dd4bf);--accent-strong:light-dark(#0b5c56,#5eead4);--on-accent:light-dark(#fff,#04211d);--link:light-dark(#4338ca,#a5b4fc);--link-strong:light-dark(#312e81,#c7d2fe);
+--up:light-dark(#178a4c,#3fbf74);--up-text:light-dark(#146c3c,#6ee7a0);--up-soft:light-dark(#e2f4e8,#12301f);--most:light-dark(#c27c0e,#e0a63a);--most-soft:light-dark(#fdf1da,#35270d);--most-text:light-dark(#85540a,#fbbf5c);--down:light-dark(#c9302c,#f0645c);--down-soft:light-dark(#fbe6e4,#3b1816);--none:light-dark(#8a9794,#71807c)}
+:root[data-theme=light]{color-scheme:light}:root[data-theme=dark]{color-scheme:dark}`;
+
+/** The style: face, scale, colours, headings, links, tables and cards. */
 export const pageStyle = `
-${faceStyle}
-:root{color-scheme:light dark;--page:#f7f8f8;--card:#fff;--sunken:#eef1f1;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--on-accent:#fff;--up:#178a4c;--up-text:#146c3c;--up-soft:#e2f4e8;--most:#c27c0e;--most-soft:#fdf1da;--most-text:#85540a;--down:#c9302c;--down-soft:#fbe6e4;--none:#8a9794;--shadow:0 1px 2px rgb(0 0 0/.06),0 4px 16px rgb(0 0 0/.05)}
-@media (prefers-color-scheme:dark){:root{--page:#0e1413;--card:#161d1c;--sunken:#1e2726;--text:#e7eeec;--quiet:#a1b0ac;--line:#2c3735;--accent:#2dd4bf;--on-accent:#04211d;--up:#3fbf74;--up-text:#6ee7a0;--up-soft:#12301f;--most:#e0a63a;--most-soft:#35270d;--most-text:#fbbf5c;--down:#f0645c;--down-soft:#3b1816;--none:#71807c;--shadow:0 1px 2px rgb(0 0 0/.4)}}
+${faceStyle}${tokens}
 *{box-sizing:border-box}
-body{margin:0 auto;max-width:64rem;padding:0 clamp(1rem,3vw,2rem) 2rem;font:1rem/1.5 ${faceFamily};color:var(--text);background:var(--page);overflow-wrap:anywhere}
+body{margin:0 auto;max-width:64rem;padding:0 clamp(1rem,3vw,2rem) 2rem;font:var(--type-body)/var(--line-text) ${faceFamily};color:var(--text);background:var(--page);overflow-wrap:anywhere}
 header{display:flex;justify-content:space-between;align-items:center;gap:1rem;flex-wrap:wrap;padding:1rem 0}
-.logo{display:inline-flex;align-items:center;gap:.5rem;font-weight:700;font-size:1.15rem;color:var(--text);text-decoration:none}
+.logo{display:inline-flex;align-items:center;gap:.5rem;font-weight:var(--weight-strong);font-size:var(--type-section);color:var(--text);text-decoration:none}
 .logo svg{width:1.75rem;height:1.75rem}.logo rect{fill:#0f766e}.logo path{fill:none;stroke:#fff;stroke-width:3.2;stroke-linecap:round;stroke-linejoin:round}
-h1{font-size:1.75rem;line-height:1.25;letter-spacing:-.015em;margin:1rem 0}
-h2{font-size:1.25rem;margin:2rem 0 .75rem}
-a,summary{color:var(--accent);text-underline-offset:.15em}
-summary{cursor:pointer;width:fit-content;font-size:.94rem}
-:focus-visible{outline:3px solid var(--accent);outline-offset:2px;border-radius:.25rem}
+h1,h2,h3,strong{font-weight:var(--weight-strong)}h1,h2,h3{line-height:var(--line-tight);text-wrap:balance}
+h1{font-size:var(--type-title);letter-spacing:-.01em;margin:1rem 0}
+h2{font-size:var(--type-heading);margin:2rem 0 .75rem}
+a,summary{color:var(--link);text-underline-offset:.15em}
+a:hover{color:var(--link-strong)}
+summary{cursor:pointer;width:fit-content;font-size:var(--type-small)}
+:focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:.25rem}
 p{margin:.25rem 0}
-code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:.9em;font-weight:400;color:var(--quiet)}
-.quiet{color:var(--quiet);font-size:.875rem}
-.card{background:var(--card);border:1px solid var(--line);border-radius:.6rem;box-shadow:var(--shadow);padding:1.1rem 1.25rem;margin:0 0 1rem}
+code{font-family:var(--mono);font-size:var(--type-code);font-weight:var(--weight-plain);color:var(--quiet)}
+.quiet{color:var(--quiet);font-size:var(--type-small)}
+.card{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1.1rem 1.25rem;margin:0 0 1rem}
 main .warning{max-width:none;background:var(--most-soft);border-radius:.6rem;padding:.7rem 1rem;margin:0 0 1rem}
-.badge{background:var(--sunken);border-radius:1rem;padding:0 .5rem;font-size:.8rem;font-weight:400;white-space:nowrap}
+.badge{background:var(--sunken);border-radius:1rem;padding:0 .5rem;font-size:var(--type-note);font-weight:var(--weight-plain);white-space:nowrap}
 .scroll{overflow-x:auto}
 details[open]>summary{margin-bottom:.5rem}
-table{border-collapse:collapse;width:100%;font-size:.94rem}th,td{text-align:left;padding:.35rem .9rem .35rem 0;border-bottom:1px solid var(--line);font-weight:400;white-space:nowrap}
-thead th{color:var(--quiet);font-size:.82rem}
+table{border-collapse:collapse;width:100%;font-size:var(--type-small)}th,td{text-align:left;padding:.35rem .9rem .35rem 0;border-bottom:1px solid var(--line);font-weight:var(--weight-plain);white-space:nowrap}
+thead th{color:var(--quiet);font-size:var(--type-note)}
 `;
 
 /** The Content-Security-Policy of a page with exactly this style and this server's fonts: no script, no picture, no form. */

@@ -157,10 +157,10 @@ const frameStyle = `
 body{max-width:74rem;min-height:100vh;display:flex;flex-direction:column}
 main{flex:1}main:focus{outline:none}
 .skip{position:absolute;left:.5rem;top:-4rem;padding:.5rem 1rem;background:var(--card);border:1px solid var(--line)}.skip:focus{top:.5rem}
-.top nav{display:flex;flex-wrap:wrap;gap:.35rem 1.25rem;align-items:center;font-size:.94rem}
+.top nav{display:flex;flex-wrap:wrap;gap:.35rem 1.25rem;align-items:center;font-size:var(--type-small)}
 .top nav a:not(.button){color:var(--text);text-decoration:none;padding:.25rem 0}
-.top nav a:not(.button):hover,.top nav [aria-current]{color:var(--accent);text-decoration:underline}
-.button{display:inline-block;padding:.3rem .75rem;border:0;border-radius:.6rem;background:var(--accent);color:var(--on-accent);font:inherit;font-size:.9rem;font-weight:600;text-decoration:none}
+.top nav a:not(.button):hover,.top nav [aria-current]{color:var(--link-strong);text-decoration:underline}
+.button{display:inline-block;padding:.3rem .75rem;border:0;border-radius:.6rem;background:var(--accent);color:var(--on-accent);font:inherit;font-size:var(--type-small);font-weight:var(--weight-strong);text-decoration:none}a.button:hover{background:var(--accent-strong);color:var(--on-accent)}
 .bottom{border-top:1px solid var(--line);margin-top:2.5rem;padding-top:1rem;display:grid;gap:.35rem}
 .bottom ul{list-style:none;margin:0;padding:0;display:flex;flex-wrap:wrap;gap:.25rem 1rem}
 @media (max-width:30rem){.top{position:relative}.top nav{width:100%;gap:.35rem .5rem;justify-content:space-between}.top .button{position:absolute;top:.9rem;right:0}}

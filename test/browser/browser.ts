@@ -85,6 +85,11 @@ export async function pressUntil(button: Locator, shown: Locator): Promise<void>
   }
 }
 
+/** Opens a folded part of a page by its name. */
+export async function unfold(page: Page | Locator, name: string): Promise<void> {
+  await page.locator('summary', { has: page.getByRole('heading', { name, exact: true }) }).click();
+}
+
 /** Listens to a page from now on. */
 export async function watch(page: Page, origin: string): Promise<Watched> {
   const open = new Set<Request>();

@@ -78,6 +78,7 @@ describe('a member of an account with a limited project', () => {
     await page.getByRole('button', { name: 'Send a test request' }).click();
     await page.getByText(/It works: “.+” It cost/).waitFor();
     await page.goto('/start');
+    await page.getByText(en.start.another).click();
     await page.getByRole('button', { name: 'Create key' }).click();
     await page.locator('.secret code').waitFor();
     await page.goto('/playground');

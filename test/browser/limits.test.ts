@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { en } from '../../dashboard/src/language/en.ts';
 import { limitTexts } from '../../dashboard/src/language/limits.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
-import { findBarriers, overflow } from './browser.ts';
+import { findBarriers, overflow, unfold } from './browser.ts';
 import { createPerson, settled } from './people.ts';
 import { app, openAs, useService } from './service.ts';
 
@@ -50,6 +50,7 @@ describe.each([
   it('an account gets limits over all keys and its time zone, and an unknown zone is said at its field', async () => {
     const person = await createPerson(app, { locale });
     const { page, unexpected } = await openAs(person, '/settings', { locale: locale === 'vi' ? 'vi-VN' : 'en-US' });
+    await unfold(page, texts.account);
     const zone = page.getByLabel(texts.timeZone);
     await zone.waitFor();
     expect(await zone.inputValue()).toBe('Asia/Ho_Chi_Minh');

@@ -5,6 +5,7 @@ import { en } from '../../dashboard/src/language/en.ts';
 import { fill } from '../../dashboard/src/language/fill.ts';
 import { operatorEn } from '../../dashboard/src/language/operator-en.ts';
 import { type Crowd, fillEverything } from '../support/many.ts';
+import { unfold } from './browser.ts';
 import { createPerson, oneTimeCode, type Person, settled } from './people.ts';
 import { placesOf } from './places.ts';
 import { app, openAs, useService } from './service.ts';
@@ -173,6 +174,7 @@ describe('with more than a page of everything', () => {
   it('so do the lists behind a button, and choices have the last of all', async () => {
     const [person] = people as [Person];
     const { page, unexpected } = await openAs(person, '/notices');
+    await unfold(page, en.webhooks.title);
     await page.getByRole('button', { name: en.webhooks.deliveries, exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.locator('.notices > li').first().waitFor();

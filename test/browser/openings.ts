@@ -6,7 +6,7 @@ import { operatorVi } from '../../dashboard/src/language/operator-vi.ts';
 import { spendingTexts } from '../../dashboard/src/language/spending.ts';
 import { vi } from '../../dashboard/src/language/vi.ts';
 import { pages, pathTo } from '../../dashboard/src/pages.ts';
-import { pressUntil } from './browser.ts';
+import { pressUntil, unfold } from './browser.ts';
 import { settled } from './people.ts';
 import type { Subjects } from './places.ts';
 
@@ -46,7 +46,15 @@ export function openings({ accountId, modelId }: Subjects, locale: string): Open
       open: press(fill(s.members.setWhat, { name: 'Đỗ Thị Mỹ Duyên' })),
     },
     { who: 'person', name: 'security-passkey', path: pages.security, open: press(t.passkeys.add) },
-    { who: 'person', name: 'notices-channel', path: pages.notices, open: press(t.channels.add) },
+    {
+      who: 'person',
+      name: 'notices-channel',
+      path: pages.notices,
+      open: async (page) => {
+        await unfold(page, t.channels.title);
+        await press(t.channels.add)(page);
+      },
+    },
     {
       who: 'person',
       name: 'keys-session-over',
@@ -61,6 +69,17 @@ export function openings({ accountId, modelId }: Subjects, locale: string): Open
         );
       },
     },
+    {
+      who: 'person',
+      name: 'receipt',
+      path: pages.topUp,
+      open: async (page) => {
+        const paid = page.getByRole('row').filter({ hasText: t.order.statuses.PAID });
+        await paid.getByRole('link').first().click();
+        const link = page.locator('a[href*="/downloads/receipt"]').first();
+        await page.goto((await link.getAttribute('href')) ?? '');
+      },
+    },
     { who: 'operator', name: 'operator-codes-make', path: pages.operatorCodes, open: press(o.makeCodes) },
     { who: 'operator', name: 'operator-transfers-match', path: pages.operatorTransfers, open: press(o.match) },
     {
@@ -68,7 +87,8 @@ export function openings({ accountId, modelId }: Subjects, locale: string): Open
       name: 'operator-model-hours',
       path: pathTo(pages.operatorModel, { modelId }),
       open: async (page) => {
-        await page.getByRole('button', { name: o.addWindow }).click();
+        await unfold(page.getByRole('form', { name: o.prices }), o.morePrices);
+        await page.getByRole('button', { name: o.addWindow }).first().click();
         await page.getByLabel(o.clockTimeZone).scrollIntoViewIfNeeded();
       },
     },

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { orThrow } from '@steyg/sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBarriers, openPage } from './browser.ts';
+import { findBarriers, openPage, unfold } from './browser.ts';
 import { createPerson, oneTimeCode, signInOperator } from './people.ts';
 import { app, browser, openAs, useService } from './service.ts';
 
@@ -34,6 +34,7 @@ describe('a webhook endpoint that fails', () => {
       }),
     );
     const { page, unexpected } = await openAs(person, '/notices');
+    await unfold(page, 'Webhooks');
     const sendTest = async () => {
       await page.getByRole('button', { name: 'Test', exact: true }).click();
       await page.getByText('A test event is on its way.').first().waitFor();

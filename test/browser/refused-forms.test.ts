@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { findBarriers, openPage, overflow } from './browser.ts';
+import { findBarriers, openPage, overflow, unfold } from './browser.ts';
 import { createPerson, type Person, settled } from './people.ts';
 import { app, browser, openAs, useService } from './service.ts';
 
@@ -35,6 +35,7 @@ async function isShown(field: Locator): Promise<void> {
 describe('a refused form', () => {
   it('takes its person to the first field that the server refused, in Vietnamese alone', async () => {
     const { page, unexpected } = await openAs(person, '/settings', phone);
+    await unfold(page, 'Công ty trên biên nhận');
     const form = page.locator('form', { has: page.getByLabel('Mã số thuế') });
     await form.getByLabel('Tên công ty').fill('Công ty An Phát');
     const taxCode = form.getByLabel('Mã số thuế');

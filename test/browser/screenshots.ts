@@ -22,7 +22,7 @@ import { createSample, type Sample } from './sample.ts';
  *
  *   npm run screenshots                        every page in English
  *   npm run screenshots -- --locale vi         in Vietnamese; give both for both
- *   npm run screenshots -- --only operator     only the pictures whose name has this
+ *   npm run screenshots -- --only operator     only the pictures whose name has this; several: of any
  *   npm run screenshots -- --device phone      only narrow or wide (desktop) ones; --theme dark: only these
  */
 
@@ -32,7 +32,7 @@ const directory = join(root, 'screenshots');
 const { values: wanted } = parseArgs({
   options: {
     locale: { type: 'string', multiple: true, default: ['en'] },
-    only: { type: 'string', default: '' },
+    only: { type: 'string', multiple: true, default: [''] },
     device: { type: 'string', multiple: true, default: ['desktop', 'phone'] },
     theme: { type: 'string', multiple: true, default: ['light', 'dark'] },
   },
@@ -45,6 +45,10 @@ const locales: Record<string, string> = { en: 'en-US', vi: 'vi-VN' };
 /** Who looks: the newcomer sees every page empty. */
 type Viewer = 'nobody' | 'newcomer' | 'person' | 'operator';
 const viewers: readonly Viewer[] = ['nobody', 'newcomer', 'person', 'operator'];
+
+const isWanted = (file: string): boolean => wanted.only.some((part) => file.includes(part));
+
+const madeByServer = ['status', 'pricing', 'docs'];
 
 async function main(): Promise<void> {
   await buildDashboard();
@@ -147,7 +151,7 @@ async function takeOpenings(
   let count = 0;
   for (const { who, name, path, open } of openings(sample.subjects, locale)) {
     const file = `${viewer}-${name}`;
-    if (who !== viewer || !file.includes(wanted.only)) continue;
+    if (who !== viewer || !isWanted(file)) continue;
     await page.goto(path);
     await settled(page);
     await open(page);
@@ -167,10 +171,10 @@ async function takePages(page: Page, viewer: Viewer, { subjects }: Sample, folde
   const places = placesOf(who, subjects)
     // A newcomer gets a 404 for objects of other accounts.
     .filter(({ name }) => viewer !== 'newcomer' || !['entry', 'order', 'invitation'].includes(name))
-    .concat(viewer === 'nobody' ? [{ name: 'status', path: '/status' }] : []);
+    .concat(viewer === 'nobody' ? madeByServer.map((name) => ({ name, path: `/${name}` })) : []);
   for (const { name, path } of places) {
     const file = `${viewer}-${name}`;
-    if (!file.includes(wanted.only)) continue;
+    if (!isWanted(file)) continue;
     await page.goto(path);
     await settled(page);
     for (const theme of themes) {

@@ -9,8 +9,8 @@ import { useAbilities, useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
-import { LIMIT_INPUTS, LimitFields, limitDraft, typedLimits, useLimitTexts } from './limit-fields.tsx';
-import { Card } from './page.tsx';
+import { LIMIT_INPUTS, LimitFields, limitDraft, typedLimits, useLimitLines, useLimitTexts } from './limit-fields.tsx';
+import { Fold } from './page.tsx';
 import { Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
 
@@ -21,13 +21,19 @@ export function AccountLimitsCard() {
   const texts = useLimitTexts();
   const { id: accountId } = useAccount();
   const { billing } = useAbilities();
+  const { t, format } = useLanguage();
+  const lines = useLimitLines();
+  const stateOf = (found: AccountLimits) => {
+    const set = lines({ ...found, burnLimit: null });
+    return set.length === 0 ? t.keys.noLimit : format.list(set);
+  };
   const limits = useAsk({
     key: ['account-limits', accountId],
     ask: (steyg, signal) => steyg.console.accounts.accountLimits({ id: accountId }, { signal }),
   });
   return (
-    <Card title={texts.account}>
-      <p>{texts.accountText}</p>
+    <Fold title={texts.account} state={limits.data == null ? undefined : stateOf(limits.data)}>
+      <p className="hint">{texts.accountText}</p>
       <Loaded query={limits}>
         {(found) =>
           found === null ? null : (
@@ -35,7 +41,7 @@ export function AccountLimitsCard() {
           )
         }
       </Loaded>
-    </Card>
+    </Fold>
   );
 }
 

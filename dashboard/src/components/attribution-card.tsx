@@ -6,7 +6,7 @@ import { useAttributionTexts } from '../attribution-texts.ts';
 import { useAsk, useChange } from '../data.tsx';
 import { useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount } from '../session.tsx';
-import { Card } from './page.tsx';
+import { Fold } from './page.tsx';
 import { FailureNotice, Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
 
@@ -22,10 +22,10 @@ export function AttributionCard() {
     ask: (steyg, signal) => steyg.console.accounts.attributionMode({ id: accountId }, { signal }),
   });
   return (
-    <Card title={texts.stored}>
-      <p>{texts.storedText}</p>
+    <Fold title={texts.stored} state={mode.data == null ? undefined : texts.modes[mode.data].name}>
+      <p className="hint">{texts.storedText}</p>
       <Loaded query={mode}>{(found) => (found === null ? null : <Modes current={found} />)}</Loaded>
-    </Card>
+    </Fold>
   );
 }
 

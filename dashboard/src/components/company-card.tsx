@@ -6,7 +6,7 @@ import { useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
 import { type Company, CompanyFields, companyFields, noCompany, trimmedCompany } from './company-fields.tsx';
 import { Form } from './form.tsx';
-import { Card } from './page.tsx';
+import { Fold } from './page.tsx';
 import { Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
 
@@ -20,11 +20,14 @@ export function CompanyCard() {
     ask: (steyg, signal) => steyg.console.orders.company({ accountId }, { signal }),
   });
   return (
-    <Card title={t.company.title}>
+    <Fold
+      title={t.company.title}
+      state={company.data == null ? undefined : (company.data.company?.name ?? t.company.none)}
+    >
       <Loaded query={company}>
         {(account) => <CompanyForm accountId={accountId} company={account.company ?? noCompany} />}
       </Loaded>
-    </Card>
+    </Fold>
   );
 }
 

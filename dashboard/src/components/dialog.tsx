@@ -6,7 +6,7 @@ import { useLanguage } from '../language/language.tsx';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 
-const fieldNames = 'input:not([type=hidden]):not(:disabled), select, textarea';
+const fieldNames = 'input:not([type=hidden], :disabled), select:not(:disabled), textarea:not(:disabled)';
 
 /**
  * A dialog over the page, while it is rendered. The browser keeps the focus inside, makes the rest inert and gives the
@@ -31,6 +31,7 @@ export function Dialog({
 }) {
   const { t } = useLanguage();
   const dialog = useRef<HTMLDialogElement>(null);
+  const closing = useRef<HTMLButtonElement>(null);
   const isHidden = useHidden();
   const id = useId();
   // Closed before it is removed: otherwise the browser does not return the focus.
@@ -39,9 +40,22 @@ export function Dialog({
     if (isHidden) return undefined;
     element?.showModal();
     // The first field rather than the button that closes the dialog; where an answer is due, the first empty one.
-    const fields = [...(element?.querySelectorAll<HTMLInputElement>(fieldNames) ?? [])];
-    ((mustAnswer ? fields.find(({ value }) => value === '') : undefined) ?? fields[0])?.focus();
-    return () => element?.close();
+    const focusField = () => {
+      const all = element?.querySelectorAll<HTMLInputElement>(fieldNames) ?? [];
+      const fields = [...all].filter((field) => field.checkVisibility());
+      ((mustAnswer ? fields.find(({ value }) => value === '') : undefined) ?? fields[0])?.focus();
+    };
+    focusField();
+    // The field may come with an answer of the server, or with the next step, which takes the one before with its focus.
+    const observer = new MutationObserver(() => {
+      const { activeElement, body } = document;
+      if ([null, body, element, closing.current].includes(activeElement as HTMLElement | null)) focusField();
+    });
+    if (element !== null) observer.observe(element, { childList: true, subtree: true });
+    return () => {
+      observer.disconnect();
+      element?.close();
+    };
   }, [isHidden, mustAnswer]);
   return (
     <dialog
@@ -61,7 +75,7 @@ export function Dialog({
         <header>
           <h2 id={id}>{title}</h2>
           {mustAnswer ? null : (
-            <button type="button" className="icon-button" aria-label={t.common.close} onClick={onClose}>
+            <button ref={closing} type="button" className="icon-button" aria-label={t.common.close} onClick={onClose}>
               <Icon name="close" />
             </button>
           )}

@@ -7,13 +7,13 @@ import { fill, useLanguage } from '../language/language.tsx';
 import { missingUsd } from '../money.ts';
 import { pages, pathTo } from '../pages.ts';
 import { Moment } from './moment.tsx';
-import { Badge } from './page.tsx';
+import { Badge, type Tone } from './page.tsx';
 import { type Column, type Sorting, Table } from './table.tsx';
 
 export type LedgerRow = ElementOf<ListEntriesAnswer>;
 
-const tones: Partial<Record<NonNullable<LedgerRow['outcome']>, 'good' | 'warn' | 'bad'>> = {
-  COMPLETED: 'good',
+const tones: Partial<Record<NonNullable<LedgerRow['outcome']>, Tone>> = {
+  COMPLETED: 'usual',
   BUDGET_STOPPED: 'warn',
   CLIENT_CLOSED: 'warn',
   SHUTDOWN: 'warn',

@@ -87,6 +87,7 @@ export function Form({
 function focusRefused(form: HTMLFormElement): boolean {
   const field = form.querySelector<HTMLElement>('[aria-invalid="true"]:not(:disabled)');
   if (field === null) return false;
+  for (const folded of form.querySelectorAll('details')) if (folded.contains(field)) folded.open = true;
   field.focus({ preventScroll: true });
   // With its label above and its error below.
   (field.closest('.field') ?? field).scrollIntoView({ block: 'center' });

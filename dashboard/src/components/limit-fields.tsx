@@ -1,6 +1,6 @@
 /** The fields of the limits that keys and accounts set themselves. */
 
-import { useLanguage } from '../language/language.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
 import { type LimitTexts, limitTexts, type SpendPeriod } from '../language/limits.ts';
 import { isUsd } from '../money.ts';
 import type { InputProblems } from '../problems.ts';
@@ -51,6 +51,26 @@ export function limitDraft({ spend, burnLimit, addresses, ...pace }: Limits): Li
     },
     addresses: addresses.join('\n'),
   };
+}
+
+/** The limits that are set, each as a few words; none, an empty list. */
+export function useLimitLines(): (limits: Limits) => string[] {
+  const { format } = useLanguage();
+  const texts = useLimitTexts();
+  return ({ spend, burnLimit, addresses, ...pace }) => [
+    ...periods.flatMap((period) => {
+      const limit = spend[period];
+      return limit === null ? [] : [fill(texts.of[period], { usd: format.usd(limit) })];
+    }),
+    ...(burnLimit === null
+      ? []
+      : [fill(texts.burnOf, { usd: format.usd(burnLimit.amount), n: format.number(burnLimit.minutes) })]),
+    ...paces.flatMap((each) => {
+      const limit = pace[each];
+      return limit === null ? [] : [fill(texts.paceOf[each], { n: format.number(limit) })];
+    }),
+    ...addresses,
+  ];
 }
 
 export const noLimits: Limits = {

@@ -2,7 +2,7 @@ import { usePages } from '../data.tsx';
 import { useLanguage } from '../language/language.tsx';
 import { useAbilities, useAccount } from '../session.tsx';
 import { Moment } from './moment.tsx';
-import { Card } from './page.tsx';
+import { Fold } from './page.tsx';
 import { More } from './states.tsx';
 
 /** When operators looked at the account's pages, for those who manage its members; left out when they never did. */
@@ -17,7 +17,7 @@ export function Looks() {
   });
   if (looks.data === undefined || looks.data.length === 0) return null;
   return (
-    <Card title={t.look.title}>
+    <Fold title={t.look.title} state={<Moment at={looks.data[0]?.at ?? ''} />}>
       <p className="hint">{t.look.hint}</p>
       <ul>
         {looks.data.map(({ at }) => (
@@ -27,6 +27,6 @@ export function Looks() {
         ))}
       </ul>
       <More query={looks} />
-    </Card>
+    </Fold>
   );
 }

@@ -10,7 +10,7 @@ import { Confirm, Dialog } from './dialog.tsx';
 import { Checkbox, SelectField, TextField } from './field.tsx';
 import { Form } from './form.tsx';
 import { SecretDialog } from './new-key.tsx';
-import { Badge, Card } from './page.tsx';
+import { Badge, Fold } from './page.tsx';
 import { Empty, Loaded } from './states.tsx';
 import { Table } from './table.tsx';
 import { useSay } from './toasts.tsx';
@@ -63,7 +63,7 @@ function callsOf(steyg: Steyg, owner: Owner) {
 }
 
 export function NoticeChannels({ owner, mayChange }: { owner: Owner; mayChange: boolean }) {
-  const { t } = useLanguage();
+  const { t, format } = useLanguage();
   const say = useSay();
   const explain = useExplain();
   const [adding, setAdding] = useState(false);
@@ -71,6 +71,11 @@ export function NoticeChannels({ owner, mayChange }: { owner: Owner; mayChange: 
   const [signing, setSigning] = useState<string | null>(null);
   const key = ['notice-channels', owner ?? ''];
   const channels = useAsk({ key, ask: (steyg, signal) => callsOf(steyg, owner).list(signal) });
+  const stateOf = (list: readonly Channel[]) => {
+    const failing = list.find(({ enabled, problem }) => enabled && problem !== null);
+    if (failing !== undefined) return <Badge tone="bad">{fill(t.channels.failing, { name: failing.name })}</Badge>;
+    return list.length === 0 ? t.channels.none : format.list(list.map(({ name }) => name));
+  };
   const fail = { onError: (error: unknown) => say(explain(error).sentence, 'bad') };
   const test = useChange({
     change: (steyg, id: string) => callsOf(steyg, owner).test({ id }),
@@ -87,17 +92,15 @@ export function NoticeChannels({ owner, mayChange }: { owner: Owner; mayChange: 
     refresh: [key],
   });
   return (
-    <Card
-      title={t.channels.title}
-      actions={
-        mayChange ? (
+    <Fold title={t.channels.title} state={channels.data == null ? undefined : stateOf(channels.data)}>
+      <div className="row-line">
+        <p className="hint">{t.channels.lead}</p>
+        {mayChange ? (
           <Button small onClick={() => setAdding(true)}>
             {t.channels.add}
           </Button>
-        ) : null
-      }
-    >
-      <p className="hint">{t.channels.lead}</p>
+        ) : null}
+      </div>
       <Loaded query={channels}>
         {(list) =>
           list.length === 0 ? (
@@ -124,7 +127,7 @@ export function NoticeChannels({ owner, mayChange }: { owner: Owner; mayChange: 
                   head: t.webhooks.state,
                   cell: ({ enabled, problem }) =>
                     problem === null || !enabled ? (
-                      <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? t.webhooks.on : t.webhooks.off}</Badge>
+                      <Badge tone={enabled ? 'usual' : 'plain'}>{enabled ? t.webhooks.on : t.webhooks.off}</Badge>
                     ) : (
                       <Badge tone="bad">{problem}</Badge>
                     ),
@@ -176,7 +179,7 @@ export function NoticeChannels({ owner, mayChange }: { owner: Owner; mayChange: 
           onClose={() => setSigning(null)}
         />
       )}
-    </Card>
+    </Fold>
   );
 }
 
@@ -320,8 +323,27 @@ function ChannelDialog({
   );
 }
 
+/** The kinds that are not sent, among all of an owner's. */
+export function MutedKinds({
+  kinds,
+  muted,
+  onChange,
+}: {
+  kinds: readonly NoticeKind[];
+  muted: readonly NoticeKind[];
+  onChange: (muted: NoticeKind[]) => void;
+}) {
+  const { t, count } = useLanguage();
+  const off = kinds.filter((kind) => muted.includes(kind)).length;
+  return (
+    <Fold inForm title={t.notices.kindsTitle} state={off === 0 ? t.notices.allKinds : count(t.notices.mutedState, off)}>
+      <KindChoice legend={t.notices.muted} kinds={kinds} chosen={muted} onChange={onChange} />
+    </Fold>
+  );
+}
+
 /** A choice among kinds of notices. */
-export function KindChoice({
+function KindChoice({
   legend,
   kinds,
   chosen,

@@ -4,14 +4,14 @@ import type { NoticeKind, NoticeSettingsAnswer, NoticeSettingsInput } from '@ste
 import { useState } from 'react';
 import { useAsk, useChange } from '../data.tsx';
 import { useProblems } from '../explain.ts';
-import { useLanguage } from '../language/language.tsx';
-import { isUsd } from '../money.ts';
+import { fill, useLanguage } from '../language/language.tsx';
+import { isUsd, parseUsd } from '../money.ts';
 import { useAbilities, useAccount } from '../session.tsx';
 import { Button } from './button.tsx';
 import { Checkbox, TextField } from './field.tsx';
 import { Form } from './form.tsx';
-import { accountKinds, KindChoice } from './notice-channels.tsx';
-import { Card } from './page.tsx';
+import { accountKinds, MutedKinds } from './notice-channels.tsx';
+import { Card, Fold } from './page.tsx';
 import { draftOf, QUIET_INPUTS, QuietFields, quietOf } from './quiet-fields.tsx';
 import { Loaded } from './states.tsx';
 import { useSay } from './toasts.tsx';
@@ -32,7 +32,7 @@ export function NoticeSettingsCard() {
 }
 
 function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer> }) {
-  const { t } = useLanguage();
+  const { t, format } = useLanguage();
   const say = useSay();
   const { id: accountId } = useAccount();
   const { billing } = useAbilities();
@@ -84,45 +84,61 @@ function SettingsForm({ settings }: { settings: NonNullable<NoticeSettingsAnswer
         onChange={setLowBalance}
         error={isUsd(lowBalance) ? undefined : t.problems.usd}
       />
-      <TextField
-        label={t.notices.burn}
-        hint={
-          <>
-            {t.notices.burnHint} <AboutVnd usd={burnAmount} />
-          </>
-        }
-        inputMode="decimal"
-        disabled={!billing}
-        value={burnAmount}
-        onChange={setBurnAmount}
-        error={isUsd(burnAmount) ? undefined : t.problems.usd}
-      />
-      <TextField
-        label={t.notices.burnMinutes}
-        type="number"
-        min={1}
-        max={1440}
-        required
-        disabled={!billing}
-        value={burnMinutes}
-        onChange={setBurnMinutes}
-        error={fields['burnMinutes']}
-      />
-      <TextField
-        label={t.notices.keyPercent}
-        hint={t.notices.keyPercentHint}
-        type="number"
-        min={0}
-        max={100}
-        required
-        disabled={!billing}
-        value={keyPercent}
-        onChange={setKeyPercent}
-        error={fields['keyPercent']}
-      />
       <Checkbox label={t.notices.mail} checked={mail} disabled={!billing} onChange={setMail} />
+      <Fold
+        inForm
+        title={t.notices.burnTitle}
+        state={
+          !isUsd(burnAmount) || parseUsd(burnAmount) === 0n
+            ? t.notices.off
+            : fill(t.notices.burnState, { usd: format.usd(burnAmount), n: burnMinutes })
+        }
+      >
+        <TextField
+          label={t.notices.burn}
+          hint={
+            <>
+              {t.notices.burnHint} <AboutVnd usd={burnAmount} />
+            </>
+          }
+          inputMode="decimal"
+          disabled={!billing}
+          value={burnAmount}
+          onChange={setBurnAmount}
+          error={isUsd(burnAmount) ? undefined : t.problems.usd}
+        />
+        <TextField
+          label={t.notices.burnMinutes}
+          type="number"
+          min={1}
+          max={1440}
+          required
+          disabled={!billing}
+          value={burnMinutes}
+          onChange={setBurnMinutes}
+          error={fields['burnMinutes']}
+        />
+      </Fold>
+      <Fold
+        inForm
+        title={t.notices.limitsTitle}
+        state={Number(keyPercent) > 0 ? fill(t.notices.limitsState, { n: keyPercent }) : t.notices.off}
+      >
+        <TextField
+          label={t.notices.keyPercent}
+          hint={t.notices.keyPercentHint}
+          type="number"
+          min={0}
+          max={100}
+          required
+          disabled={!billing}
+          value={keyPercent}
+          onChange={setKeyPercent}
+          error={fields['keyPercent']}
+        />
+      </Fold>
       <QuietFields draft={quiet} disabled={!billing} onChange={setQuiet} errors={fields} />
-      <KindChoice legend={t.notices.muted} kinds={accountKinds} chosen={muted} onChange={setMuted} />
+      <MutedKinds kinds={accountKinds} muted={muted} onChange={setMuted} />
     </Form>
   );
 }

@@ -6,7 +6,7 @@ import { useAbilities, useAccount, useSession } from '../session.tsx';
 import { Button } from './button.tsx';
 import { TextField } from './field.tsx';
 import { Form } from './form.tsx';
-import { Card } from './page.tsx';
+import { Card, Fold } from './page.tsx';
 import { FailureNotice } from './states.tsx';
 
 /** The export of an account, and for its owners its erasure. */
@@ -41,7 +41,7 @@ export function OwnData() {
     );
   if (role !== 'OWNER' && role !== 'ADMIN') return null;
   return (
-    <Card title={t.ownData.title}>
+    <Fold title={t.ownData.title} state={role === 'OWNER' ? t.ownData.exportOrErase : t.ownData.exportAction}>
       <p className="hint">{t.ownData.exportHint}</p>
       {link.error === null ? null : <FailureNotice error={link.error} />}
       <div className="actions">
@@ -97,6 +97,6 @@ export function OwnData() {
           </Form>
         </details>
       ) : null}
-    </Card>
+    </Fold>
   );
 }

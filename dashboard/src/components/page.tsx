@@ -3,6 +3,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { forgetHistoryAge, useHistoryAge } from '../history-age.ts';
 import { fill, useLanguage } from '../language/language.tsx';
+import { Icon } from './icon.tsx';
 
 /** Set once the first page was shown: later pages are navigations, which move the focus. */
 const navigation = { happened: false };
@@ -91,6 +92,45 @@ export function Card({
   );
 }
 
+/** Parts of a page that are folded, one below another. */
+export function Folds({ children }: { children: ReactNode }) {
+  return <div className="folds">{children}</div>;
+}
+
+/** A part that few people open a page for: a line with its name and how it stands, and the part itself once it is pressed. */
+export function Fold({
+  title,
+  state,
+  inForm = false,
+  children,
+}: {
+  title: string;
+  /** In one line; left out while it is not known. */
+  state?: ReactNode;
+  /** Among the fields of a form rather than among the parts of a page. */
+  inForm?: boolean;
+  children: ReactNode;
+}) {
+  const Heading = inForm ? 'h3' : 'h2';
+  const details = (
+    <details>
+      <summary>
+        <Heading>{title}</Heading>
+        <span className="fold-state">{state}</span>
+        <Icon name="next" />
+      </summary>
+      <div className="fold-body">{children}</div>
+    </details>
+  );
+  return inForm ? (
+    <div className="fold">{details}</div>
+  ) : (
+    <section className="fold" aria-label={title}>
+      {details}
+    </section>
+  );
+}
+
 /** A figure with its label. */
 export function Figure({
   label,
@@ -114,7 +154,10 @@ export function Figure({
   );
 }
 
-export function Badge({ tone = 'plain', children }: { tone?: 'plain' | 'good' | 'warn' | 'bad'; children: ReactNode }) {
+/** The tone of a state. `usual`: text without a colour, so that what is not as usual stands out. */
+export type Tone = 'usual' | 'plain' | 'good' | 'warn' | 'bad';
+
+export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) {
   return <span className={`badge ${tone}`}>{children}</span>;
 }
 

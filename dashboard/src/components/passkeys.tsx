@@ -65,7 +65,7 @@ export function PasskeysCard() {
                   names: true,
                   cell: ({ name, backedUp }) => (
                     <>
-                      {name} {backedUp ? <Badge tone="good">{t.passkeys.backedUp}</Badge> : null}
+                      {name} {backedUp ? <Badge tone="usual">{t.passkeys.backedUp}</Badge> : null}
                     </>
                   ),
                 },

@@ -18,6 +18,7 @@ import type { InputProblems } from '../problems.ts';
 import { Button } from './button.tsx';
 import { ClockFields } from './clock-fields.tsx';
 import { TextField } from './field.tsx';
+import { Fold } from './page.tsx';
 import { SetFields } from './price-set-fields.tsx';
 
 /** What can be charged by the piece. */
@@ -146,7 +147,7 @@ export function PriceFields({
   fields?: InputProblems<(typeof PRICE_INPUTS)[number]>;
   required?: boolean;
 }) {
-  const { t } = useOperatorLanguage();
+  const { t, format, count } = useOperatorLanguage();
   const tierAt = (index: number, tier: TierDraft) =>
     onChange({ ...draft, tiers: draft.tiers.map((each, at) => (at === index ? tier : each)) });
   const dropTier = (index: number) => {
@@ -154,68 +155,79 @@ export function PriceFields({
     const windows = draft.clock.windows.map((window) => ({ ...window, tiers: without(window.tiers) }));
     onChange({ ...draft, tiers: without(draft.tiers), clock: { ...draft.clock, windows } });
   };
+  const pieces = units.filter((unit) => draft.perUnit[unit] !== '').length;
+  const set = [
+    ...(draft.tiers.length === 0 ? [] : [count(t.operator.tierCount, draft.tiers.length)]),
+    ...(draft.clock.windows.length === 0 ? [] : [count(t.operator.windowCount, draft.clock.windows.length)]),
+    ...(pieces === 0 ? [] : [count(t.operator.pieceCount, pieces)]),
+    ...(isCount(draft.maxPromptTokens)
+      ? [fill(t.operator.maxPromptLine, { n: format.number(Number(draft.maxPromptTokens)) })]
+      : []),
+  ];
   const countError = (text: string) => (text === '' || isCount(text) ? undefined : t.operator.tokenCount);
   return (
     <>
       <SetFields draft={draft} onChange={(set) => onChange({ ...draft, ...set })} fields={fields} required={required} />
-      {draft.tiers.map((tier, index) => (
-        <fieldset key={index} className="tier">
-          <legend>{fill(t.operator.tierNumber, { n: index + 1 })}</legend>
-          <TextField
-            label={t.operator.abovePromptTokens}
-            hint={t.operator.abovePromptTokensHint}
-            inputMode="numeric"
-            required
-            value={tier.abovePromptTokens}
-            onChange={(abovePromptTokens) => tierAt(index, { ...tier, abovePromptTokens })}
-            error={countError(tier.abovePromptTokens)}
-          />
-          <SetFields draft={tier} onChange={(set) => tierAt(index, { ...tier, ...set })} required />
+      <Fold inForm title={t.operator.morePrices} state={set.length === 0 ? t.operator.morePricesNone : set.join(' · ')}>
+        {draft.tiers.map((tier, index) => (
+          <fieldset key={index} className="tier">
+            <legend>{fill(t.operator.tierNumber, { n: index + 1 })}</legend>
+            <TextField
+              label={t.operator.abovePromptTokens}
+              hint={t.operator.abovePromptTokensHint}
+              inputMode="numeric"
+              required
+              value={tier.abovePromptTokens}
+              onChange={(abovePromptTokens) => tierAt(index, { ...tier, abovePromptTokens })}
+              error={countError(tier.abovePromptTokens)}
+            />
+            <SetFields draft={tier} onChange={(set) => tierAt(index, { ...tier, ...set })} required />
+            <Button
+              small
+              look="danger"
+              aria-label={fill(t.operator.removeTier, { n: index + 1 })}
+              onClick={() => dropTier(index)}
+            >
+              {t.common.remove}
+            </Button>
+          </fieldset>
+        ))}
+        {draft.tiers.length < maxTiers ? (
           <Button
             small
-            look="danger"
-            aria-label={fill(t.operator.removeTier, { n: index + 1 })}
-            onClick={() => dropTier(index)}
+            onClick={() => onChange({ ...draft, tiers: [...draft.tiers, { ...emptySet, abovePromptTokens: '' }] })}
           >
-            {t.common.remove}
+            {t.operator.addTier}
           </Button>
-        </fieldset>
-      ))}
-      {draft.tiers.length < maxTiers ? (
-        <Button
-          small
-          onClick={() => onChange({ ...draft, tiers: [...draft.tiers, { ...emptySet, abovePromptTokens: '' }] })}
-        >
-          {t.operator.addTier}
-        </Button>
-      ) : null}
-      <ClockFields
-        draft={draft.clock}
-        bounds={draft.tiers.map(({ abovePromptTokens }) => abovePromptTokens)}
-        onChange={(clock) => onChange({ ...draft, clock })}
-      />
-      <div className="fields">
-        {units.map((unit) => (
-          <TextField
-            key={unit}
-            label={t.operator.perUnit[unit]}
-            inputMode="decimal"
-            value={draft.perUnit[unit]}
-            onChange={(value) => onChange({ ...draft, perUnit: { ...draft.perUnit, [unit]: value } })}
-            error={draft.perUnit[unit] === '' || isUsd(draft.perUnit[unit]) ? undefined : t.problems.price}
-          />
-        ))}
-      </div>
-      {required ? (
-        <TextField
-          label={t.operator.maxPromptTokens}
-          hint={t.operator.maxPromptTokensHint}
-          inputMode="numeric"
-          value={draft.maxPromptTokens}
-          onChange={(maxPromptTokens) => onChange({ ...draft, maxPromptTokens })}
-          error={fields['maxPromptTokens'] ?? countError(draft.maxPromptTokens)}
+        ) : null}
+        <ClockFields
+          draft={draft.clock}
+          bounds={draft.tiers.map(({ abovePromptTokens }) => abovePromptTokens)}
+          onChange={(clock) => onChange({ ...draft, clock })}
         />
-      ) : null}
+        <div className="fields">
+          {units.map((unit) => (
+            <TextField
+              key={unit}
+              label={t.operator.perUnit[unit]}
+              inputMode="decimal"
+              value={draft.perUnit[unit]}
+              onChange={(value) => onChange({ ...draft, perUnit: { ...draft.perUnit, [unit]: value } })}
+              error={draft.perUnit[unit] === '' || isUsd(draft.perUnit[unit]) ? undefined : t.problems.price}
+            />
+          ))}
+        </div>
+        {required ? (
+          <TextField
+            label={t.operator.maxPromptTokens}
+            hint={t.operator.maxPromptTokensHint}
+            inputMode="numeric"
+            value={draft.maxPromptTokens}
+            onChange={(maxPromptTokens) => onChange({ ...draft, maxPromptTokens })}
+            error={fields['maxPromptTokens'] ?? countError(draft.maxPromptTokens)}
+          />
+        ) : null}
+      </Fold>
     </>
   );
 }

@@ -1,8 +1,9 @@
 /** The fields of quiet hours: two times of day, and their zone. */
 
-import { useLanguage } from '../language/language.tsx';
+import { fill, useLanguage } from '../language/language.tsx';
 import type { InputProblems } from '../problems.ts';
 import { TextField } from './field.tsx';
+import { Fold } from './page.tsx';
 
 /** As people type it: `22:00`, or nothing. */
 export interface QuietDraft {
@@ -59,8 +60,15 @@ export function QuietFields({
 }) {
   const { t } = useLanguage();
   return (
-    <fieldset className="group">
-      <legend>{t.notices.quiet}</legend>
+    <Fold
+      inForm
+      title={t.notices.quiet}
+      state={
+        draft.from === '' || draft.to === ''
+          ? t.notices.quietNone
+          : fill(t.notices.quietState, { from: draft.from, to: draft.to })
+      }
+    >
       <p className="hint">{t.notices.quietHint}</p>
       <TextField
         label={t.notices.quietFrom}
@@ -85,6 +93,6 @@ export function QuietFields({
         onChange={(timeZone) => onChange({ ...draft, timeZone })}
         error={errors['timeZone']}
       />
-    </fieldset>
+    </Fold>
   );
 }

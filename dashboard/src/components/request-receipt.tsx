@@ -98,7 +98,7 @@ export function RequestReceipt({ entry, elsewhere = false }: { entry: NonNullabl
       </Card>
       <Card
         title={t.entry.receipt}
-        actions={<Badge tone={addsUp ? 'good' : 'bad'}>{addsUp ? t.entry.addsUp : t.entry.doesNotAddUp}</Badge>}
+        actions={<Badge tone={addsUp ? 'usual' : 'bad'}>{addsUp ? t.entry.addsUp : t.entry.doesNotAddUp}</Badge>}
       >
         <Table
           caption={t.entry.receipt}

@@ -6,6 +6,7 @@ import { Link } from 'wouter';
 import { useAsk } from '../data.tsx';
 import { fill, useOperatorLanguage } from '../language/language.tsx';
 import { pages } from '../pages.ts';
+import { Icon } from './icon.tsx';
 import { Card } from './page.tsx';
 import { SetUpSecondFactor } from './set-up-second-factor.tsx';
 import { Step } from './step.tsx';
@@ -19,9 +20,13 @@ export function useSetup() {
   });
 }
 
-/** The steps that are missing before customers can pay, with the place of each; nothing once all are done. */
+/**
+ * The steps that are missing before customers can pay, with the place of each, and in one line those that are done; nothing once
+ * all are.
+ */
 export function Setup({ items }: { items: readonly Item[] }) {
-  const { t, count } = useOperatorLanguage();
+  const { t, count, format } = useOperatorLanguage();
+  const done = items.filter((item) => item.done).map(({ step }) => t.operator.setupSteps[step].title);
   const missing = items.filter(({ done }) => !done).length;
   if (missing === 0) return null;
   return (
@@ -30,10 +35,16 @@ export function Setup({ items }: { items: readonly Item[] }) {
         {t.operator.setupLead} {count(t.operator.setupMissing, missing)}
       </p>
       <ol className="steps">
-        {items.map((item, index) => (
-          <SetupStep key={item.step} item={item} number={index + 1} />
-        ))}
+        {items.map((item, index) =>
+          item.done ? null : <SetupStep key={item.step} step={item.step} number={index + 1} />,
+        )}
       </ol>
+      {done.length === 0 ? null : (
+        <p className="steps-done">
+          <Icon name="check" />
+          {fill(t.operator.setupDone, { steps: format.list(done) })}
+        </p>
+      )}
     </Card>
   );
 }
@@ -52,18 +63,18 @@ function hasPlace(step: Item['step']): step is keyof typeof places {
   return Object.hasOwn(places, step);
 }
 
-function SetupStep({ item: { step, done }, number }: { item: Item; number: number }) {
+function SetupStep({ step, number }: { step: Item['step']; number: number }) {
   const { t } = useOperatorLanguage();
   const { title, text } = t.operator.setupSteps[step];
   return (
-    <Step number={number} title={title} done={done}>
-      {done ? null : <p>{marked(fill(text, { origin: globalThis.location.origin }))}</p>}
-      {done || step !== 'SECOND_FACTOR' ? null : (
+    <Step number={number} title={title} done={false}>
+      <p>{marked(fill(text, { origin: globalThis.location.origin }))}</p>
+      {step !== 'SECOND_FACTOR' ? null : (
         <p>
           <SetUpSecondFactor primary />
         </p>
       )}
-      {done || !hasPlace(step) ? null : (
+      {!hasPlace(step) ? null : (
         <p>
           <Link href={places[step]} className="button primary small">
             {t.operator.setupActions[step]}

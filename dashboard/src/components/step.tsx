@@ -7,12 +7,15 @@ export function Step({
   number,
   title,
   done,
+  state,
   children,
 }: {
   number: number;
   title: string;
   done: boolean;
-  children: ReactNode;
+  /** How a step that is done stands, beside its title: the two are one line. */
+  state?: ReactNode;
+  children?: ReactNode;
 }) {
   const { t } = useLanguage();
   return (
@@ -24,6 +27,7 @@ export function Step({
         {title}
         {done ? <span className="sr-only"> ({t.common.done})</span> : null}
       </h2>
+      {state === undefined ? null : <p className="step-state">{state}</p>}
       {children}
     </li>
   );

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Confirm } from '../components/dialog.tsx';
 import { Moment } from '../components/moment.tsx';
-import { Badge, Clipped, Page } from '../components/page.tsx';
+import { Badge, Clipped, Page, type Tone } from '../components/page.tsx';
 import { Empty, Loaded, More, TableSkeleton } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
@@ -97,10 +97,10 @@ function BatchTable({ batches, cancel }: { batches: readonly Batch[]; cancel: ((
   );
 }
 
-const tones: Partial<Record<NonNullable<Batch['state']>, 'good' | 'warn' | 'bad'>> = {
+const tones: Partial<Record<NonNullable<Batch['state']>, Tone>> = {
   FAILED: 'bad',
   CANCELING: 'warn',
-  ENDED: 'good',
+  ENDED: 'usual',
 };
 
 function Progress({ batch, texts }: { batch: Batch; texts: BatchTexts }) {

@@ -13,10 +13,8 @@ import {
   LimitFields,
   limitDraft,
   noLimits,
-  paces,
-  periods,
   typedLimits,
-  useLimitTexts,
+  useLimitLines,
 } from '../components/limit-fields.tsx';
 import { type KeyTerms, SecretDialog, useCreateKey } from '../components/new-key.tsx';
 import { Badge, Page } from '../components/page.tsx';
@@ -121,7 +119,7 @@ export default function Keys() {
   );
 }
 
-const statusTones = { ACTIVE: 'good', EXPIRED: 'warn', DELETED: 'bad' } as const;
+const statusTones = { ACTIVE: 'usual', EXPIRED: 'warn', DELETED: 'bad' } as const;
 
 function KeyTable({
   keys,
@@ -235,24 +233,9 @@ function Place({ of: { project, maker, owner } }: { of: Key }) {
   return parts.length === 0 ? null : <span className="note">{parts.join(' · ')}</span>;
 }
 
-function Limits({ of }: { of: Omit<Key, 'models'> }) {
-  const { t, format } = useLanguage();
-  const texts = useLimitTexts();
-  const { limits, burnLimit, addresses } = of;
-  const set = [
-    ...periods.flatMap((period) => {
-      const limit = limits[period];
-      return limit === null ? [] : [fill(texts.of[period], { usd: format.usd(limit) })];
-    }),
-    ...(burnLimit === null
-      ? []
-      : [fill(texts.burnOf, { usd: format.usd(burnLimit.amount), n: format.number(burnLimit.minutes) })]),
-    ...paces.flatMap((pace) => {
-      const limit = of[pace];
-      return limit === null ? [] : [fill(texts.paceOf[pace], { n: format.number(limit) })];
-    }),
-    ...addresses,
-  ];
+function Limits({ of: { limits, ...rest } }: { of: Omit<Key, 'models'> }) {
+  const { t } = useLanguage();
+  const set = useLimitLines()({ ...rest, spend: limits });
   if (set.length === 0) return <>{t.keys.noLimit}</>;
   return set.map((limit) => (
     <span key={limit} className="row line">

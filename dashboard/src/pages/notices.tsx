@@ -11,7 +11,7 @@ import { SecretDialog } from '../components/new-key.tsx';
 import { NoticeChannels } from '../components/notice-channels.tsx';
 import { NoticeItem } from '../components/notice-item.tsx';
 import { NoticeSettingsCard } from '../components/notice-settings.tsx';
-import { Badge, Card, Page } from '../components/page.tsx';
+import { Badge, Card, Fold, Folds, Page } from '../components/page.tsx';
 import { Banner, Empty, Loaded, More } from '../components/states.tsx';
 import { Table } from '../components/table.tsx';
 import { useSay } from '../components/toasts.tsx';
@@ -71,11 +71,15 @@ export default function Notices() {
           <More query={notices} />
         </Card>
       </div>
-      <NoticeChannels owner={accountId} mayChange={billing} />
-      <Webhooks />
+      <Folds>
+        <NoticeChannels owner={accountId} mayChange={billing} />
+        <Webhooks />
+      </Folds>
     </Page>
   );
 }
+
+const hostOf = (url: string) => URL.parse(url)?.host ?? url;
 
 type Open = { what: 'add' } | { what: 'edit' | 'delete' | 'deliveries'; endpoint: Endpoint };
 
@@ -108,17 +112,24 @@ function Webhooks() {
   const close = () => setOpen(null);
   const fail = { onError: (error: unknown) => say(explain(error).sentence, 'bad') };
   return (
-    <Card
+    <Fold
       title={t.webhooks.title}
-      actions={
-        billing ? (
+      state={
+        endpoints.data == null
+          ? undefined
+          : endpoints.data.length === 0
+            ? t.webhooks.none
+            : format.list(endpoints.data.map(({ url }) => hostOf(url)))
+      }
+    >
+      <div className="row-line">
+        <p className="hint">{t.webhooks.lead}</p>
+        {billing ? (
           <Button small onClick={() => setOpen({ what: 'add' })}>
             {t.webhooks.add}
           </Button>
-        ) : null
-      }
-    >
-      <p className="hint">{t.webhooks.lead}</p>
+        ) : null}
+      </div>
       <Loaded query={endpoints}>
         {(list) =>
           list.length === 0 ? (
@@ -147,7 +158,7 @@ function Webhooks() {
                 {
                   head: t.webhooks.state,
                   cell: ({ enabled }) => (
-                    <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? t.webhooks.on : t.webhooks.off}</Badge>
+                    <Badge tone={enabled ? 'usual' : 'plain'}>{enabled ? t.webhooks.on : t.webhooks.off}</Badge>
                   ),
                 },
                 {
@@ -206,7 +217,7 @@ function Webhooks() {
           onClose={() => setSecret(null)}
         />
       )}
-    </Card>
+    </Fold>
   );
 }
 
@@ -301,7 +312,7 @@ function EndpointDialog({
   );
 }
 
-const tones = { DELIVERED: 'good', PENDING: 'warn', FAILED: 'bad', OTHER: 'plain' } as const;
+const tones = { DELIVERED: 'usual', PENDING: 'warn', FAILED: 'bad', OTHER: 'plain' } as const;
 
 function Deliveries({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
   const { t, format } = useLanguage();

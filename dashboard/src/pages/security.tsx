@@ -95,7 +95,7 @@ function SecondFactor() {
     <Card
       title={t.security.secondFactor}
       actions={
-        <Badge tone={person.secondFactor ? 'good' : 'warn'}>
+        <Badge tone={person.secondFactor ? 'usual' : 'warn'}>
           {person.secondFactor ? t.security.on : t.security.off}
         </Badge>
       }
@@ -241,7 +241,7 @@ function Sessions() {
             cell: ({ userAgent, device, current }) => (
               <>
                 <span title={userAgent ?? undefined}>{nameOf(device)}</span>{' '}
-                {current ? <Badge tone="good">{t.security.thisOne}</Badge> : null}
+                {current ? <Badge>{t.security.thisOne}</Badge> : null}
               </>
             ),
           },

@@ -9,9 +9,10 @@ import { Button } from '../components/button.tsx';
 import { CompanyCard } from '../components/company-card.tsx';
 import { TextField } from '../components/field.tsx';
 import { Form } from '../components/form.tsx';
+import { Icon } from '../components/icon.tsx';
 import { Looks } from '../components/looks.tsx';
 import { OwnData } from '../components/own-data.tsx';
-import { Card, Page } from '../components/page.tsx';
+import { Card, Fold, Folds, Page } from '../components/page.tsx';
 import { Banner } from '../components/states.tsx';
 import { useSay } from '../components/toasts.tsx';
 import { useChange } from '../data.tsx';
@@ -26,36 +27,39 @@ export default function Settings() {
   const { account } = useSession();
   return (
     <Page title={t.settings.title}>
-      <div className="columns packed">
+      <div className="columns even">
         <Profile />
-        <Email />
         <Card title={t.settings.look}>
           <Preferences />
           <p className="hint">{t.settings.languageHint}</p>
         </Card>
-        {account === null ? null : <AccountLimitsCard />}
-        {account === null ? null : <CompanyCard />}
-        {account === null ? null : <AttributionCard />}
-        {account === null ? null : <AlertsCard />}
-        {account === null ? null : <OwnData />}
-        {account === null ? null : <Looks />}
       </div>
+      <Folds>
+        <Email />
+        {account === null ? null : (
+          <>
+            <AccountLimitsCard />
+            <CompanyCard />
+            <AttributionCard />
+            <Alerts />
+            <OwnData />
+            <Looks />
+          </>
+        )}
+      </Folds>
     </Page>
   );
 }
 
 /** Alerts have their own page. */
-function AlertsCard() {
+function Alerts() {
   const { t } = useLanguage();
   return (
-    <Card title={t.notices.settings}>
-      <p>{t.notices.settingsText}</p>
-      <p>
-        <Link href={pages.notices} className="button">
-          {t.notices.openSettings}
-        </Link>
-      </p>
-    </Card>
+    <Link href={pages.notices} className="fold elsewhere">
+      <h2>{t.notices.settings}</h2>
+      <span className="fold-state">{t.notices.settingsText}</span>
+      <Icon name="next" />
+    </Link>
   );
 }
 
@@ -106,7 +110,7 @@ function Email() {
   });
   const { fields, rest } = useProblems(change.error, ['newEmail', 'password']);
   return (
-    <Card title={t.settings.email}>
+    <Fold title={t.settings.email} state={person.email}>
       <p>{fill(t.settings.emailNow, { email: person.email })}</p>
       {change.isSuccess ? (
         <Banner tone="good" icon="check">
@@ -140,6 +144,6 @@ function Email() {
           error={fields['password']}
         />
       </Form>
-    </Card>
+    </Fold>
   );
 }

@@ -1,3 +1,4 @@
+import type { BudgetAnswer } from '@steyg/sdk';
 import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../components/button.tsx';
@@ -38,24 +39,23 @@ function TrialStep() {
     key: ['budget', accountId],
     ask: (steyg, signal) => steyg.console.ledger.budget({ accountId }, { signal }),
   });
+  const stateOf = ({ grants, free }: NonNullable<BudgetAnswer>) => {
+    const trial = grants.find(({ kind }) => kind === 'TRIAL');
+    return trial?.expiresAt == null
+      ? fill(t.start.budgetFree, { free: format.usdTile(free) })
+      : fill(t.start.trial, {
+          amount: format.usd(trial.amount),
+          end: format.dateTime(trial.expiresAt),
+          free: format.usdTile(free),
+        });
+  };
   return (
-    <Step number={1} title={t.start.budget} done>
-      <Loaded query={budget} skeleton={<LoadingSkeleton lines={1} />}>
-        {({ grants, free }) => {
-          const trial = grants.find(({ kind }) => kind === 'TRIAL');
-          return (
-            <p>
-              {trial?.expiresAt == null
-                ? fill(t.start.budgetFree, { free: format.usdTile(free) })
-                : fill(t.start.trial, {
-                    amount: format.usd(trial.amount),
-                    end: format.dateTime(trial.expiresAt),
-                    free: format.usdTile(free),
-                  })}
-            </p>
-          );
-        }}
-      </Loaded>
+    <Step number={1} title={t.start.budget} done {...(budget.data == null ? {} : { state: stateOf(budget.data) })}>
+      {budget.data == null ? (
+        <Loaded query={budget} skeleton={<LoadingSkeleton lines={1} />}>
+          {() => null}
+        </Loaded>
+      ) : null}
     </Step>
   );
 }
@@ -70,21 +70,34 @@ function KeyStep({ made, onMade }: { made: NewKey | null; onMade: (key: NewKey) 
     ask: (steyg, signal) => steyg.console.keys.listKeys({ accountId, first: 1, active: true }, { signal }),
   });
   const kept = keys.data?.totalCount ?? 0;
+  const form = (
+    <Form
+      onSubmit={() => create.mutate(name.trim() === '' ? {} : { name: name.trim() })}
+      error={create.error}
+      actions={
+        <Button type="submit" look={kept > 0 ? 'plain' : 'primary'} busy={create.isPending}>
+          {t.keys.create}
+        </Button>
+      }
+    >
+      <TextField label={t.keys.name} hint={t.keys.nameHint} maxLength={100} value={name} onChange={setName} />
+    </Form>
+  );
   return (
-    <Step number={2} title={t.start.key} done={made !== null || kept > 0}>
-      {made === null && kept > 0 ? <p>{count(t.start.kept, kept)}</p> : null}
-      {made?.secret == null ? (
-        <Form
-          onSubmit={() => create.mutate(name.trim() === '' ? {} : { name: name.trim() })}
-          error={create.error}
-          actions={
-            <Button type="submit" look={kept > 0 ? 'plain' : 'primary'} busy={create.isPending}>
-              {t.keys.create}
-            </Button>
-          }
-        >
-          <TextField label={t.keys.name} hint={t.keys.nameHint} maxLength={100} value={name} onChange={setName} />
-        </Form>
+    <Step
+      number={2}
+      title={t.start.key}
+      done={made !== null || kept > 0}
+      {...(made === null && kept > 0 ? { state: count(t.start.kept, kept) } : {})}
+    >
+      {made?.secret == null && kept > 0 ? (
+        <details>
+          <summary>{t.start.another}</summary>
+          <p className="hint">{t.start.keptText}</p>
+          {form}
+        </details>
+      ) : made?.secret == null ? (
+        form
       ) : (
         <>
           <Banner tone="warn">{fill(t.common.shownOnce, { what: t.keys.secret })}</Banner>

@@ -192,7 +192,7 @@ function WhatItBuys({ plans, models }: { plans: readonly Plan[]; models: readonl
 const tones = {
   PENDING: 'warn',
   PARTIAL: 'warn',
-  PAID: 'good',
+  PAID: 'usual',
   EXPIRED: 'plain',
   CANCELLED: 'plain',
   OTHER: 'plain',

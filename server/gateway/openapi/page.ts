@@ -297,25 +297,25 @@ function inline(text: string): string {
 const style = `
 body{max-width:82rem}
 .columns{display:grid;grid-template-columns:17rem minmax(0,1fr);gap:2.5rem;align-items:start}
-.contents{position:sticky;top:0;max-height:100vh;overflow-y:auto;padding:1rem .25rem;font-size:.9rem}
-.contents [aria-current]{color:var(--accent);font-weight:650}
-.contents h2{margin:0 0 .5rem;font-size:.9rem;font-weight:650;color:var(--text)}.contents h2 a{padding-left:.25rem}
+.contents{position:sticky;top:0;max-height:100vh;overflow-y:auto;padding:1rem .25rem;font-size:var(--type-small)}
+.contents [aria-current]{color:var(--link);font-weight:var(--weight-strong)}
+.contents h2{margin:0 0 .5rem;font-size:var(--type-small);font-weight:var(--weight-strong);color:var(--text)}.contents h2 a{padding-left:.25rem}
 .contents ul{list-style:none;margin:0;padding:0;display:grid;gap:.15rem}
-.contents a{display:block;padding:.2rem .25rem;text-decoration:none;color:var(--text)}.contents a:hover{color:var(--accent);text-decoration:underline}
+.contents a{display:block;padding:.2rem .25rem;text-decoration:none;color:var(--text)}.contents a:hover{color:var(--link-strong);text-decoration:underline}
 h2:focus,h3:focus{outline:none}
 section.card{margin:1.5rem 0;scroll-margin-top:1rem}section.card>h2{margin-top:0}section.card>h3:first-child{margin-top:0}
-h2[id],h3[id]{scroll-margin-top:1.5rem}h2:target,h3:target{text-decoration:underline;text-decoration-color:var(--accent);text-underline-offset:.25em}
-h3{font-size:1rem;margin:1.25rem 0 .5rem}
+h2[id],h3[id]{scroll-margin-top:1.5rem}h2:target,h3:target{text-decoration:underline;text-decoration-color:var(--link);text-underline-offset:.25em}
+h3{font-size:var(--type-body);margin:1.25rem 0 .5rem}
 main p,main li{max-width:46rem}main ul{padding-left:1.25rem;margin:.5rem 0}main li{margin:.2rem 0}
 code{color:inherit}
-.method{font:600 .75rem/1.5 ui-monospace,"SF Mono",Menlo,Consolas,monospace;color:var(--accent)}
-.address{font-size:1.05rem}
-pre{margin:.5rem 0;padding:.75rem .9rem;overflow-x:auto;border:1px solid var(--line);border-radius:.6rem;background:var(--sunken);font-size:.85rem;line-height:1.55;overflow-wrap:normal}pre code{font-size:inherit}
+.method{font-family:var(--mono);font-size:var(--type-note);font-weight:var(--weight-strong);color:var(--accent)}
+.address{font-size:var(--type-body)}
+pre{margin:.5rem 0;padding:.75rem .9rem;overflow-x:auto;border:1px solid var(--line);border-radius:.6rem;background:var(--sunken);font-size:var(--type-note);line-height:var(--line-text);overflow-wrap:normal}pre code{font-size:inherit}
 .facts{display:grid;gap:.35rem;margin:1rem 0}.facts div{display:grid;grid-template-columns:9rem minmax(0,1fr);gap:1rem}dt{color:var(--quiet)}dd{margin:0}
 th,td{white-space:normal;vertical-align:top;overflow-wrap:break-word}th[scope=row]{min-width:9rem}td{min-width:8rem}
 .fields{margin:.15rem 0;padding-left:1rem;list-style:none;border-left:2px solid var(--line)}
-main summary{width:auto;padding:.3rem 0;color:var(--text)}.status{font-variant-numeric:tabular-nums;font-weight:650}.status.good{color:var(--accent)}.status.bad{color:var(--most-text)}
-.answer{padding:0 0 .5rem 1.25rem;font-size:.94rem}
+main summary{width:auto;padding:.3rem 0;color:var(--text)}.status{font-variant-numeric:tabular-nums;font-weight:var(--weight-strong)}.status.good{color:var(--accent)}.status.bad{color:var(--most-text)}
+.answer{padding:0 0 .5rem 1.25rem;font-size:var(--type-small)}
 @media (max-width:56rem){.columns{grid-template-columns:minmax(0,1fr);gap:0}.contents{position:static;max-height:none}.facts div{grid-template-columns:minmax(0,1fr);gap:0}}
 @media print{.contents{display:none}.columns{display:block}}
 `;

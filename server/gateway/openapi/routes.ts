@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { inChosenTheme } from '../../shared/page.ts';
 import { openApiDocument } from './document.ts';
 import { referencePages, referencePolicy } from './page.ts';
 
@@ -26,7 +27,7 @@ export function registerOpenApi(app: FastifyInstance, at: { readonly baseUrl: st
     ['/api/docs/', overview],
     ...[...made.pages.keys()].map((each) => [each, each]),
   ] as const) {
-    app.get(path, async (_request, response) =>
+    app.get(path, async (request, response) =>
       response
         .type('text/html; charset=utf-8')
         .header('content-security-policy', referencePolicy)
@@ -34,7 +35,8 @@ export function registerOpenApi(app: FastifyInstance, at: { readonly baseUrl: st
         .header('x-content-type-options', 'nosniff')
         // It changes with a new version of the service, or another address.
         .header('cache-control', 'public, max-age=300')
-        .send(now().pages.get(shown)),
+        .header('vary', 'Cookie')
+        .send(inChosenTheme(now().pages.get(shown) ?? '', request.headers.cookie)),
     );
   }
 }

@@ -12,16 +12,16 @@ interface Frame {
 
 const style = `
 main p,main li{max-width:48rem}
-.lead{font-size:1.1rem;margin-bottom:1rem}
+.lead{font-size:var(--type-section);margin-bottom:1rem}
 main code{color:inherit;background:var(--sunken);border-radius:.25rem;padding:.05rem .3rem}
 .places{list-style:none;padding:0;display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:.25rem 2rem;margin:1.5rem 0}
-.places li{padding:.75rem 0;border-top:1px solid var(--line)}.places a{font-weight:600}
+.places li{padding:.75rem 0;border-top:1px solid var(--line)}.places a{font-weight:var(--weight-strong)}
 .members{list-style:none;padding:0;columns:17rem;gap:2rem}.members li{padding:.15rem 0;break-inside:avoid}
-main pre{margin:.5rem 0;padding:.75rem .9rem;overflow-x:auto;border:1px solid var(--line);border-radius:.6rem;background:var(--sunken);font-size:.85rem;line-height:1.55;overflow-wrap:normal}
+main pre{margin:.5rem 0;padding:.75rem .9rem;overflow-x:auto;border:1px solid var(--line);border-radius:.6rem;background:var(--sunken);font-size:var(--type-note);line-height:var(--line-text);overflow-wrap:normal}
 main pre code{padding:0;background:none;font-size:inherit}
 main th,main td{white-space:normal;vertical-align:top;overflow-wrap:anywhere;min-width:7rem}
 main th code,main td code{white-space:normal}
-.trail{font-size:.875rem;margin:0}
+.trail{font-size:var(--type-small);margin:0}
 .facts{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.35rem 1.25rem;margin:1rem 0}.facts dt{color:var(--quiet)}.facts dd{margin:0}
 `;
 

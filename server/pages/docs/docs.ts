@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
 import { lexicographicSortSchema, printSchema } from 'graphql';
 import { describeError, requestLog } from '../../runtime/http.ts';
-import { chooseLocale, type Locale } from '../../shared/page.ts';
+import { chooseLocale, inChosenTheme, type Locale, pageVary } from '../../shared/page.ts';
 import type { PageSeller } from '../../shared/public-page.ts';
 import { remembered } from '../../shared/remembered.ts';
 import { type DataFlow, dataFlowPage } from './data-flow.ts';
@@ -69,7 +69,7 @@ export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
       'content-language': locale,
-      vary: 'Accept-Language',
+      vary: pageVary,
       'cache-control': 'public, max-age=60',
     });
     const known = await seller().catch((error: unknown) => {
@@ -80,7 +80,7 @@ export function registerDocs(app: FastifyInstance, parts: DocsParts): void {
     const frame = { locale, path, seller: known, demonstration: parts.demonstration?.() ?? false };
     return reply
       .type('text/html; charset=utf-8')
-      .send(content === null ? missingPage(frame) : docsPage(frame, content));
+      .send(inChosenTheme(content === null ? missingPage(frame) : docsPage(frame, content), request.headers.cookie));
   };
   const text = (reply: FastifyReply, type: string, content: string) =>
     reply
@@ -217,5 +217,3 @@ function overview(locale: Locale, publicUrl: string): { title: string; body: str
 <ul>${w.files.map(([path, text]) => `<li><a href="${to(path)}"><code>${path}</code></a>: ${text}</li>`).join('')}</ul>`,
   };
 }
-// 1
-// 2

@@ -85,16 +85,16 @@ const style = `
 .paper{max-width:46rem;width:100%;margin:1rem auto 0;padding:clamp(1.25rem,4vw,2.5rem)}
 .screen{display:flex;justify-content:flex-end;align-items:center;gap:1rem;margin:0 0 1.5rem}
 .paper .head{display:flex;align-items:baseline;gap:.5rem 1.25rem;flex-wrap:wrap;border-bottom:2px solid var(--text);margin-bottom:1.25rem}
-.head p,h1{margin:0 0 .5rem}.brand{display:none;font-weight:600;font-size:1.15rem}.head .state{margin-left:auto;font-weight:600;color:var(--up-text)}
-h1{font-size:1.5rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}
+.head p,h1{margin:0 0 .5rem}.brand{display:none;font-weight:var(--weight-strong);font-size:var(--type-section)}.head .state{margin-left:auto;font-weight:var(--weight-strong);color:var(--up-text)}
+h2{font-size:var(--type-section);margin:2rem 0 .5rem}
 dl{display:grid;grid-template-columns:repeat(auto-fit,minmax(14rem,1fr));gap:.9rem 1.5rem;margin:0 0 1.75rem}
-dt{color:var(--quiet);font-size:.875rem}dd{margin:0}
+dt{color:var(--quiet);font-size:var(--type-small)}dd{margin:0}
 .paper th,.paper td{vertical-align:top;padding:.5rem .75rem .5rem 0;white-space:normal}
 .paper .sum{text-align:right;padding-right:0;white-space:nowrap}.paper td.sum{font-family:${figureFamily};font-variant-numeric:tabular-nums}
-.note{color:var(--quiet);font-size:.875rem;margin-top:1.75rem}
+.note{color:var(--quiet);font-size:var(--type-small);margin-top:1.75rem}
 @page{margin:18mm}
-@media print{:root{color-scheme:light;--page:#fff;--card:#fff;--text:#17201f;--quiet:#55625f;--line:#d7dddb;--accent:#0f766e;--up-text:#146c3c;--shadow:none}
-.top,.bottom,.screen{display:none}.brand{display:block}body{max-width:none;padding:0;font-size:11pt}.paper{border:0;padding:0;margin:0;max-width:none}tr{break-inside:avoid}}
+@media print{:root,:root[data-theme]{color-scheme:light;--page:#fff}
+.top,.bottom,.screen{display:none}.brand{display:block}body{max-width:none;padding:0}.paper{border:0;padding:0;margin:0;max-width:none}tr{break-inside:avoid}}
 `;
 
 // The address holds the grant, so the link to the other language is made from it by script, and the grant is written

@@ -6,7 +6,7 @@ import type { Transfers } from '../../plans/bank/transfers.ts';
 import type { Orders } from '../../plans/orders.ts';
 import type { Parties } from '../../plans/papers/parties.ts';
 import { BusyThreadError } from '../../runtime/thread.ts';
-import { chooseLocale } from '../../shared/page.ts';
+import { chooseLocale, inChosenTheme } from '../../shared/page.ts';
 import { goneLink, isStillOpen } from '../link-access.ts';
 import { type LinkLimits, tryAgain } from '../link-limits.ts';
 import { createSignedLinks, deadLink, type LinkBase, linkHeaders, type SignedLinks } from '../signed-links.ts';
@@ -66,7 +66,7 @@ export function registerReceipts(app: FastifyInstance, parts: ReceiptParts): voi
     return reply
       .header('content-security-policy', receiptPolicy)
       .type('text/html; charset=utf-8')
-      .send(receiptPage(receipt, locale));
+      .send(inChosenTheme(receiptPage(receipt, locale), request.headers.cookie));
   });
 }
 

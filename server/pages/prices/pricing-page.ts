@@ -498,7 +498,7 @@ function document(
 }
 
 const style = `
-h3{margin:1.25rem 0 .25rem;font-size:1rem}
+h3{margin:1.25rem 0 .25rem;font-size:var(--type-body)}
 .figure{text-align:right}td.figure{font-family:${figureFamily};font-variant-numeric:tabular-nums}
 table{overflow-wrap:normal}
 thead th{white-space:normal;vertical-align:bottom;min-width:4.5rem}
@@ -508,7 +508,7 @@ table,tbody,tr,tbody th,td{display:block}
 thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 tr{padding:.5rem 0;border-bottom:1px solid var(--line)}
 tbody th,td{padding:.15rem 0;border:0;white-space:normal}
-tbody th{position:static;font-weight:600}
+tbody th{position:static;font-weight:var(--weight-strong)}
 td{display:flex;justify-content:space-between;gap:1rem}
 td::before{content:attr(data-label);color:var(--quiet);text-align:left;flex:none;max-width:50%}
 td::before{content:attr(data-label) / ""}
@@ -517,7 +517,7 @@ td>div{text-align:right}
 pre{white-space:pre-wrap}
 }
 .figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.75rem 1.75rem;margin:1rem 0}
-dt{color:var(--quiet);font-size:.875rem}dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums}
+dt{color:var(--quiet);font-size:var(--type-small)}dd{margin:0;font-weight:var(--weight-strong);font-variant-numeric:tabular-nums}
 pre{background:var(--sunken);border-radius:.5rem;padding:.75rem 1rem;overflow-x:auto;margin:.25rem 0}
 pre code{color:var(--text)}
 input,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.35rem .7rem;min-height:2.5rem}

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { listPlans } from '../../plans/plans.ts';
 import { describeError, requestLog } from '../../runtime/http.ts';
-import { chooseLocale, type Locale } from '../../shared/page.ts';
+import { chooseLocale, inChosenTheme, type Locale, pageVary } from '../../shared/page.ts';
 import type { PageSeller } from '../../shared/public-page.ts';
 import { remembered, renderOnce } from '../../shared/remembered.ts';
 import { readLatencies } from '../../uptime/latency.ts';
@@ -77,6 +77,7 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
     caching = 'public, max-age=30',
   ) => {
     const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
+    const inTheme = (html: string) => inChosenTheme(html, request.headers.cookie);
     const demonstration = parts.demonstration ?? false;
     const address: PageAddress = { origin: parts.publicUrl, locale, demonstration, seller: null };
     void reply.type('text/html; charset=utf-8').headers({
@@ -84,18 +85,21 @@ export function registerPricing(app: FastifyInstance, parts: PricingParts): void
       'referrer-policy': 'no-referrer',
       'x-content-type-options': 'nosniff',
       'content-language': locale,
-      vary: 'Accept-Language',
+      vary: pageVary,
     });
     let list: SoldNow;
     try {
       list = await current();
     } catch (error) {
       requestLog(request).warn(describeError(error), 'the prices could not be read');
-      return reply.code(503).header('retry-after', '5').send(pricingProblemPage('unavailable', address));
+      return reply
+        .code(503)
+        .header('retry-after', '5')
+        .send(inTheme(pricingProblemPage('unavailable', address)));
     }
     const html = page(list, { ...address, seller: list.seller });
-    if (html === null) return reply.code(404).send(pricingProblemPage('notFound', address));
-    return reply.header('cache-control', caching).send(html);
+    if (html === null) return reply.code(404).send(inTheme(pricingProblemPage('notFound', address)));
+    return reply.header('cache-control', caching).send(inTheme(html));
   };
 
   const whole = renderOnce((list: SoldNow, locale: Locale) =>

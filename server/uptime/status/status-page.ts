@@ -257,30 +257,30 @@ function time(moment: Date, locale: Locale): string {
 }
 
 const style = `
-.overall{display:flex;align-items:center;gap:.6rem;font-size:1.2rem;font-weight:650;border-radius:.6rem;padding:.9rem 1.15rem;background:var(--sunken)}
+.overall{display:flex;align-items:center;gap:.6rem;font-size:var(--type-section);font-weight:var(--weight-strong);border-radius:.6rem;padding:.9rem 1.15rem;background:var(--sunken)}
 .overall.up{background:var(--up-soft)}.overall.degraded{background:var(--most-soft)}.overall.down{background:var(--down-soft)}
 .dot{flex:none;display:inline-block;width:.7em;height:.7em;border-radius:50%;background:var(--none)}
 .up>.dot{background:var(--up)}.degraded>.dot{background:var(--most)}.down>.dot{background:var(--down)}
 .overall+.quiet{margin-bottom:1rem}
 .state{display:inline-flex;align-items:center;gap:.4rem}
-.announcement{border-left:.35rem solid var(--most)}.announcement.incident{border-left-color:var(--down)}.announcement.info{border-left-color:var(--accent)}
-h3{margin:0 0 .75rem;font-size:1.05rem;display:flex;gap:.25rem .6rem;align-items:baseline;flex-wrap:wrap}
-h3 .state{margin-left:auto;font-weight:500;font-size:.94rem}
+.announcement{border-left:.35rem solid var(--most)}.announcement.incident{border-left-color:var(--down)}.announcement.info{border-left-color:var(--link)}
+h3{margin:0 0 .75rem;font-size:var(--type-body);display:flex;gap:.25rem .6rem;align-items:baseline;flex-wrap:wrap}
+h3 .state{margin-left:auto;font-weight:var(--weight-plain);font-size:var(--type-small)}
 .badge.open{background:var(--down-soft)}
 .protocol{display:grid;grid-template-columns:9rem minmax(0,1fr);gap:.25rem 1rem;align-items:center;margin:.5rem 0}
-.protocol p{margin:0;font-size:.94rem;display:grid}
-.share{color:var(--quiet);font-size:.875rem;font-variant-numeric:tabular-nums}
+.protocol p{margin:0;font-size:var(--type-small);display:grid}
+.share{color:var(--quiet);font-size:var(--type-small);font-variant-numeric:tabular-nums}
 .bars{display:flex;height:2.1rem;position:relative}
 .bars i{flex:1;background:var(--up);background-clip:content-box;padding:0 .5px;position:relative;border-radius:1px}
 .bars i.most{background-color:var(--most)}.bars i.poor{background-color:var(--down)}
 .bars i.none{background-color:var(--sunken);background-image:repeating-linear-gradient(45deg,var(--line) 0 2px,transparent 2px 4px)}
-.bars i.work{background-color:var(--accent)}
+.bars i.work{background-color:var(--link)}
 .bars i:hover{outline:2px solid var(--text);outline-offset:-1px}
-.bars i:hover::after{content:attr(data-day);position:absolute;z-index:1;bottom:calc(100% + .35rem);left:0;padding:.2rem .55rem;border-radius:.35rem;background:var(--text);color:var(--page);font:.8rem/1.5 system-ui,sans-serif;white-space:nowrap;pointer-events:none}
+.bars i:hover::after{content:attr(data-day);position:absolute;z-index:1;bottom:calc(100% + .35rem);left:0;padding:.2rem .55rem;border-radius:.35rem;background:var(--text);color:var(--page);font-size:var(--type-note);font-weight:var(--weight-plain);white-space:nowrap;pointer-events:none}
 .bars i:nth-child(n+46):hover::after{left:auto;right:0}
-.scale{display:flex;justify-content:space-between;margin:0 0 .5rem 10rem;font-size:.8rem}
+.scale{display:flex;justify-content:space-between;margin:0 0 .5rem 10rem;font-size:var(--type-note)}
 .figures{display:flex;gap:.75rem 1.75rem;flex-wrap:wrap;margin:.9rem 0}
-.figures div{min-width:4.5rem}dt{color:var(--quiet);font-size:.875rem}dd{margin:0;font-weight:600;font-variant-numeric:tabular-nums}
+.figures div{min-width:4.5rem}dt{color:var(--quiet);font-size:var(--type-small)}dd{margin:0;font-weight:var(--weight-strong);font-variant-numeric:tabular-nums}
 details ul{margin:.25rem 0;padding-left:1.25rem}
 .incidents{padding:0;list-style:none}.incidents strong{overflow-wrap:anywhere}
 .updates{list-style:none;padding:0 0 0 .9rem;border-left:2px solid var(--line);margin:.75rem 0 0}.updates p{margin:.15rem 0}.updates li+li{margin-top:.6rem}

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { describeError, requestLog } from '../../runtime/http.ts';
-import { chooseLocale, type Locale } from '../../shared/page.ts';
+import { chooseLocale, inChosenTheme, type Locale, pageVary } from '../../shared/page.ts';
 import type { PageSeller } from '../../shared/public-page.ts';
 import { remembered, renderOnce } from '../../shared/remembered.ts';
 import type { StatusReport, Uptime } from '../uptime.ts';
@@ -91,7 +91,8 @@ export function registerStatus(app: FastifyInstance, deps: StatusDeps): void {
       .header('referrer-policy', 'no-referrer')
       .header('x-content-type-options', 'nosniff')
       .header('content-security-policy', statusPagePolicy);
-    return answer(request, reply, (report) => pages(report, locale), statusUnavailablePage(locale));
+    const inTheme = (html: string) => inChosenTheme(html, request.headers.cookie);
+    return answer(request, reply, (report) => inTheme(pages(report, locale)), inTheme(statusUnavailablePage(locale)));
   });
 }
 
@@ -113,7 +114,7 @@ const unavailable = {
 /** The reader's language, set in the answer's headers. */
 function localeOf(request: FastifyRequest<{ Querystring: Asked }>, reply: FastifyReply): Locale {
   const locale = chooseLocale(request.query.lang, request.headers['accept-language']);
-  void reply.header('content-language', locale).header('vary', 'Accept-Language');
+  void reply.header('content-language', locale).header('vary', pageVary);
   return locale;
 }
 

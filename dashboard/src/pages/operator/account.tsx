@@ -65,7 +65,7 @@ function Details({ account }: { account: Account }) {
       <div className="row-line">
         <p>
           {account.email}{' '}
-          <Badge tone={account.status === 'ACTIVE' ? 'good' : 'bad'}>
+          <Badge tone={account.status === 'ACTIVE' ? 'usual' : 'bad'}>
             {t.operator.accountStatuses[account.status ?? 'OTHER']}
           </Badge>{' '}
           <span className="hint">

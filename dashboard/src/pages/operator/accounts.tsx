@@ -81,7 +81,7 @@ export default function Accounts() {
                   head: t.operator.status,
                   slot: 'mark',
                   cell: (account) => (
-                    <Badge tone={account.status === 'ACTIVE' ? 'good' : 'bad'}>
+                    <Badge tone={account.status === 'ACTIVE' ? 'usual' : 'bad'}>
                       {t.operator.accountStatuses[account.status ?? 'OTHER']}
                     </Badge>
                   ),

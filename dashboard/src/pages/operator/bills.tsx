@@ -307,7 +307,7 @@ function BillsTable({ bills }: { bills: readonly VendorBill[] }) {
         firstDay === null ? (
           '–'
         ) : missingDays.length === 0 ? (
-          <Badge tone="good">{t.operator.bills.complete}</Badge>
+          <Badge tone="usual">{t.operator.bills.complete}</Badge>
         ) : (
           <>
             <Badge tone="warn">{format.number(missingDays.length)}</Badge>{' '}

@@ -94,5 +94,5 @@ export function EntryState({ entry }: { entry: Pick<CatalogRow, 'enabled' | 'pri
   if (!entry.enabled) return <Badge>{t.operator.disabled}</Badge>;
   if (currentPrice(entry.priceVersions) === null) return <Badge tone="warn">{t.operator.noPrice}</Badge>;
   if (!entry.routes.some(({ enabled }) => enabled)) return <Badge tone="warn">{t.operator.noRoutes}</Badge>;
-  return <Badge tone="good">{t.operator.callable}</Badge>;
+  return <Badge tone="usual">{t.operator.callable}</Badge>;
 }

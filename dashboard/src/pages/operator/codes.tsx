@@ -154,7 +154,7 @@ function stateOf({ revokedAt, expiresAt, used, uses, count }: Batch): 'codesOpen
 function State({ batch }: { batch: Batch }) {
   const { t } = useOperatorLanguage();
   const state = stateOf(batch);
-  return <Badge tone={state === 'codesOpen' ? 'good' : 'plain'}>{t.operator[state]}</Badge>;
+  return <Badge tone={state === 'codesOpen' ? 'usual' : 'plain'}>{t.operator[state]}</Badge>;
 }
 
 function MakeDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: Made) => void }) {

@@ -11,7 +11,7 @@ import { useFailureToast } from '../../components/failure-toast.ts';
 import { Checkbox, SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { ModelForm } from '../../components/model-form.tsx';
-import { Badge, Card, Figure, Page } from '../../components/page.tsx';
+import { Badge, Card, Figure, Fold, Folds, Page } from '../../components/page.tsx';
 import {
   type DraftedPrices,
   draftOfPrices,
@@ -71,7 +71,7 @@ export default function ModelPage() {
 }
 
 function Details({ entry }: { entry: CatalogRow }) {
-  const { t } = useOperatorLanguage();
+  const { t, format } = useOperatorLanguage();
   const say = useSay();
   const upstreams = useAsk({
     key: ['operator', 'upstreams'],
@@ -88,10 +88,18 @@ function Details({ entry }: { entry: CatalogRow }) {
       <Facts entry={entry} />
       <PriceCard entry={entry} />
       <Loaded query={upstreams}>{(list) => <RoutesCard entry={entry} upstreams={list} />}</Loaded>
-      <details className="card">
-        <summary>{t.operator.details}</summary>
-        <ModelForm entry={entry} onSaved={() => say(t.common.saved)} />
-      </details>
+      <Folds>
+        <Fold
+          title={t.operator.details}
+          state={fill(t.operator.detailsState, {
+            family: entry.family,
+            context: format.number(entry.contextWindow),
+            output: format.number(entry.maxOutputTokens),
+          })}
+        >
+          <ModelForm entry={entry} onSaved={() => say(t.common.saved)} />
+        </Fold>
+      </Folds>
     </>
   );
 }
@@ -213,7 +221,7 @@ function PriceCard({ entry }: { entry: CatalogRow }) {
               names: true,
               cell: ({ id, validFrom: from }) => (
                 <>
-                  {format.dateTime(from)} {id === current?.id ? <Badge tone="good">{t.operator.counts}</Badge> : null}
+                  {format.dateTime(from)} {id === current?.id ? <Badge>{t.operator.counts}</Badge> : null}
                   {new Date(from) > new Date() ? <Badge tone="warn">{t.operator.later}</Badge> : null}
                 </>
               ),
@@ -417,7 +425,7 @@ interface RouteDraft {
 }
 
 function RoutesCard({ entry, upstreams }: { entry: CatalogRow; upstreams: NonNullable<UpstreamsAnswer> }) {
-  const { t } = useOperatorLanguage();
+  const { t, format } = useOperatorLanguage();
   const say = useSay();
   const [drafts, setDrafts] = useState<RouteDraft[]>(() =>
     entry.routes.map(({ id, upstream, upstreamModel, priority, weight, enabled, costs }) => ({
@@ -461,6 +469,15 @@ function RoutesCard({ entry, upstreams }: { entry: CatalogRow; upstreams: NonNul
   });
   const set = (index: number, values: Partial<RouteDraft>) =>
     setDrafts(drafts.map((draft, at) => (at === index ? { ...draft, ...values } : draft)));
+  const orderOf = ({ priority, weight, costs }: RouteDraft) =>
+    fill(t.operator.routeState, {
+      priority,
+      weight,
+      cost:
+        pricesOf(costs) === null
+          ? t.operator.routeCostNone
+          : fill(t.operator.routeCost, { input: format.usdExact(costs.input), output: format.usdExact(costs.output) }),
+    });
   const options = upstreams.map(({ upstreamId }) => ({ value: upstreamId, label: upstreamId }));
   const protocolOf = (id: string) => upstreams.find(({ upstreamId }) => upstreamId === id)?.protocol;
   return (
@@ -518,32 +535,34 @@ function RoutesCard({ entry, upstreams }: { entry: CatalogRow; upstreams: NonNul
                 value={draft.upstreamModel}
                 onChange={(upstreamModel) => set(index, { upstreamModel })}
               />
-              <TextField
-                label={t.operator.priority}
-                hint={t.operator.priorityHint}
-                type="number"
-                min={0}
-                max={1_000}
-                required
-                value={draft.priority}
-                onChange={(priority) => set(index, { priority })}
-              />
-              <TextField
-                label={t.operator.weight}
-                hint={t.operator.weightHint}
-                type="number"
-                min={1}
-                max={1_000}
-                required
-                value={draft.weight}
-                onChange={(weight) => set(index, { weight })}
-              />
             </div>
-            <details>
-              <summary>{t.operator.costs}</summary>
+            <Fold inForm title={t.operator.routeOrder} state={orderOf(draft)}>
+              <div className="fields">
+                <TextField
+                  label={t.operator.priority}
+                  hint={t.operator.priorityHint}
+                  type="number"
+                  min={0}
+                  max={1_000}
+                  required
+                  value={draft.priority}
+                  onChange={(priority) => set(index, { priority })}
+                />
+                <TextField
+                  label={t.operator.weight}
+                  hint={t.operator.weightHint}
+                  type="number"
+                  min={1}
+                  max={1_000}
+                  required
+                  value={draft.weight}
+                  onChange={(weight) => set(index, { weight })}
+                />
+              </div>
+              <h4>{t.operator.costs}</h4>
               <p className="hint">{t.operator.costsHint}</p>
               <PriceFields draft={draft.costs} onChange={(costs) => set(index, { costs })} required={false} />
-            </details>
+            </Fold>
             <div className="row-line">
               <Checkbox
                 label={t.operator.routeEnabled}

@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
-import { businessKinds, KindChoice, NoticeChannels } from '../../components/notice-channels.tsx';
+import { businessKinds, MutedKinds, NoticeChannels } from '../../components/notice-channels.tsx';
 import { NoticeItem } from '../../components/notice-item.tsx';
-import { Card, Page } from '../../components/page.tsx';
+import { Card, Folds, Page } from '../../components/page.tsx';
 import { draftOf, QUIET_INPUTS, QuietFields, quietOf } from '../../components/quiet-fields.tsx';
 import { Empty, Loaded, More } from '../../components/states.tsx';
 import { useSay } from '../../components/toasts.tsx';
@@ -50,7 +50,9 @@ export default function OperatorNotices() {
           <More query={notices} />
         </Card>
       </div>
-      <NoticeChannels owner={null} mayChange />
+      <Folds>
+        <NoticeChannels owner={null} mayChange />
+      </Folds>
     </Page>
   );
 }
@@ -130,7 +132,7 @@ function SettingsForm({ settings }: { settings: NonNullable<BusinessNoticeSettin
         error={fields['billDays']}
       />
       <QuietFields draft={quiet} disabled={false} onChange={setQuiet} errors={fields} />
-      <KindChoice legend={t.notices.muted} kinds={businessKinds} chosen={muted} onChange={setMuted} />
+      <MutedKinds kinds={businessKinds} muted={muted} onChange={setMuted} />
     </Form>
   );
 }

@@ -67,7 +67,7 @@ export default function Plans() {
                 {
                   head: t.operator.state,
                   cell: ({ onSale }) => (
-                    <Badge tone={onSale ? 'good' : 'plain'}>{onSale ? t.operator.onSale : t.operator.notOnSale}</Badge>
+                    <Badge tone={onSale ? 'usual' : 'plain'}>{onSale ? t.operator.onSale : t.operator.notOnSale}</Badge>
                   ),
                 },
                 {

@@ -55,7 +55,7 @@ function GroupCard({ group }: { group: Group }) {
   const { title, hint } = texts.settingGroups[group.group];
   const provider = redirectedBy[group.group];
   return (
-    <Card title={title} actions={isSet ? <Badge tone="good">{texts.settingsSet}</Badge> : null}>
+    <Card title={title} actions={isSet ? <Badge tone="usual">{texts.settingsSet}</Badge> : null}>
       <p className="hint">{hint}</p>
       {provider === undefined ? null : (
         <CopyValue label={texts.redirectAddress} text={`${location.origin}/sign-in/with/callback/${provider}`} />

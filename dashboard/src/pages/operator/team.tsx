@@ -60,7 +60,7 @@ export default function Team() {
               {
                 head: t.operator.secondFactor,
                 cell: ({ secondFactor }) => (
-                  <Badge tone={secondFactor ? 'good' : 'warn'}>{secondFactor ? t.webhooks.on : t.webhooks.off}</Badge>
+                  <Badge tone={secondFactor ? 'usual' : 'warn'}>{secondFactor ? t.webhooks.on : t.webhooks.off}</Badge>
                 ),
               },
               {

@@ -168,7 +168,7 @@ function State({ transfer }: { transfer: Transfer }) {
     <>
       {order === null ? null : (
         <>
-          <Badge tone="good">
+          <Badge tone="usual">
             {matchedBy === 'matcher'
               ? t.operator.matchedByItself
               : fill(t.operator.matched, { by: matchedByName ?? matchedBy ?? '' })}

@@ -71,13 +71,13 @@ function Health({ upstream }: { upstream: Upstream }) {
   const { t } = useOperatorLanguage();
   const { health, enabled } = upstream;
   if (!enabled) return <Badge>{t.operator.disabled}</Badge>;
-  if (health === null) return <Badge tone="good">{t.operator.healthy}</Badge>;
+  if (health === null) return <Badge tone="usual">{t.operator.healthy}</Badge>;
   if (health.ejected) return <Badge tone="bad">{t.operator.ejected}</Badge>;
   if (health.consecutiveFailures > 0) {
     return <Badge tone="warn">{fill(t.operator.failing, { n: health.consecutiveFailures })}</Badge>;
   }
   if (health.pausedKeys > 0) return <Badge tone="warn">{fill(t.operator.resting, { n: health.pausedKeys })}</Badge>;
-  return <Badge tone="good">{t.operator.healthy}</Badge>;
+  return <Badge tone="usual">{t.operator.healthy}</Badge>;
 }
 
 function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => void }) {
@@ -155,7 +155,7 @@ function UpstreamCard({ upstream, onEdit }: { upstream: Upstream; onEdit: () => 
             {
               head: t.operator.state,
               cell: ({ enabled }) => (
-                <Badge tone={enabled ? 'good' : 'plain'}>{enabled ? t.webhooks.on : t.webhooks.off}</Badge>
+                <Badge tone={enabled ? 'usual' : 'plain'}>{enabled ? t.webhooks.on : t.webhooks.off}</Badge>
               ),
             },
             {

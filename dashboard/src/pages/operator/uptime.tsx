@@ -26,7 +26,7 @@ type Status = NonNullable<ServiceStateAnswer>;
 type ModelStatus = Status['models'][number];
 
 const statusKey = ['status'];
-const tones = { UP: 'good', DEGRADED: 'warn', DOWN: 'bad', NO_DATA: 'plain' } as const;
+const tones = { UP: 'usual', DEGRADED: 'warn', DOWN: 'bad', NO_DATA: 'plain' } as const;
 
 export default function Uptime() {
   const { t } = useOperatorLanguage();

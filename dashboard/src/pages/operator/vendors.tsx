@@ -278,7 +278,7 @@ function ModelName({
       ) : (
         <>
           <Link href={pathTo(pages.operatorModel, { modelId })}>{displayName}</Link>{' '}
-          <Badge tone="good">{t.operator.isSold}</Badge>
+          <Badge tone="usual">{t.operator.isSold}</Badge>
         </>
       )}
       {costs.clock === null || costs.clock === undefined ? null : (
