@@ -22,7 +22,7 @@ it('a company says who pays before the QR code, with a tax code whose digits are
   await page.getByRole('radio', { name: 'A company' }).check({ force: true });
   // Nothing is ordered while the company has no name.
   await order.click();
-  await page.getByText('Fill in name and tax code of the company.').first().waitFor();
+  await page.getByText('Fill in the company’s name and tax code.').first().waitFor();
   await page.getByLabel('Company name').fill('CÔNG TY TNHH HOA SEN');
   await page.getByLabel('Tax code (MST)').fill('0312345678');
   await order.click();

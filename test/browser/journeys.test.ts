@@ -182,7 +182,7 @@ describe('an account holder', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('tight');
     await dialog.getByLabel('sim-small').check();
-    await dialog.getByLabel('A day').fill('0.5');
+    await dialog.getByLabel('Per day').fill('0.5');
     expect(await findBarriers(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create key' }).click();
     const secret = await page.locator('.secret code').innerText();

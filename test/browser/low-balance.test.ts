@@ -130,7 +130,7 @@ describe('prices', () => {
   it('and budgets that are typed say about how much they are', async () => {
     const { page, unexpected } = await openAs(await alertedAt('1'), '/keys');
     await page.getByRole('button', { name: 'Create key' }).first().click();
-    await page.getByRole('dialog').getByLabel('A day').fill('5');
+    await page.getByRole('dialog').getByLabel('Per day').fill('5');
     await page.getByRole('dialog').getByText('about ₫125,000').waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.goto('/notices');

@@ -82,7 +82,7 @@ describe('a customer', () => {
       await hand.click(page.getByRole('button', { name: 'Create key' }).first());
       const dialog = page.getByRole('dialog');
       await hand.type(dialog.getByLabel('Name'), 'ci');
-      await hand.type(dialog.getByLabel('A day'), '5');
+      await hand.type(dialog.getByLabel('Per day'), '5');
       await hand.press('Enter');
       await page.locator('.secret code').waitFor();
       await hand.click(page.getByLabel('I have stored it'));

@@ -61,7 +61,7 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
     forgotten: 'a deleted person',
     stored: 'Sessions, users and tags',
     storedText:
-      'Programs may say for which session, which of your users and with which tags a request is sent. It is stored beside the request’s cost, up to 256 characters each and never anything of prompts or answers, and deleted after some time. You choose how:',
+      'Programs can say which session, user and tags a request belongs to. We keep that beside the request’s cost (at most 256 characters each, never prompts or answers) and delete it after a while. You choose how:',
     modes: {
       OFF: { name: 'Nothing', text: 'Requests are only known by their key.' },
       TAGS: {
@@ -77,7 +77,7 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
         text: 'Sessions, users and values of tags as your programs send them, readable for everybody in this account and for the operator: also through GET /v1/usage, with a key of a project for that project alone, with any other key for the whole account. Do not put personal data into them that you may not store.',
       },
     },
-    storedNow: 'Counts for requests from now on; what is stored stays as it is.',
+    storedNow: 'Applies to requests from now on; what is already stored stays as it is.',
     statusLine: 'Cost in the status line',
     statusLineText: 'Shows below the prompt what the session has cost so far: a script, and the settings that name it.',
   },
@@ -108,7 +108,7 @@ export const attributionTexts: Record<Locale, AttributionTexts> = {
     forgotten: 'người đã bị xóa',
     stored: 'Phiên, người dùng và tag',
     storedText:
-      'Chương trình có thể khai yêu cầu thuộc phiên nào, người dùng nào của bạn và tag nào. Thông tin này được lưu cạnh chi phí của yêu cầu, mỗi mục tối đa 256 ký tự, không bao giờ gồm câu hỏi hay câu trả lời, và được xóa sau một thời gian. Bạn chọn cách lưu:',
+      'Chương trình có thể khai yêu cầu thuộc phiên, người dùng và tag nào. Thông tin được lưu cạnh chi phí của yêu cầu (mỗi mục tối đa 256 ký tự, không bao giờ gồm câu hỏi hay câu trả lời) và bị xóa sau một thời gian. Bạn chọn cách lưu:',
     modes: {
       OFF: { name: 'Không lưu', text: 'Yêu cầu chỉ được biết qua key của nó.' },
       TAGS: {

@@ -741,7 +741,6 @@ export const vi: Texts = {
     lead: 'Chọn những gì được báo cho bạn và chương trình của bạn, và báo ở đâu.',
     settings: 'Cài đặt cảnh báo',
     settingsText: 'Mức số dư thấp, tốc độ chi tiêu, giờ yên lặng và kênh chat.',
-    openSettings: 'Mở trang Cảnh báo',
     low: 'Số dư thấp, tính bằng USD',
     lowHint: 'Cảnh báo khi số dư dưới mức này. 0 là tắt cảnh báo.',
     mail: 'Gửi cả qua e-mail',
