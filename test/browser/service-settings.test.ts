@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { serviceTexts } from '../../dashboard/src/language/service.ts';
-import { findBarriers, overflow } from './browser.ts';
+import { findBarriers, overflow, unfold } from './browser.ts';
 import { signInOperator, transferMoney } from './people.ts';
 import { app, openAs, useService } from './service.ts';
 
@@ -24,12 +24,15 @@ describe('an operator', () => {
       await page.getByRole('heading', { name: title, exact: true }).waitFor();
     }
     expect([...(await findBarriers(page)), ...(await overflow(page))]).toEqual([]);
+    for (const { title } of Object.values(o.settingGroups)) await unfold(page, title);
+    expect([...(await findBarriers(page)), ...(await overflow(page))]).toEqual([]);
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });
 
   it('enters the bank account, is told what is missing at its field, and sees a test transfer arrive', async () => {
-    const { page, unexpected } = await openAs(await signInOperator(app), '/operator/service');
+    // As the first steps lead there.
+    const { page, unexpected } = await openAs(await signInOperator(app), '/operator/service#BANK');
     const bank = page.getByRole('form', { name: serviceTexts.en.settingGroups.BANK.title });
     await bank.getByLabel(serviceTexts.en.settingNames.BANK_ACCOUNT).fill('0011001234567');
     await bank.getByRole('button', { name: 'Save' }).click();
@@ -38,6 +41,7 @@ describe('an operator', () => {
     await bank.getByLabel(serviceTexts.en.settingNames.BANK_NAME).fill('HOA SEN');
     await bank.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').first().waitFor();
+    await unfold(page, serviceTexts.en.settingGroups.SEPAY.title);
     // The environment's secret is not for this page to change, and it says so.
     const sepay = page.getByRole('form', { name: serviceTexts.en.settingGroups.SEPAY.title });
     await sepay.getByText(/SEPAY_WEBHOOK_SECRET in the environment/).waitFor();

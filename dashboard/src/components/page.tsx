@@ -102,6 +102,7 @@ export function Fold({
   title,
   state,
   inForm = false,
+  open = false,
   children,
 }: {
   title: string;
@@ -109,11 +110,13 @@ export function Fold({
   state?: ReactNode;
   /** Among the fields of a form rather than among the parts of a page. */
   inForm?: boolean;
+  /** What a link led to begins open. */
+  open?: boolean;
   children: ReactNode;
 }) {
   const Heading = inForm ? 'h3' : 'h2';
   const details = (
-    <details>
+    <details open={open}>
       <summary>
         <Heading>{title}</Heading>
         <span className="fold-state">{state}</span>

@@ -54,9 +54,9 @@ const places = {
   VENDOR: pages.operatorVendors,
   PLAN: pages.operatorPlans,
   SELLER: pages.operatorSeller,
-  BANK_ACCOUNT: pages.operatorService,
-  BANK_WEBHOOK: pages.operatorService,
-  SMTP: pages.operatorService,
+  BANK_ACCOUNT: `${pages.operatorService}#BANK`,
+  BANK_WEBHOOK: `${pages.operatorService}#SEPAY`,
+  SMTP: `${pages.operatorService}#MAIL`,
 } as const;
 
 function hasPlace(step: Item['step']): step is keyof typeof places {

@@ -5,7 +5,8 @@ import type { Locale } from '../format.ts';
 const en = {
   serviceLead:
     'What the service needs beside its models. A change counts at once, on all processes; a variable of the environment wins.',
-  settingsSet: 'set up',
+  settingsSet: 'Set up',
+  settingsUnset: 'Not set up',
   settingsRemove: 'Remove',
   settingsTest: 'Test',
   settingsWork: 'works',
@@ -124,7 +125,8 @@ const en = {
 const vi: typeof en = {
   serviceLead:
     'Những gì dịch vụ cần ngoài model. Thay đổi có hiệu lực ngay trên mọi tiến trình; biến môi trường được ưu tiên.',
-  settingsSet: 'đã thiết lập',
+  settingsSet: 'Đã thiết lập',
+  settingsUnset: 'Chưa thiết lập',
   settingsRemove: 'Xóa',
   settingsTest: 'Thử',
   settingsWork: 'hoạt động',

@@ -8,7 +8,7 @@ import { useFailureToast } from '../../components/failure-toast.ts';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Moment } from '../../components/moment.tsx';
-import { Badge, Card, Page } from '../../components/page.tsx';
+import { Badge, Fold, Folds, Page } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useSay } from '../../components/toasts.tsx';
 import { useAsk, useChange } from '../../data.tsx';
@@ -34,11 +34,11 @@ export default function ServiceSettings() {
     <Page title={t.nav.operatorService} lead={texts.serviceLead}>
       <Loaded query={groups}>
         {(list) => (
-          <>
+          <Folds>
             {list.map((group) => (
-              <GroupCard key={group.group} group={group} />
+              <GroupPart key={group.group} group={group} />
             ))}
-          </>
+          </Folds>
         )}
       </Loaded>
     </Page>
@@ -48,14 +48,23 @@ export default function ServiceSettings() {
 /** Providers of a sign-in, by their settings: the last word of the address to which they send people back. */
 const redirectedBy: Partial<Record<Group['group'], string>> = { GOOGLE: 'google', GITHUB: 'github', OIDC: 'oidc' };
 
-function GroupCard({ group }: { group: Group }) {
+/** How a group stands: its values that are no secrets, or that it has some. */
+function stateOf({ settings }: Group, { settingsSet, settingsUnset }: { settingsSet: string; settingsUnset: string }) {
+  const shown = settings
+    .filter(({ kind }) => kind === 'TEXT')
+    .flatMap((setting) => setting.shown ?? setting.fallback ?? []);
+  if (shown.length > 0) return shown.join(' · ');
+  return settings.some(({ source }) => source !== 'DEFAULT') ? settingsSet : settingsUnset;
+}
+
+function GroupPart({ group }: { group: Group }) {
   const { locale } = useOperatorLanguage();
   const texts = serviceTexts[locale];
   const isSet = group.settings.some(({ source }) => source !== 'DEFAULT');
   const { title, hint } = texts.settingGroups[group.group];
   const provider = redirectedBy[group.group];
   return (
-    <Card title={title} actions={isSet ? <Badge tone="usual">{texts.settingsSet}</Badge> : null}>
+    <Fold title={title} state={stateOf(group, texts)} open={location.hash === `#${group.group}`}>
       <p className="hint">{hint}</p>
       {provider === undefined ? null : (
         <CopyValue label={texts.redirectAddress} text={`${location.origin}/sign-in/with/callback/${provider}`} />
@@ -63,7 +72,7 @@ function GroupCard({ group }: { group: Group }) {
       {group.webhookAddress === null ? null : <CopyValue label={texts.webhookAddress} text={group.webhookAddress} />}
       <LastTransfer group={group} isAwaited={group.webhookAddress !== null || (group.group === 'BANK' && isSet)} />
       <GroupForm key={group.settings.map(({ shown }) => shown).join('\n')} group={group} />
-    </Card>
+    </Fold>
   );
 }
 
