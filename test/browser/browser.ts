@@ -86,8 +86,11 @@ export async function pressUntil(button: Locator, shown: Locator): Promise<void>
 }
 
 /** Opens a folded part of a page by its name. */
-export async function unfold(page: Page | Locator, name: string): Promise<void> {
-  await page.locator('summary', { has: page.getByRole('heading', { name, exact: true }) }).click();
+export async function unfold(page: Page, name: string): Promise<void> {
+  await page
+    .locator('summary', { has: page.getByRole('heading', { name, exact: true }) })
+    .first()
+    .click();
 }
 
 /** Listens to a page from now on. */

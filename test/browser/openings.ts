@@ -87,7 +87,7 @@ export function openings({ accountId, modelId }: Subjects, locale: string): Open
       name: 'operator-model-hours',
       path: pathTo(pages.operatorModel, { modelId }),
       open: async (page) => {
-        await unfold(page.getByRole('form', { name: o.prices }), o.morePrices);
+        await unfold(page, o.morePrices);
         await page.getByRole('button', { name: o.addWindow }).first().click();
         await page.getByLabel(o.clockTimeZone).scrollIntoViewIfNeeded();
       },

@@ -31,6 +31,8 @@ export interface Drawing {
 
 const top = 12;
 const below = 28;
+/** Pixels of a letter at the size of notes. */
+const labelWidth = 7.2;
 const perLabel = 90;
 /** What a bar takes of its place. */
 const filled = 0.72;
@@ -40,7 +42,7 @@ export function drawingOf({ starts, series, kind, width, height, formatValue, fo
   const [least, most] = kind === 'bars' ? stackedRange(starts.length, series) : plainRange(series);
   const values = ticks(least, most);
   const texts = values.map(formatValue);
-  const left = 16 + 6.6 * Math.max(4, ...texts.map((text) => text.length));
+  const left = 16 + labelWidth * Math.max(4, ...texts.map((text) => text.length));
   const right = Math.max(left + 1, width - 18);
   const low = Math.min(least, values[0] ?? 0);
   const high = Math.max(most, values.at(-1) ?? 0) || 1;
