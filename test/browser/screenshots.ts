@@ -22,7 +22,7 @@ import { createSample, type Sample } from './sample.ts';
  *
  *   npm run screenshots                        every page in English
  *   npm run screenshots -- --locale vi         in Vietnamese; give both for both
- *   npm run screenshots -- --only operator     only the pictures whose name has this; several: of any
+ *   npm run screenshots -- --only operator     only the pictures whose name matches this; several: of any
  *   npm run screenshots -- --device phone      only narrow or wide (desktop) ones; --theme dark: only these
  */
 
@@ -46,7 +46,7 @@ const locales: Record<string, string> = { en: 'en-US', vi: 'vi-VN' };
 type Viewer = 'nobody' | 'newcomer' | 'person' | 'operator';
 const viewers: readonly Viewer[] = ['nobody', 'newcomer', 'person', 'operator'];
 
-const isWanted = (file: string): boolean => wanted.only.some((part) => file.includes(part));
+const isWanted = (file: string): boolean => wanted.only.some((pattern) => new RegExp(pattern).test(file));
 
 const madeByServer = ['status', 'pricing', 'docs'];
 
