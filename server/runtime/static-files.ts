@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { inChosenTheme } from '../shared/page.ts';
 
 /**
  * Serves the dashboard: one page for all addresses of people, and assets whose names are hashes of their content. It is
@@ -83,13 +84,14 @@ export async function registerDashboard(
   // A name of npm has no character that an attribute would need escaped.
   const named = sdkPackage == null ? '' : `<meta name="sdk-package" content="${sdkPackage}">`;
   const html = built.replace('</title>', () => `</title>${named}`);
-  const send = (reply: FastifyReply, status = 200) => reply.code(status).headers(pageHeaders).send(html);
+  const send = ({ headers }: FastifyRequest, reply: FastifyReply, status = 200) =>
+    reply.code(status).headers(pageHeaders).send(inChosenTheme(html, headers.cookie));
   const pages = pageList.parse(JSON.parse(await readFile(join(root, 'pages.json'), 'utf8')));
   const servePage = serve?.(html);
   for (const page of pages) {
     app.get(page, async (request, reply) => {
       const served = (await servePage?.(request)) ?? null;
-      return served === null ? send(reply) : sendServed(reply, served);
+      return served === null ? send(request, reply) : sendServed(reply, served);
     });
   }
 
@@ -112,7 +114,7 @@ export async function registerDashboard(
       (request.method === 'GET' || request.method === 'HEAD') &&
       !programs.test(request.url) &&
       request.headers.accept?.includes('text/html') === true;
-    if (isPage) return send(reply, 404);
+    if (isPage) return send(request, reply, 404);
     return reply.code(404).send({
       error: { message: 'There is nothing at this address.', type: 'invalid_request_error' },
       request_id: request.id,

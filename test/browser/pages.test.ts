@@ -143,6 +143,14 @@ describe('language and theme', () => {
     await expect.poll(async () => (await person.steyg.console.people.me())?.user?.language).toBe('VI');
     await page.getByRole('radio', { name: 'Tối' }).first().check();
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+    // Before its script, too, and on the pages that the server makes, whose policy allows none.
+    for (const path of ['/topup', '/pricing', '/status', '/docs', '/api/docs']) {
+      const sent = await (await page.context().request.get(path)).text();
+      expect([path, /<html[^>]*>/.exec(sent)?.[0]]).toEqual([path, expect.stringContaining('data-theme="dark"')]);
+    }
+    await page.goto('/pricing');
+    expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(14, 20, 19)');
+    await page.goBack();
     await page.reload();
     await page.getByRole('heading', { name: 'Nạp tiền' }).waitFor();
     expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
