@@ -71,7 +71,7 @@ export function AttributedUsageTable({
       }
     >
       <p className="hint">
-        {texts.lead} <Link href={pages.settings}>{texts.settings}</Link>
+        {texts.lead} <Link href={`${pages.settings}#stored`}>{texts.settings}</Link>
       </p>
       <Loaded query={usage} skeleton={<TableSkeleton />}>
         {(rows) =>

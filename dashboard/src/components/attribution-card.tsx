@@ -22,7 +22,7 @@ export function AttributionCard() {
     ask: (steyg, signal) => steyg.console.accounts.attributionMode({ id: accountId }, { signal }),
   });
   return (
-    <Fold title={texts.stored} state={mode.data == null ? undefined : texts.modes[mode.data].name}>
+    <Fold title={texts.stored} place="stored" state={mode.data == null ? undefined : texts.modes[mode.data].name}>
       <p className="hint">{texts.storedText}</p>
       <Loaded query={mode}>{(found) => (found === null ? null : <Modes current={found} />)}</Loaded>
     </Fold>

@@ -102,7 +102,7 @@ export function Fold({
   title,
   state,
   inForm = false,
-  open = false,
+  place,
   children,
 }: {
   title: string;
@@ -110,13 +110,19 @@ export function Fold({
   state?: ReactNode;
   /** Among the fields of a form rather than among the parts of a page. */
   inForm?: boolean;
-  /** What a link led to begins open. */
-  open?: boolean;
+  /** What stands behind the `#` of an address that leads to it: it begins open then, and in sight. */
+  place?: string;
   children: ReactNode;
 }) {
   const Heading = inForm ? 'h3' : 'h2';
+  const isAim = place !== undefined && location.hash === `#${place}`;
+  const part = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    // After the page around it, which goes to its top.
+    if (isAim) requestAnimationFrame(() => part.current?.scrollIntoView());
+  }, [isAim]);
   const details = (
-    <details open={open}>
+    <details ref={part} open={isAim}>
       <summary>
         <Heading>{title}</Heading>
         <span className="fold-state">{state}</span>

@@ -64,7 +64,7 @@ function GroupPart({ group }: { group: Group }) {
   const { title, hint } = texts.settingGroups[group.group];
   const provider = redirectedBy[group.group];
   return (
-    <Fold title={title} state={stateOf(group, texts)} open={location.hash === `#${group.group}`}>
+    <Fold title={title} state={stateOf(group, texts)} place={group.group}>
       <p className="hint">{hint}</p>
       {provider === undefined ? null : (
         <CopyValue label={texts.redirectAddress} text={`${location.origin}/sign-in/with/callback/${provider}`} />
