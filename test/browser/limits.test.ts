@@ -22,6 +22,7 @@ describe.each([
     await page.getByRole('button', { name: t.keys.create }).first().click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel(texts.periods.week).fill('2.5');
+    await unfold(page, texts.more);
     await dialog.getByLabel(texts.burnAmount).fill('1');
     await dialog.getByLabel(texts.requestsPerMinute).fill('60');
     await dialog.getByLabel(texts.tokensPerMinute).fill('90000');

@@ -5,6 +5,7 @@ import { type LimitTexts, limitTexts, type SpendPeriod } from '../language/limit
 import { isUsd } from '../money.ts';
 import type { InputProblems } from '../problems.ts';
 import { TextArea, TextField } from './field.tsx';
+import { Fold } from './page.tsx';
 import { AboutVnd } from './usd.tsx';
 
 export const periods = ['day', 'week', 'month', 'lifetime'] as const;
@@ -125,9 +126,12 @@ export function LimitFields({
   fields: InputProblems<(typeof LIMIT_INPUTS)[number]>;
   disabled?: boolean;
 }) {
-  const { t } = useLanguage();
+  const { t, format } = useLanguage();
   const texts = useLimitTexts();
+  const lines = useLimitLines();
   const { burn } = draft;
+  const typed = typedLimits(draft);
+  const more = typed === null ? null : lines({ ...typed, spend: noLimits.spend });
   const wholeProblem = (text: string, problem?: string) => (isWhole(text) ? problem : texts.whole);
   return (
     <>
@@ -150,56 +154,58 @@ export function LimitFields({
           ))}
         </div>
       </fieldset>
-      {burn === null ? null : (
+      <Fold inForm title={texts.more} state={more === null || more.length === 0 ? t.keys.noLimit : format.list(more)}>
+        {burn === null ? null : (
+          <fieldset className="group">
+            <legend>{texts.burn}</legend>
+            <p className="hint">{texts.burnHint}</p>
+            <div className="fields">
+              <TextField
+                label={texts.burnAmount}
+                inputMode="decimal"
+                placeholder={t.keys.noLimit}
+                hint={burn.amount.trim() === '' ? undefined : <AboutVnd usd={burn.amount} />}
+                value={burn.amount}
+                onChange={(amount) => onChange({ ...draft, burn: { ...burn, amount } })}
+                error={isAmount(burn.amount) ? fields['burnLimit'] : t.problems.usd}
+              />
+              <TextField
+                label={texts.burnMinutes}
+                inputMode="numeric"
+                value={burn.minutes}
+                onChange={(minutes) => onChange({ ...draft, burn: { ...burn, minutes } })}
+                error={areTogether(burn) ? wholeProblem(burn.minutes) : texts.both}
+              />
+            </div>
+          </fieldset>
+        )}
         <fieldset className="group">
-          <legend>{texts.burn}</legend>
-          <p className="hint">{texts.burnHint}</p>
+          <legend>{texts.pace}</legend>
+          <p className="hint">{texts.paceHint}</p>
           <div className="fields">
-            <TextField
-              label={texts.burnAmount}
-              inputMode="decimal"
-              placeholder={t.keys.noLimit}
-              hint={burn.amount.trim() === '' ? undefined : <AboutVnd usd={burn.amount} />}
-              value={burn.amount}
-              onChange={(amount) => onChange({ ...draft, burn: { ...burn, amount } })}
-              error={isAmount(burn.amount) ? fields['burnLimit'] : t.problems.usd}
-            />
-            <TextField
-              label={texts.burnMinutes}
-              inputMode="numeric"
-              value={burn.minutes}
-              onChange={(minutes) => onChange({ ...draft, burn: { ...burn, minutes } })}
-              error={areTogether(burn) ? wholeProblem(burn.minutes) : texts.both}
-            />
+            {paces.map((pace) => (
+              <TextField
+                key={pace}
+                label={texts[pace]}
+                inputMode="numeric"
+                disabled={disabled}
+                value={draft.pace[pace]}
+                onChange={(value) => onChange({ ...draft, pace: { ...draft.pace, [pace]: value } })}
+                error={wholeProblem(draft.pace[pace], fields[pace])}
+              />
+            ))}
           </div>
         </fieldset>
-      )}
-      <fieldset className="group">
-        <legend>{texts.pace}</legend>
-        <p className="hint">{texts.paceHint}</p>
-        <div className="fields">
-          {paces.map((pace) => (
-            <TextField
-              key={pace}
-              label={texts[pace]}
-              inputMode="numeric"
-              disabled={disabled}
-              value={draft.pace[pace]}
-              onChange={(value) => onChange({ ...draft, pace: { ...draft.pace, [pace]: value } })}
-              error={wholeProblem(draft.pace[pace], fields[pace])}
-            />
-          ))}
-        </div>
-      </fieldset>
-      <TextArea
-        label={texts.addresses}
-        hint={texts.addressesHint}
-        rows={2}
-        disabled={disabled}
-        value={draft.addresses}
-        onChange={(addresses) => onChange({ ...draft, addresses })}
-        error={fields['addresses']}
-      />
+        <TextArea
+          label={texts.addresses}
+          hint={texts.addressesHint}
+          rows={2}
+          disabled={disabled}
+          value={draft.addresses}
+          onChange={(addresses) => onChange({ ...draft, addresses })}
+          error={fields['addresses']}
+        />
+      </Fold>
     </>
   );
 }

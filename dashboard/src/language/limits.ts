@@ -10,6 +10,7 @@ export interface LimitTexts {
   burnAmount: string;
   burnMinutes: string;
   burnOf: string;
+  more: string;
   pace: string;
   paceHint: string;
   requestsPerMinute: string;
@@ -39,6 +40,7 @@ export const limitTexts: Record<Locale, LimitTexts> = {
     burnAmount: 'At most (USD)',
     burnMinutes: 'Within minutes (1 to 1440)',
     burnOf: '{usd} in {n} min',
+    more: 'More limits',
     pace: 'Pace',
     paceHint: 'Leave empty for the limits of the service.',
     requestsPerMinute: 'Requests per minute',
@@ -64,6 +66,7 @@ export const limitTexts: Record<Locale, LimitTexts> = {
     burnAmount: 'Tối đa (USD)',
     burnMinutes: 'Trong số phút (1 đến 1440)',
     burnOf: '{usd} trong {n} phút',
+    more: 'Giới hạn khác',
     pace: 'Nhịp độ',
     paceHint: 'Để trống: theo giới hạn của dịch vụ.',
     requestsPerMinute: 'Yêu cầu mỗi phút',
