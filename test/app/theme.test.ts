@@ -16,7 +16,7 @@ const paths = [
   '/pricing?q=sim',
   '/status',
   '/docs',
-  '/docs/nothing',
+  '/docs/errors/nothing',
   '/api/docs',
 ];
 

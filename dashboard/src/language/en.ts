@@ -771,7 +771,7 @@ export const en = {
     quietState: '{from} to {to}',
     kindsTitle: 'Kinds of alerts',
     allKinds: 'All on',
-    mutedState: { one: '1 off', other: '{n} off' },
+    mutedState: { one: '{n} off', other: '{n} off' },
     states: {
       PENDING: 'to be sent',
       SENDING: 'being sent',
