@@ -57,6 +57,17 @@ export function openings({ accountId, modelId }: Subjects, locale: string): Open
     },
     {
       who: 'person',
+      name: 'receipt',
+      path: pages.topUp,
+      open: async (page) => {
+        const paid = page.getByRole('row').filter({ hasText: t.order.statuses.PAID });
+        await paid.getByRole('link').first().click();
+        const link = page.locator('a[href*="/downloads/receipt"]').first();
+        await page.goto((await link.getAttribute('href')) ?? '');
+      },
+    },
+    {
+      who: 'person',
       name: 'keys-session-over',
       path: pages.keys,
       open: async (page) => {
@@ -67,17 +78,6 @@ export function openings({ accountId, modelId }: Subjects, locale: string): Open
           page.getByRole('dialog').getByRole('button', { name: t.keys.create }),
           page.getByRole('dialog', { name: t.signIn.againTitle }),
         );
-      },
-    },
-    {
-      who: 'person',
-      name: 'receipt',
-      path: pages.topUp,
-      open: async (page) => {
-        const paid = page.getByRole('row').filter({ hasText: t.order.statuses.PAID });
-        await paid.getByRole('link').first().click();
-        const link = page.locator('a[href*="/downloads/receipt"]').first();
-        await page.goto((await link.getAttribute('href')) ?? '');
       },
     },
     { who: 'operator', name: 'operator-codes-make', path: pages.operatorCodes, open: press(o.makeCodes) },
