@@ -138,7 +138,7 @@ export const pageVary = 'Accept-Language, Cookie';
  */
 const tokens = `
 :root{color-scheme:light dark;--weight-plain:400;--weight-strong:600;--type-note:.8125rem;--type-small:.875rem;--type-body:1rem;--type-section:1.125rem;--type-heading:1.375rem;--type-title:1.625rem;--type-code:.9em;--line-tight:1.25;--line-text:1.5;--mono:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;
---page:light-dark(#f7f8f8,#0e1413);--card:light-dark(#fff,#161d1c);--sunken:light-dark(#eef1f1,#1e2726);--text:light-dark(#17201f,#e7eeec);--quiet:light-dark(#55625f,#a1b0ac);--line:light-dark(#d7dddb,#2c3735);
+--page:light-dark(#f7f8f8,#0e1413);--card:light-dark(#fff,#161d1c);--sunken:light-dark(#eef1f1,#1e2726);--text:light-dark(#17201f,#e7eeec);--quiet:light-dark(#55625f,#a1b0ac);--line:light-dark(#d7dddb,#2c3735);--line-strong:light-dark(#8a9794,#71807c);
 --accent:light-dark(#0f766e,#2dd4bf);--accent-strong:light-dark(#0b5c56,#5eead4);--on-accent:light-dark(#fff,#04211d);--link:light-dark(#4338ca,#a5b4fc);--link-strong:light-dark(#312e81,#c7d2fe);
 --up:light-dark(#178a4c,#3fbf74);--up-text:light-dark(#146c3c,#6ee7a0);--up-soft:light-dark(#e2f4e8,#12301f);--most:light-dark(#c27c0e,#e0a63a);--most-soft:light-dark(#fdf1da,#35270d);--most-text:light-dark(#85540a,#fbbf5c);--down:light-dark(#c9302c,#f0645c);--down-soft:light-dark(#fbe6e4,#3b1816);--none:light-dark(#8a9794,#71807c)}
 :root[data-theme=light]{color-scheme:light}:root[data-theme=dark]{color-scheme:dark}`;

@@ -25,7 +25,7 @@ export function AccountLimitsCard() {
   const lines = useLimitLines();
   const stateOf = (found: AccountLimits) => {
     const set = lines({ ...found, burnLimit: null });
-    return set.length === 0 ? t.keys.noLimit : format.list(set);
+    return set.length === 0 ? t.notices.unset : format.list(set);
   };
   const limits = useAsk({
     key: ['account-limits', accountId],

@@ -154,7 +154,7 @@ export function LimitFields({
           ))}
         </div>
       </fieldset>
-      <Fold inForm title={texts.more} state={more === null || more.length === 0 ? t.keys.noLimit : format.list(more)}>
+      <Fold inForm title={texts.more} state={more === null || more.length === 0 ? t.notices.unset : format.list(more)}>
         {burn === null ? null : (
           <fieldset className="group">
             <legend>{texts.burn}</legend>

@@ -74,7 +74,7 @@ export function NoticeChannels({ owner, mayChange }: { owner: Owner; mayChange: 
   const stateOf = (list: readonly Channel[]) => {
     const failing = list.find(({ enabled, problem }) => enabled && problem !== null);
     if (failing !== undefined) return <Badge tone="bad">{fill(t.channels.failing, { name: failing.name })}</Badge>;
-    return list.length === 0 ? t.channels.none : format.list(list.map(({ name }) => name));
+    return list.length === 0 ? t.notices.unset : format.list(list.map(({ name }) => name));
   };
   const fail = { onError: (error: unknown) => say(explain(error).sentence, 'bad') };
   const test = useChange({

@@ -26,7 +26,7 @@ export function NoticeItem({ notice }: { notice: Notice }) {
         {notice.kind === 'RECOVERED' ? null : notice.clearedAt === null ? (
           <Badge tone="warn">{t.notices.current}</Badge>
         ) : (
-          <Badge>{t.notices.over}</Badge>
+          <Badge tone="usual">{t.notices.over}</Badge>
         )}{' '}
         {fill(t.notices.kinds[notice.kind ?? 'OTHER'], {
           balance: usd('balance_usd'),

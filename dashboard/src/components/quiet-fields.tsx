@@ -65,7 +65,7 @@ export function QuietFields({
       title={t.notices.quiet}
       state={
         draft.from === '' || draft.to === ''
-          ? t.notices.quietNone
+          ? t.notices.unset
           : fill(t.notices.quietState, { from: draft.from, to: draft.to })
       }
     >

@@ -273,6 +273,7 @@ export const en = {
     longPromptsHint: 'A request with a longer prompt is charged at the higher prices as a whole.',
     steps: 'Steps for 5 USD',
     stepsMarked: '{n} with cache marks',
+    whatStep: 'What is an agent step?',
     stepsHint:
       'An agent step is an assumption for comparison, not a measurement: 150,000 cached tokens, 30,000 new tokens and 4,000 output tokens. With cache marks, the new tokens are written to the five-minute cache.',
     pairHint:
@@ -739,7 +740,7 @@ export const en = {
     title: 'Alerts',
     lead: 'What we alert you and your programs about, and where.',
     settings: 'Alert settings',
-    settingsText: 'Low balance, rate of spending, quiet hours and chat channels.',
+    settingsText: 'Low balance, rate of spending, quiet hours and chat channels',
     low: 'Low balance, in USD',
     lowHint: 'Alert me below this balance. 0 turns alerts off.',
     mail: 'Also by e-mail',
@@ -767,7 +768,7 @@ export const en = {
     burnState: 'Above {usd} in {n} minutes',
     limitsTitle: 'Limits',
     limitsState: 'At {n} % of a limit',
-    quietNone: 'None',
+    unset: 'None',
     quietState: '{from} to {to}',
     kindsTitle: 'Kinds of alerts',
     allKinds: 'All on',

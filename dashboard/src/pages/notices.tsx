@@ -118,7 +118,7 @@ function Webhooks() {
         endpoints.data == null
           ? undefined
           : endpoints.data.length === 0
-            ? t.webhooks.none
+            ? t.notices.unset
             : format.list(endpoints.data.map(({ url }) => hostOf(url)))
       }
     >

@@ -134,7 +134,10 @@ function Enough({ free }: { free: string }) {
           </div>
         ))}
       </dl>
-      <p className="hint">{t.models.stepsHint}</p>
+      <details>
+        <summary>{t.models.whatStep}</summary>
+        <p className="hint">{t.models.stepsHint}</p>
+      </details>
     </div>
   );
 }

@@ -184,7 +184,10 @@ function WhatItBuys({ plans, models }: { plans: readonly Plan[]; models: readonl
           })),
         ]}
       />
-      <p className="hint">{t.models.stepsHint}</p>
+      <details>
+        <summary>{t.models.whatStep}</summary>
+        <p className="hint">{t.models.stepsHint}</p>
+      </details>
     </Card>
   );
 }

@@ -289,7 +289,7 @@ function badge(model: CatalogModel, w: PricingWords): string {
 }
 
 function simulatedHint(models: readonly SoldModel[], w: PricingWords): string {
-  return models.some(({ model }) => isSimulated(model)) ? `<p class="card quiet">${w.simulatedHint}</p>` : '';
+  return models.some(({ model }) => isSimulated(model)) ? `<p class="quiet">${w.simulatedHint}</p>` : '';
 }
 
 /** Names of capabilities are chosen by operators; known ones are translated. */
@@ -499,7 +499,7 @@ function document(
 
 const style = `
 h3{margin:1.25rem 0 .25rem;font-size:var(--type-body)}
-.figure{text-align:right}td.figure{font-family:${figureFamily};font-variant-numeric:tabular-nums}
+.figure{text-align:right}td.figure{white-space:normal;font-family:${figureFamily};font-variant-numeric:tabular-nums}
 table{overflow-wrap:normal}
 thead th{white-space:normal;vertical-align:bottom;min-width:4.5rem}
 tbody th,thead tr>:first-child{position:sticky;left:0;background:var(--page)}
@@ -520,9 +520,9 @@ pre{white-space:pre-wrap}
 dt{color:var(--quiet);font-size:var(--type-small)}dd{margin:0;font-weight:var(--weight-strong);font-variant-numeric:tabular-nums}
 pre{background:var(--sunken);border-radius:.5rem;padding:.75rem 1rem;overflow-x:auto;margin:.25rem 0}
 pre code{color:var(--text)}
-input,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.35rem .7rem;min-height:2.5rem}
+input,button{font:inherit;color:inherit;background:var(--card);border:1px solid var(--line-strong);border-radius:.5rem;padding:.35rem .8rem;min-height:2.5rem}
 input[type=checkbox]{min-height:0;width:1.15rem;height:1.15rem;vertical-align:-.2rem}
-button{cursor:pointer}
+button{cursor:pointer;font-weight:var(--weight-strong)}button:hover{background:var(--sunken)}form>button{margin-top:.75rem}.find button{margin-top:0}
 .pick{display:inline-block;padding:.35rem}
 main .button{margin-top:1rem;padding:.55rem 1.1rem}
 .sr-only{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}

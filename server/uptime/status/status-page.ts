@@ -284,7 +284,7 @@ h3 .state{margin-left:auto;font-weight:var(--weight-plain);font-size:var(--type-
 details ul{margin:.25rem 0;padding-left:1.25rem}
 .incidents{padding:0;list-style:none}.incidents strong{overflow-wrap:anywhere}
 .updates{list-style:none;padding:0 0 0 .9rem;border-left:2px solid var(--line);margin:.75rem 0 0}.updates p{margin:.15rem 0}.updates li+li{margin-top:.6rem}
-.measuring{margin-top:-.75rem}
+.measuring{margin:-.75rem 0 1rem}
 .absences{padding-left:1.25rem}
 @media (max-width:40rem){.protocol{grid-template-columns:minmax(0,1fr)}.protocol p{display:flex;justify-content:space-between}.scale{margin-left:0}}
 @media print{details{display:block}}
