@@ -28,7 +28,6 @@ it.each([
   ['person', '/keys', en.keys.create],
   ['person', '/keys', en.common.edit],
   ['person', '/projects', spendingTexts.en.projects.create],
-  ['person', '/security', en.passkeys.add],
   ['person', '/security', en.security.enable],
   ['person', '/security', en.security.addToken],
   ['person', '/notices', en.channels.add, en.channels.title],
