@@ -50,7 +50,7 @@ describe('a refused form', () => {
     expect(await findBarriers(page)).toEqual([]);
     await taxCode.fill('0312345673');
     await form.getByRole('button', { name: 'Lưu' }).click();
-    await page.getByText('Đã lưu').first().waitFor();
+    await page.getByText('Đã lưu.', { exact: true }).waitFor();
     expect(unexpected()).toEqual([]);
     await page.context().close();
   });
