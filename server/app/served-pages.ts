@@ -10,7 +10,7 @@ import { cookieNames } from '../people/sign-in/auth.ts';
 import { acceptedEncoding } from '../runtime/compression.ts';
 import { describeError } from '../runtime/http.ts';
 import type { ServedHtml } from '../runtime/static-files.ts';
-import { chooseLocale, chosenTheme, escapeText, type Locale } from '../shared/page.ts';
+import { chooseLocale, escapeText, type Locale, themeOf } from '../shared/page.ts';
 
 /**
  * Public pages with their content, in the visitor's language, before any script: rendered by the dashboard's own
@@ -125,7 +125,7 @@ export function createServedPages(parts: ServedPagesParts) {
         here = localAddress(request) ?? here;
         if (!(await load()).addresses.includes(path)) return null;
         const locale = chooseLocale(cookieValue(cookie, 'steyg.language'), request.headers['accept-language']);
-        const theme = chosenTheme(request.headers.cookie) ?? 'system';
+        const theme = themeOf(request.headers.cookie) ?? 'system';
         const rendering = await find(path, locale, theme);
         const encoding = acceptedEncoding(request.headers['accept-encoding']);
         return rendering === null

@@ -118,14 +118,14 @@ const faceFamily = '"Be Vietnam Pro",system-ui,-apple-system,"Segoe UI",Roboto,"
 export const figureFamily = 'system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif';
 
 /** The theme that a visitor chose in the dashboard, which keeps it in this cookie (`dashboard/src/theme.tsx`); null: the system's. */
-export function chosenTheme(cookie: string | undefined): 'light' | 'dark' | null {
+export function themeOf(cookie: string | undefined): 'light' | 'dark' | null {
   const [, theme] = /(?:^|;)\s*steyg\.theme=(light|dark)\s*(?:;|$)/.exec(cookie ?? '') ?? [];
   return theme === 'light' || theme === 'dark' ? theme : null;
 }
 
 /** A page as its visitor chose to see it, before its first paint and without a script. */
 export function inChosenTheme(html: string, cookie: string | undefined): string {
-  const theme = chosenTheme(cookie);
+  const theme = themeOf(cookie);
   return theme === null ? html : html.replace('<html ', () => `<html data-theme="${theme}" `);
 }
 
