@@ -175,8 +175,11 @@ describe('an operator', () => {
         viewport: { width: 390, height: 844 },
       });
       await page.getByRole('heading', { name: operatorTexts.homeTitle, level: 1 }).waitFor();
+      // What is done is a line, what is missing a step each.
+      const done = await page.locator('.steps-done').innerText();
+      expect(done).toContain(operatorTexts.setupSteps.SECOND_FACTOR.title);
       for (const { title } of Object.values(operatorTexts.setupSteps)) {
-        await page.getByRole('heading', { name: new RegExp(title) }).waitFor();
+        if (!done.includes(title)) await page.getByRole('heading', { name: new RegExp(title) }).waitFor();
       }
       // A form, not a variable of the environment.
       await page.getByRole('link', { name: operatorTexts.setupActions.BANK_ACCOUNT }).waitFor();
