@@ -1,6 +1,6 @@
 import { type Markup, markedUp } from '../../catalog/markup.ts';
 import type { RouteCosts } from '../../catalog/upstreams.ts';
-import { dearer, type PerUnit, type PriceTier, type UnitPrices } from '../../core/price.ts';
+import { dearer, type PerUnit, pricesAt, unitPrices } from '../../core/price.ts';
 import { pricesOfAllHours } from '../../core/price-clock.ts';
 import { pricesText } from '../prices-text.ts';
 import { soldPieces, tokenCosts } from './catalog-of-list.ts';
@@ -67,26 +67,16 @@ function unlistedOf(text: PriceText = {}): PriceText {
 function dearestOf(routes: readonly RouteCosts[]): RouteCosts {
   const [first] = routes as [RouteCosts, ...RouteCosts[]];
   if (routes.every((costs) => JSON.stringify(pricesText(costs)) === JSON.stringify(pricesText(first)))) return first;
-  const sets = routes.flatMap((costs) => pricesOfAllHours({ ...costs, ...wholeOf(costs) }));
+  const sets = routes.flatMap(({ clock, ...costs }) =>
+    pricesOfAllHours({ ...unitPrices(costs), ...(clock === undefined ? {} : { clock }) }),
+  );
   const bounds = [...new Set(sets.flatMap(({ tiers = [] }) => tiers.map((tier) => tier.abovePromptTokens)))];
-  const dearestAbove = (bound: number): PriceTier => ({
-    ...sets.map((set) => fiveOf(set.tiers?.findLast((tier) => bound >= tier.abovePromptTokens) ?? set)).reduce(dearer),
-    abovePromptTokens: bound,
-  });
+  const dearestAt = (prompt: number) => sets.map((set) => pricesAt(set, prompt)).reduce(dearer);
   return {
-    ...sets.map(fiveOf).reduce(dearer),
-    tiers: bounds.sort((a, b) => a - b).map(dearestAbove),
+    ...dearestAt(0),
+    tiers: bounds.sort((a, b) => a - b).map((bound) => ({ ...dearestAt(bound + 1), abovePromptTokens: bound })),
     perUnit: routes.map(({ perUnit = {} }) => perUnit).reduce(dearerPieces),
   };
-}
-
-/** A cache write without its own price costs as new context. */
-function wholeOf({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: RouteCosts): UnitPrices {
-  return { input, cacheHit, cacheWrite5m: cacheWrite5m ?? input, cacheWrite1h: cacheWrite1h ?? input, output };
-}
-
-function fiveOf({ input, cacheHit, cacheWrite5m, cacheWrite1h, output }: UnitPrices): UnitPrices {
-  return { input, cacheHit, cacheWrite5m, cacheWrite1h, output };
 }
 
 function dearerPieces(a: PerUnit, b: PerUnit): PerUnit {
