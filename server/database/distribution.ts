@@ -187,7 +187,7 @@ export async function distribute(client: Client): Promise<string[]> {
 }
 
 /** Whether months can leave, and come back: not where an earlier version has distributed. */
-async function isArchivePrepared(client: Queryable): Promise<boolean> {
+export async function isArchivePrepared(client: Queryable): Promise<boolean> {
   const { rows } = await client.query<{ isThere: boolean }>(
     `SELECT to_regclass('${archiveOnNodes}.archived') IS NOT NULL AS "isThere"`,
   );

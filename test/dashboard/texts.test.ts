@@ -167,7 +167,6 @@ const notActions = new Set([
   'discordapp.com',
   'grant.expiring',
   'key.limit_near',
-  'ledger_shards.archived',
   'model.incident',
   'order.paid',
   'order.partial',

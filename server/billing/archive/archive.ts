@@ -3,6 +3,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
+import { isArchivePrepared } from '../../database/distribution.ts';
 import { transaction } from '../../database/lane.ts';
 import { appendAudit } from '../../shared/audit.ts';
 import { syncDirectory } from '../../shared/sync-directory.ts';
@@ -144,10 +145,7 @@ async function refuseUnclosed(pool: Pool, month: string): Promise<void> {
 
 /** An earlier version has distributed the ledger: its shards know of no archive. */
 async function refuseUnprepared(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<{ isThere: boolean }>(
-    `SELECT to_regclass('ledger_shards.archived') IS NOT NULL AS "isThere"`,
-  );
-  if (rows[0]?.isThere === true || !(await isSpread(pool))) return;
+  if ((await isArchivePrepared(pool)) || !(await isSpread(pool))) return;
   throw new ArchiveRefused(
     'distributed',
     'The nodes of Citus do not know yet which months are archived: run `npm run --silent admin -- distribute` once more, with the service stopped',
