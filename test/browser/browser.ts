@@ -77,6 +77,18 @@ export async function answered(page: Page): Promise<void> {
   }
 }
 
+/** Passes each answer of GraphQL through `change`. A page that was left or closed meanwhile wants no answer. */
+export async function changeAnswers(page: Page, change: (text: string) => string): Promise<void> {
+  await page.route('**/graphql', async (route) => {
+    try {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: change(await response.text()) });
+    } catch {
+      // What waits for the answer on a page that is still there says so itself.
+    }
+  });
+}
+
 /** Presses until something is shown: a page that asks by itself may come to it first, and there is nothing to press. */
 export async function pressUntil(button: Locator, shown: Locator): Promise<void> {
   while (!(await shown.isVisible())) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openPage } from './browser.ts';
+import { changeAnswers, openPage } from './browser.ts';
 import { createPerson } from './people.ts';
 import { app, browser, useService } from './service.ts';
 
@@ -14,15 +14,12 @@ it.each([
   const person = await createPerson(app, { locale });
   const { page, unexpected } = await openPage(browser, app.url, { locale });
   await person.signIn(page.context());
-  await page.route('**/graphql', async (route) => {
-    const response = await route.fetch();
-    const answer = (await response.json().catch(() => null)) as { data?: object } | null;
-    // The page was left meanwhile, and wants no answer.
-    if (answer === null) return;
-    // As the server answers what it read from a replica.
+  // As the server answers what it read from a replica.
+  await changeAnswers(page, (text) => {
+    const answer = JSON.parse(text) as { data?: object };
     const isHistory = JSON.stringify(answer.data ?? {}).includes('"usage"');
     const extensions = { history: { source: 'replica', maxAgeSeconds: 12 } };
-    await route.fulfill({ response, json: isHistory ? { ...answer, extensions } : answer });
+    return isHistory ? JSON.stringify({ ...answer, extensions }) : text;
   });
   await page.goto('/activity');
   await page.getByText(words).waitFor();
@@ -30,6 +27,5 @@ it.each([
   await page.getByRole('heading', { level: 1 }).waitFor();
   await expect.poll(() => page.getByText(words).count()).toBe(0);
   expect(unexpected()).toEqual([]);
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.context().close();
 });

@@ -1,7 +1,7 @@
 import { orThrow } from '@steyg/sdk';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { cutTables, findBarriers, openPage, overflow } from './browser.ts';
+import { changeAnswers, cutTables, findBarriers, openPage, overflow } from './browser.ts';
 import { createPerson, haveAsked, type Person, settled, signInOperator } from './people.ts';
 import { app, browser, openAs, useService } from './service.ts';
 
@@ -30,18 +30,13 @@ const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile:
 
 /** Replaces figures of requests by the largest ones that occur, and names by the longest. */
 async function enlarge(page: Page): Promise<void> {
-  await page.route('**/graphql', async (route) => {
-    const response = await route.fetch();
-    const text = await response.text();
-    await route.fulfill({
-      response,
-      body: text
-        .replaceAll(/"(input|cacheHit|output)":"?\d+"?(?=[,}])/g, '"$1":"1999999"')
-        .replaceAll(/"latencyMs":\d+/g, '"latencyMs":1799000')
-        .replaceAll(/"charged":"[\d.]+"/g, '"charged":"0.000123456"')
-        .replaceAll('"model":"sim-', '"model":"vendor-with-a-long-name/model-large-preview-'),
-    });
-  });
+  await changeAnswers(page, (text) =>
+    text
+      .replaceAll(/"(input|cacheHit|output)":"?\d+"?(?=[,}])/g, '"$1":"1999999"')
+      .replaceAll(/"latencyMs":\d+/g, '"latencyMs":1799000')
+      .replaceAll(/"charged":"[\d.]+"/g, '"charged":"0.000123456"')
+      .replaceAll('"model":"sim-', '"model":"vendor-with-a-long-name/model-large-preview-'),
+  );
   await page.reload();
   await settled(page);
 }
