@@ -1,11 +1,13 @@
 /** A filled database is distributed over two workers, and the service works there. */
 
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { readShardMap } from '../../server/billing/lane/shard-map.ts';
 import type { DistributionPlan } from '../../server/database/distribution.ts';
+import { seedAccounts, seedEntries } from '../bench/seed.ts';
 import { type Service, startService } from '../resilience/processes.ts';
 import { postPatiently } from '../resilience/support.ts';
 import type { ServerProcess } from '../start/server-process.ts';
@@ -96,6 +98,9 @@ it('is refused while the service runs, goes on where it was killed, and takes wh
   await service.released();
   const before = await service.rows(customers.map(({ accountId }) => accountId));
   expect(before.size).toBe(24);
+  // Months that are over, to be archived later.
+  await seedAccounts(service.pool, 10);
+  await seedEntries(service.pool, { accounts: 10, from: 0, to: 2_000, total: 2_000, days: 150 });
 
   expect((await dryRun()).inTheWay).toEqual([expect.stringContaining('The service is running')]);
   expect(await command('distribute')).toMatchObject({ error: { code: 'not_distributable' } });
@@ -111,25 +116,26 @@ it('is refused while the service runs, goes on where it was killed, and takes wh
   expect(why.get('grant')).toContain('referenced table "account" must be');
   expect(why.get('notice')).toContain('cannot create constraint on "notice"');
 
-  // Its connection breaks as soon as the first table is whole.
+  // Its connection breaks when the first table is whole and the second waits.
+  const holder = await service.pool.connect();
+  await holder.query('BEGIN');
+  await holder.query('LOCK TABLE posting IN ROW SHARE MODE');
   const running = command('distribute');
   await expect
     .poll(
       async () => {
-        const given = await nodes.coordinator.query(
+        const waiting = await nodes.coordinator.query(
           'steyg',
-          `SELECT FROM pg_dist_partition WHERE logicalrelid = 'ledger_entry'::regclass`,
+          `SELECT pid FROM pg_stat_activity WHERE application_name = 'steyg distribute' AND wait_event_type = 'Lock'`,
         );
-        if (given.length > 0)
-          await nodes.coordinator.query(
-            'steyg',
-            `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'steyg distribute'`,
-          );
-        return given.length;
+        for (const { pid } of waiting) await nodes.coordinator.query('steyg', `SELECT pg_terminate_backend(${pid})`);
+        return waiting.length;
       },
-      { interval: 5 },
+      { interval: 20 },
     )
     .toBe(1);
+  await holder.query('ROLLBACK');
+  holder.release();
   expect(await running).toHaveProperty('error');
   expect(placesOf(await dryRun())).toContainEqual(['posting', false]);
   const refused = await service.start('refused');
@@ -315,6 +321,37 @@ it(`loses, doubles and overspends nothing while workers and processes are killed
   print('crashes', { requests: results.length, served, refused, broken: results.length - served - refused, kills });
   expect(served).toBeGreaterThan(crashSeconds);
   await expectNothingLost(service, results);
+});
+
+it('a month leaves and comes back while requests run, and no request notices', async () => {
+  const dry = await command('ledger', 'archive', '--before', '9999-12', '--dry-run');
+  const [month, next] = dry['months'] as string[];
+  const archives = service.dataDir('archives');
+  const entries = async (): Promise<number> => {
+    const { rows } = await service.pool.query<{ n: number }>(
+      `SELECT count(*)::int AS n FROM ledger_entry WHERE key_id IN (SELECT id FROM api_key WHERE name = 'scale')`,
+    );
+    return rows[0]?.n ?? 0;
+  };
+  const whole = await entries();
+  const seen = { times: 0, archivedEntries: 0, slowestMs: 0, asked: 0 };
+  await servedAgain(customersAt.flat());
+  const { all } = await loadWhile(async () => {
+    for (; seen.times < 3; seen.times += 1) {
+      await pause(2_000);
+      const archived = await command('ledger', 'archive', '--before', next ?? '', '--to', archives, '--unclosed');
+      expect(archived).toMatchObject({ archived: [{ month }] });
+      seen.archivedEntries = whole - (await entries());
+      expect(await command('ledger', 'restore', join(archives, `ledger-${month}`))).toMatchObject({ month });
+      expect(await entries()).toBe(whole);
+    }
+  });
+  seen.asked = all.length;
+  seen.slowestMs = Math.round(Math.max(...all.map(({ beganAt, endedAt }) => endedAt - beganAt)));
+  print('a month', seen);
+  expect(seen.archivedEntries).toBeGreaterThan(0);
+  expect(faultsOf(all)).toEqual([]);
+  await expectNothingLost(service, all);
 });
 
 it('a standby that takes a worker’s place has everything that was settled, and its accounts are served again', async () => {
