@@ -32,8 +32,8 @@ const sessionTriggers: readonly { of: string; table: string; trigger: string; de
 
 /**
  * What keeps an archive whole asks which months are archived: charges leave with theirs, and no entry of one comes later. A shard does not
- * find that table. There the same rules ask for the bounds of these months, of which every node has a copy; `archive.ts` writes both in
- * one transaction.
+ * find that table. There the same rules ask for the bounds of these months, of which every node has a copy; `archive.ts` changes both in
+ * one transaction (`tellNodes`).
  */
 const archiveOnNodes = 'ledger_shards';
 
@@ -192,6 +192,21 @@ export async function isArchivePrepared(client: Queryable): Promise<boolean> {
     `SELECT to_regclass('${archiveOnNodes}.archived') IS NOT NULL AS "isThere"`,
   );
   return rows[0]?.isThere === true;
+}
+
+/**
+ * Tells every node that the month with this first day is archived, or that it is back. Nothing where no node knows of archives. In the
+ * transaction of the archive, in which `archived_month` has the month.
+ */
+export async function tellNodes(client: Queryable, what: 'archived' | 'restored', firstDay: string): Promise<void> {
+  if (!(await isArchivePrepared(client))) return;
+  const table = `${archiveOnNodes}.archived`;
+  await client.query(
+    what === 'archived'
+      ? `INSERT INTO ${table} SELECT low, high FROM archived_month WHERE month = $1::date`
+      : `DELETE FROM ${table} WHERE low = uuid_at($1::date::timestamp AT TIME ZONE 'UTC')`,
+    [firstDay],
+  );
 }
 
 /**

@@ -28,12 +28,22 @@ export interface Node {
   signal(name: 'SIGSTOP' | 'SIGCONT'): void;
   /** A standby of it that is up to date and that every commit waits for. */
   standby(): Promise<Node>;
+  /** Copies it while it runs. What it writes from then on is kept beside the copy; with the setting `archiving`. */
+  backUp(): Promise<void>;
+  /** Its processes die, its disk is lost; the copy takes its place, as it was at a named restore point. */
+  restoreTo(point: string): Promise<void>;
   query(database: string, text: string): Promise<Record<string, unknown>[]>;
   /** What it has written into its log so far. */
   log(): string;
 }
 
 const bin = programs() ?? '';
+
+/** Settings with which a node keeps what it has written, in a folder of its own. Commands of PostgreSQL run in the folder of its data. */
+export const archiving: readonly string[] = [
+  'archive_mode = on',
+  `archive_command = 'mkdir -p "$PWD-written" && cp %p "$PWD-written/%f"'`,
+];
 
 /** PostgreSQL does not run as root. */
 function identity(): { uid: number; gid: number } {
@@ -109,7 +119,16 @@ function nodeIn(
   made: Node[],
 ): Node {
   let child: ChildProcess | null = null;
+  let data = directory;
   const url = (database: string): string => `postgresql://steyg@127.0.0.1:${port}/${database}`;
+  const copyTo = (copy: string, ...more: readonly string[]): void => {
+    const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'steyg'];
+    execFileSync(join(bin, 'pg_basebackup'), ['-D', copy, ...from, ...more, '-X', 'stream', '-c', 'fast'], {
+      ...user,
+      cwd: directory,
+      env: { ...process.env, HOME: directory },
+    });
+  };
   const node: Node = {
     port,
     url,
@@ -117,11 +136,11 @@ function nodeIn(
       const log = createWriteStream(`${directory}.log`, { flags: 'a' });
       await once(log, 'open');
       // A process group of its own, so that its children go with it.
-      const started = spawn(join(bin, 'postgres'), ['-D', directory], {
+      const started = spawn(join(bin, 'postgres'), ['-D', data], {
         ...user,
-        cwd: directory,
+        cwd: data,
         // Nodes are each other's clients, and a client looks for certificates at home.
-        env: { ...process.env, HOME: directory },
+        env: { ...process.env, HOME: data },
         stdio: ['ignore', log, log],
         detached: true,
       });
@@ -145,7 +164,7 @@ function nodeIn(
       const exited = once(running, 'exit');
       process.kill(-running.pid, 'SIGKILL');
       await exited;
-      rmSync(join(directory, 'postmaster.pid'), { force: true });
+      rmSync(join(data, 'postmaster.pid'), { force: true });
     },
     signal(name) {
       const running = child?.pid;
@@ -155,12 +174,7 @@ function nodeIn(
     async standby() {
       const copy = `${directory}-standby`;
       const copyPort = await freePort();
-      const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'steyg'];
-      execFileSync(join(bin, 'pg_basebackup'), ['-D', copy, ...from, '-R', '-X', 'stream', '-c', 'fast'], {
-        ...user,
-        cwd: directory,
-        env: { ...process.env, HOME: directory },
-      });
+      copyTo(copy, '-R');
       appendFileSync(join(copy, 'postgresql.conf'), `port = ${copyPort}\n`);
       const standby = nodeIn({ directory: copy, port: copyPort, user }, made);
       made.push(standby);
@@ -171,6 +185,28 @@ function nodeIn(
         await pause(50);
       }
       return standby;
+    },
+    async backUp() {
+      copyTo(`${directory}-copy`);
+    },
+    async restoreTo(point) {
+      await node.kill();
+      rmSync(data, { recursive: true });
+      data = `${directory}-copy`;
+      appendFileSync(
+        join(data, 'postgresql.conf'),
+        [
+          `restore_command = 'cp "${directory}-written/%f" %p'`,
+          `recovery_target_name = '${point}'`,
+          "recovery_target_action = 'promote'",
+          '',
+        ].join('\n'),
+      );
+      const signal = join(data, 'recovery.signal');
+      appendFileSync(signal, '');
+      chownSync(signal, user.uid, user.gid);
+      await node.start();
+      while ((await node.query('postgres', 'SELECT pg_is_in_recovery() AS is'))[0]?.['is'] !== false) await pause(50);
     },
     async query(database, text) {
       const client = new Client({

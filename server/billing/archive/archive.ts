@@ -3,7 +3,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
-import { isArchivePrepared } from '../../database/distribution.ts';
+import { isArchivePrepared, tellNodes } from '../../database/distribution.ts';
 import { transaction } from '../../database/lane.ts';
 import { appendAudit } from '../../shared/audit.ts';
 import { syncDirectory } from '../../shared/sync-directory.ts';
@@ -247,11 +247,6 @@ async function takeTurn(client: ClientBase): Promise<void> {
   if (await isSpread(client)) await settle(client, ['citus.multi_shard_modify_mode = sequential']);
 }
 
-/** The same where the entries are spread over nodes, whose triggers ask a copy (`database/distribution.ts`). */
-async function tellNodes(client: ClientBase, statement: string, month: string): Promise<void> {
-  if (await isSpread(client)) await client.query(statement, [firstDay(month)]);
-}
-
 /**
  * The transaction that replaces a month by its sums. The locks that requests and late settlements wait for come last, and are
  * given back between two attempts, so that the lane of a process never waits for longer than one attempt.
@@ -278,11 +273,7 @@ async function takeOut(
               $2, $3, coalesce($4::timestamptz, $1::date::timestamp AT TIME ZONE 'UTC'), $5, $6, $7`,
       [firstDay(month), entries.rows, postings.rows, counted[0]?.last ?? null, checked.sha256, folder, actor],
     );
-    await tellNodes(
-      client,
-      'INSERT INTO ledger_shards.archived SELECT low, high FROM archived_month WHERE month = $1::date',
-      month,
-    );
+    await tellNodes(client, 'archived', firstDay(month));
     await carryForward(client, month);
     await compareSums(client, month, checked);
     const { rowCount: deleted } = await client.query(`DELETE FROM posting WHERE ${chargesOf('$1')}`, [firstDay(month)]);
@@ -450,11 +441,7 @@ export async function restoreMonth(
     await lockSoon(client, () =>
       client.query(`ALTER TABLE ledger_entry ATTACH PARTITION ${partition} FOR VALUES FROM ('${low}') TO ('${high}')`),
     );
-    await tellNodes(
-      client,
-      `DELETE FROM ledger_shards.archived WHERE low = uuid_at($1::date::timestamp AT TIME ZONE 'UTC')`,
-      month,
-    );
+    await tellNodes(client, 'restored', firstDay(month));
     for (const table of ['archived_sum', 'archived_charge', 'archived_month'])
       await client.query(`DELETE FROM ${table} WHERE month = $1::date`, [firstDay(month)]);
     await appendAudit(client, {

@@ -39,7 +39,7 @@ const prepared = new WeakMap<object, Set<string>>();
 const wordings = new WeakMap<object, (text: string) => string>();
 
 /** From now on, the connection prepares its statements as `wording` has them. */
-export function reword(client: ClientBase, wording: (text: string) => string): void {
+export function rewriteStatements(client: ClientBase, wording: (text: string) => string): void {
   wordings.set(client, wording);
 }
 

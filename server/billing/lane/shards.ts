@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Queryable } from '../../database/pool.ts';
-import { reword } from './flight.ts';
+import { rewriteStatements } from './flight.ts';
 
 /** Whether Citus has spread the entries over its nodes: then no snapshot is one of all of them. */
 export async function isSpread(db: Queryable): Promise<boolean> {
@@ -27,7 +27,7 @@ export async function isSpread(db: Queryable): Promise<boolean> {
 export async function prepareForShards(client: ClientBase): Promise<boolean> {
   if (!(await isSpread(client))) return false;
   await client.query(arrival);
-  reword(client, (text) =>
+  rewriteStatements(client, (text) =>
     text
       .replaceAll(/INSERT INTO (ledger_entry|posting)\b/g, 'INSERT INTO pg_temp.arriving_$1')
       .replaceAll(entryLookup, 'JOIN pg_temp.entries_of($1, $2) AS e USING (account_id, request_id)'),
