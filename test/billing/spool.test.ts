@@ -212,7 +212,10 @@ describe('the power of the machine', () => {
     expect(fdatasync).toHaveBeenCalledTimes(1);
     own.append(line('2'));
     // Until the folder's names are on a disk that no clock of this test moves, nothing else is forced.
-    await vi.waitFor(() => expect(fdatasync.mock.calls.length).toBeGreaterThan(1), { timeout: 60_000, interval: 1_000 });
+    await vi.waitFor(() => expect(fdatasync.mock.calls.length).toBeGreaterThan(1), {
+      timeout: 60_000,
+      interval: 1_000,
+    });
     expect(fdatasync).toHaveBeenCalledTimes(2);
   });
 

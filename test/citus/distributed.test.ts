@@ -126,9 +126,9 @@ it('is refused while the service runs, goes on where it was killed, and takes wh
       async () => {
         const waiting = await nodes.coordinator.query(
           'steyg',
-          `SELECT pid FROM pg_stat_activity WHERE application_name = 'steyg distribute' AND wait_event_type = 'Lock'`,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+           WHERE application_name = 'steyg distribute' AND wait_event_type = 'Lock'`,
         );
-        for (const { pid } of waiting) await nodes.coordinator.query('steyg', `SELECT pg_terminate_backend(${pid})`);
         return waiting.length;
       },
       { interval: 20 },
