@@ -83,6 +83,18 @@ export async function givenTables(client: Queryable): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
+/** Whether Citus has spread the entries over its nodes: then no snapshot is one of all of them. */
+export async function isSpread(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ isCitus: boolean }>(
+    `SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS "isCitus"`,
+  );
+  if (rows[0]?.isCitus !== true) return false;
+  const { rows: spread } = await db.query(
+    `SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('ledger_entry')`,
+  );
+  return spread.length > 0;
+}
+
 /** The database cannot be distributed as it is. Each sentence names one thing that stands in the way. */
 export class DistributionRefused extends Error {
   override name = 'DistributionRefused';

@@ -5,7 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { connecting } from './address.ts';
+import { isSpread } from './distribution.ts';
 import { refuseEngine } from './engine.ts';
+import { statementsOf } from './script.ts';
 
 /** The migrations of this version of the server. */
 export const migrationsDirectory: string = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
@@ -173,12 +175,17 @@ async function applyNext(client: Client, migrations: readonly Migration[], expec
 async function runScript(client: Client, script: string): Promise<void> {
   const [before = '', after = before] = script.split(moneyWaits);
   await client.query(`SET LOCAL lock_timeout = ${lockWaitMs}`);
-  if (after !== before) await client.query(before);
+  // Citus sends what came together to each shard, which takes one statement at a time.
+  const one = await isSpread(client);
+  const run = async (part: string): Promise<void> => {
+    for (const statement of one ? statementsOf(part) : [part]) await client.query(statement);
+  };
+  if (after !== before) await run(before);
   for (let tries = 1; ; tries += 1) {
     await client.query('SAVEPOINT locking');
     try {
       if (moneyTables.test(after)) await client.query(keepMoneyOut);
-      return void (await client.query(after));
+      return await run(after);
     } catch (error) {
       const { code } = error as { code?: unknown };
       if (tries === lockTries || (code !== '55P03' && code !== '40P01')) throw error;

@@ -1,12 +1,14 @@
 /** A filled database is distributed over two workers, and the service works there. */
 
 import { randomUUID } from 'node:crypto';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runCommandLine } from '../../server/admin/commands/run.ts';
 import { readShardMap } from '../../server/billing/lane/shard-map.ts';
 import type { DistributionPlan } from '../../server/database/distribution.ts';
+import { migrate, migrationsDirectory } from '../../server/database/migrate.ts';
 import { seedAccounts, seedEntries } from '../bench/seed.ts';
 import { type Service, startService } from '../resilience/processes.ts';
 import { postPatiently } from '../resilience/support.ts';
@@ -351,6 +353,54 @@ it('a month leaves and comes back while requests run, and no request notices', a
   print('a month', seen);
   expect(seen.archivedEntries).toBeGreaterThan(0);
   expect(faultsOf(all)).toEqual([]);
+  await expectNothingLost(service, all);
+});
+
+it('a column comes to the ledger on the shards and goes again while processes from before and after it serve', async () => {
+  const folder = service.dataDir('migrations');
+  await cp(migrationsDirectory, folder, { recursive: true });
+  const apply = async (name: string, script: string): Promise<void> => {
+    await mkdir(join(folder, name));
+    await writeFile(join(folder, name, 'migration.sql'), script);
+    expect(await migrate({ url: nodes.coordinator.url('steyg'), directory: folder })).toEqual([name]);
+  };
+  await servedAgain(customersAt.flat());
+  const expanded = await loadWhile(async () => {
+    await pause(2_000);
+    await apply(
+      '29990101000000_expand',
+      `ALTER TABLE ledger_entry ADD COLUMN trial bigint NOT NULL DEFAULT 0 CONSTRAINT trial_not_negative CHECK (trial >= 0);
+       ALTER TABLE posting ADD COLUMN trial text;
+       CREATE INDEX IF NOT EXISTS posting_trial ON posting (account_id, request_id, kind);`,
+    );
+    await pause(3_000);
+  });
+  // A process of the version that knows the column.
+  servers[1].signal('SIGTERM');
+  await servers[1].exited;
+  servers[1] = await service.start('second');
+  await servers[1].ready();
+  await servedAgain(customersAt.flat());
+  const contracted = await loadWhile(async () => {
+    await pause(2_000);
+    await apply(
+      '29990102000000_contract',
+      `DROP INDEX posting_trial;
+       ALTER TABLE posting DROP COLUMN trial;
+       ALTER TABLE ledger_entry DROP COLUMN trial;
+       ALTER TABLE ledger_entry ADD COLUMN another bigint;`,
+    );
+    await pause(3_000);
+  });
+  const all = [...expanded.all, ...contracted.all];
+  print('a migration', {
+    asked: all.length,
+    faults: [faultsOf(expanded.all).length, faultsOf(contracted.all).length],
+    slowestMs: Math.round(Math.max(...all.map(({ beganAt, endedAt }) => endedAt - beganAt))),
+  });
+  expect(faultsOf(all)).toEqual([]);
+  // In the place of the one that went, what it had is not taken for its value.
+  expect(await service.pool.query('SELECT FROM ledger_entry WHERE another IS NOT NULL')).toHaveProperty('rowCount', 0);
   await expectNothingLost(service, all);
 });
 

@@ -3,11 +3,10 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
-import { isArchivePrepared, tellNodes } from '../../database/distribution.ts';
+import { isArchivePrepared, isSpread, tellNodes } from '../../database/distribution.ts';
 import { transaction } from '../../database/lane.ts';
 import { appendAudit } from '../../shared/audit.ts';
 import { syncDirectory } from '../../shared/sync-directory.ts';
-import { isSpread } from '../lane/shards.ts';
 import {
   type CheckedArchive,
   chargeAmounts,

@@ -53,8 +53,9 @@ export function keepConnection(pool: Pool): KeptConnection {
     },
 
     async recover(client: PoolClient, error: unknown): Promise<void> {
+      const failure = classify(error);
       // Without an answer of the database, the connection's state is unknown: it cannot be reused.
-      if (classify(error) === 'outage') return drop(client);
+      if (failure === 'outage' || failure === 'stale') return drop(client);
       try {
         await client.query('ROLLBACK');
       } catch {

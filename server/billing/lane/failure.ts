@@ -5,9 +5,10 @@ import { isSaidByDatabase } from '../../database/lane.ts';
  * What a failed batch means for the operations in it:
  * - `outage`: the database is unreachable or cannot work. All operations wait.
  * - `contention`: a conflict with another transaction. A retry of the same batch succeeds.
+ * - `stale`: a migration has changed a table since the session was prepared for it. A retry on a new connection succeeds.
  * - `poison`: one of the operations can never succeed, and fails the whole batch.
  */
-export type DatabaseFailure = 'outage' | 'contention' | 'poison';
+export type DatabaseFailure = 'outage' | 'contention' | 'stale' | 'poison';
 
 /** Thrown when the pure rules cannot take an operation. */
 export class Unworkable extends Error {
@@ -38,6 +39,11 @@ const contention: ReadonlySet<string> = new Set([
   '23505', // unique violation: another process has just written the same row
 ]);
 
+const stale: ReadonlySet<string> = new Set([
+  '0A000', // a prepared statement's result has got other columns
+  '42703', // a column has gone of which a function of the session knows (`shards.ts`)
+]);
+
 /**
  * SQLSTATE classes of data exceptions, constraint violations and program limits: caused by the input, not by the
  * server.
@@ -50,6 +56,7 @@ export function classify(error: unknown): DatabaseFailure {
   const code = sqlState(error);
   if (code === null) return 'outage';
   if (contention.has(code)) return 'contention';
+  if (stale.has(code)) return 'stale';
   return poison.has(code.slice(0, 2)) ? 'poison' : 'outage';
 }
 

@@ -251,7 +251,7 @@ function createBatchRunner({ perform, log, queues, pause, releaseHold }: BatchRu
   const recover = async (batch: readonly Waiting[], attempt: number, error: unknown): Promise<void> => {
     const failure = classify(error);
     for (const waiting of batch) waiting.tried = true;
-    if (failure === 'contention' && attempt < attempts) {
+    if ((failure === 'contention' || failure === 'stale') && attempt < attempts) {
       await pause(backOff(attempt));
       return carryOut(batch, attempt + 1);
     }

@@ -1,18 +1,6 @@
 import type { ClientBase } from 'pg';
-import type { Queryable } from '../../database/pool.ts';
+import { isSpread } from '../../database/distribution.ts';
 import { rewriteStatements } from './flight.ts';
-
-/** Whether Citus has spread the entries over its nodes: then no snapshot is one of all of them. */
-export async function isSpread(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ isCitus: boolean }>(
-    `SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS "isCitus"`,
-  );
-  if (rows[0]?.isCitus !== true) return false;
-  const { rows: spread } = await db.query(
-    `SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('ledger_entry')`,
-  );
-  return spread.length > 0;
-}
 
 /**
  * Sessions of the ledger where Citus has spread entries and postings over its nodes (`database/DISTRIBUTED.md`). Everything that is
@@ -26,7 +14,8 @@ export async function isSpread(db: Queryable): Promise<boolean> {
  */
 export async function prepareForShards(client: ClientBase): Promise<boolean> {
   if (!(await isSpread(client))) return false;
-  await client.query(arrival);
+  const { rows } = await client.query<{ table: ArrivingTable; columns: string }>(columnsOfTables, [arrivingTables]);
+  await client.query(arrival(new Map(rows.map(({ table, columns }) => [table, columns]))));
   rewriteStatements(client, (text) =>
     text
       .replaceAll(/INSERT INTO (ledger_entry|posting)\b/g, 'INSERT INTO pg_temp.arriving_$1')
@@ -38,21 +27,28 @@ export async function prepareForShards(client: ClientBase): Promise<boolean> {
 /** The lookup of entries of a list of accounts and one of requests. Citus plans for the values that it is given and no others. */
 const entryLookup = /JOIN LATERAL \(SELECT [^()]* FROM ledger_entry WHERE [^()]* OFFSET 0\) AS e ON true/g;
 
-const arrivalOf = (table: string): string => `
+const arrivingTables = ['ledger_entry', 'posting'] as const;
+type ArrivingTable = (typeof arrivingTables)[number];
+
+const columnsOfTables = `
+  SELECT attrelid::regclass::text AS table, string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS columns FROM pg_attribute
+  WHERE attrelid = ANY ($1::text[]::regclass[]) AND attnum > 0 AND NOT attisdropped AND attgenerated = '' GROUP BY attrelid`;
+
+// By name: after a migration that drops one column and adds another, the places of the two tables differ.
+const arrivalOf = (table: ArrivingTable, columns: string): string => `
   CREATE TEMPORARY TABLE arriving_${table} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS) ON COMMIT DELETE ROWS;
   CREATE FUNCTION pg_temp.hand_over_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    INSERT INTO ${table} SELECT * FROM pg_temp.arriving_${table};
+    INSERT INTO ${table} (${columns}) SELECT ${columns} FROM pg_temp.arriving_${table};
     DELETE FROM pg_temp.arriving_${table};
     RETURN NULL;
   END $$;
   CREATE TRIGGER hand_over AFTER INSERT ON arriving_${table}
     FOR EACH STATEMENT EXECUTE FUNCTION pg_temp.hand_over_${table}();`;
 
-const arrival = `
+const arrival = (columns: ReadonlyMap<ArrivingTable, string>): string => `
   SET citus.enable_ddl_propagation = off;
-  ${arrivalOf('ledger_entry')}
-  ${arrivalOf('posting')}
+  ${arrivingTables.map((table) => arrivalOf(table, columns.get(table) ?? '')).join('')}
   CREATE TRIGGER add_margin AFTER INSERT ON arriving_ledger_entry REFERENCING NEW TABLE AS entered
     FOR EACH STATEMENT EXECUTE FUNCTION add_margin();
   CREATE TRIGGER refuse_archived BEFORE INSERT ON arriving_ledger_entry FOR EACH ROW EXECUTE FUNCTION refuse_archived_entry();

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
+import { isSpread } from '../../database/distribution.ts';
 import { transaction } from '../../database/lane.ts';
-import { isSpread } from '../lane/shards.ts';
 import { batchProcess } from '../lane/statements.ts';
 
 /**
