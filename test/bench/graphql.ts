@@ -14,6 +14,9 @@ const questions: Record<string, string> = {
   'graphql: 30 days by model': `{ account { usage(period: DAY, by: [MODEL], from: "${new Date(Date.now() - 30 * 86_400_000).toISOString()}") { rows { start model requests cost } } } }`,
 };
 
+/** Questions a second: below what one account may ask, with its burst, over all cases (`graphql/guard/rates.ts`). */
+export const questionsPerSecond = 15;
+
 /** Asks each question with an access token of the first customer; `measure` gets the case's name, subject and body. */
 export async function measureGraphql(
   place: Gateway,

@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { measureAllocations } from './allocations.ts';
 import { addCustomers, addHistory, type Customers } from './database.ts';
-import { measureGraphql } from './graphql.ts';
+import { measureGraphql, questionsPerSecond } from './graphql.ts';
 import { measureIdle } from './idle.ts';
 import { holdStreams, runLoad } from './load.ts';
 import { driveAtRate } from './open-loop.ts';
@@ -220,7 +220,7 @@ async function measureRows(gateway: Gateway, customers: Customers, steyg: Subjec
   }
   if (wanted('graphql')) {
     await measureGraphql(gateway, customers, async (question, subject, body) => {
-      await compare(question, [subject], closedLoop({ body, connections: 16 }));
+      await compare(question, [subject], atRate(questionsPerSecond, body));
     });
   }
 }
