@@ -288,6 +288,22 @@ describe('another session that holds a lock', () => {
   });
 });
 
+describe('a migration that changes what a statement of the session returns', () => {
+  test('turns nobody away: the batch is carried out again on a new connection', async () => {
+    const { ledger } = await start();
+    const spend = async (): Promise<void> => {
+      const asked = ask(await addCustomer(db, { budget: '1' }));
+      const admission = await admitted(ledger, asked);
+      expect(await ledger.settle(settlement(asked, admission))).toMatchObject({ duplicate: false });
+    };
+    await spend();
+    for (const type of ['bigint', 'integer']) {
+      await db.query(`ALTER TABLE model ALTER COLUMN context_window TYPE ${type}`);
+      await spend();
+    }
+  });
+});
+
 describe('a settlement that the database can never take', () => {
   test('is set aside, its hold comes back, and the others of its batch are settled', async () => {
     const { ledger, directory: spoolDirectory } = await start();
