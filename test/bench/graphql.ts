@@ -6,12 +6,12 @@ import { type Customers, withDatabase } from './database.ts';
 import { type Gateway, type Subject, subjectOf } from './subjects.ts';
 
 /** What a dashboard asks for, at the ledger that the cases before have left behind. */
-const questions: Record<string, string> = {
+export const questions: Record<string, string> = {
   'graphql: me, budget and keys':
     '{ me { accounts { id name budget { free held charged grants { amount free expiresAt } } keys(first: 20) { edges { node { id name } } } } } }',
   'graphql: 50 ledger entries':
     '{ account { ledger(first: 50) { edges { node { requestId createdAt model cost charged } } pageInfo { hasNextPage endCursor } } } }',
-  'graphql: 30 days by model': `{ account { usage(period: DAY, by: [MODEL], from: "${new Date(Date.now() - 30 * 86_400_000).toISOString()}") { rows { start model requests cost } } } }`,
+  'graphql: 30 days by model': `{ account { usage(period: DAY, by: [MODEL], from: "${new Date(Date.now() - 30 * 86_400_000).toISOString()}") { edges { node { start model requests cost } } } } }`,
 };
 
 /** Questions a second: below what one account may ask, with its burst, over all cases (`graphql/guard/rates.ts`). */

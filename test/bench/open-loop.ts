@@ -49,10 +49,11 @@ export async function driveAtRate(load: Omit<Load, 'connections' | 'keys'> & { p
 
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1_000;
+  const total = Math.floor(seconds * perSecond);
   await new Promise<void>((resolve) => {
     const tick = (): void => {
       const now = performance.now();
-      const until = Math.floor(((Math.min(now, endsAt) - startedAt) / 1_000) * perSecond);
+      const until = Math.min(total, Math.floor(((now - startedAt) / 1_000) * perSecond) + 1);
       for (; sent < until; sent += 1) {
         const dueAt = startedAt + (sent / perSecond) * 1_000;
         const connection = idle.pop() ?? (all.size < maxConnections ? open() : undefined);

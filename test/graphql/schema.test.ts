@@ -4,11 +4,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import SchemaBuilder from '@pothos/core';
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth';
-import { getNamedType, isInputObjectType, isObjectType, isUnionType } from 'graphql';
+import { getNamedType, isInputObjectType, isObjectType, isUnionType, parse, validate } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { findUndescribed, findUnguarded } from '../../server/graphql/guard/guard.ts';
 import { schemaPath } from '../../server/graphql/print.ts';
 import { buildSchema, printedSchema } from '../../server/graphql/schema.ts';
+import { questions } from '../bench/graphql.ts';
 
 describe('the schema', () => {
   const schema = buildSchema();
@@ -19,6 +20,10 @@ describe('the schema', () => {
 
   it('describes every type, field, argument and value', () => {
     expect(findUndescribed(schema)).toEqual([]);
+  });
+
+  it.each(Object.entries(questions))('has what the bench asks for: %s', (_, question) => {
+    expect(validate(schema, parse(question))).toEqual([]);
   });
 
   it('is what schema.graphql says (npm run generate:schema)', async () => {
