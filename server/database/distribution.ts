@@ -88,11 +88,7 @@ export async function isSpread(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ isCitus: boolean }>(
     `SELECT to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS "isCitus"`,
   );
-  if (rows[0]?.isCitus !== true) return false;
-  const { rows: spread } = await db.query(
-    `SELECT FROM pg_dist_partition WHERE logicalrelid = to_regclass('ledger_entry')`,
-  );
-  return spread.length > 0;
+  return rows[0]?.isCitus === true && (await givenTables(db)).includes('ledger_entry');
 }
 
 /** The database cannot be distributed as it is. Each sentence names one thing that stands in the way. */

@@ -176,9 +176,9 @@ async function runScript(client: Client, script: string): Promise<void> {
   const [before = '', after = before] = script.split(moneyWaits);
   await client.query(`SET LOCAL lock_timeout = ${lockWaitMs}`);
   // Citus sends what came together to each shard, which takes one statement at a time.
-  const one = await isSpread(client);
+  const isApart = await isSpread(client);
   const run = async (part: string): Promise<void> => {
-    for (const statement of one ? statementsOf(part) : [part]) await client.query(statement);
+    for (const statement of isApart ? statementsOf(part) : [part]) await client.query(statement);
   };
   if (after !== before) await run(before);
   for (let tries = 1; ; tries += 1) {

@@ -3,6 +3,8 @@
  * version does not see. Everything else needs a reason.
  */
 
+import { statementsOf } from '../../server/database/script.ts';
+
 /** A statement that the previous version may not be able to live with. */
 export interface Breach {
   /** The statement in one line, without comments. */
@@ -16,7 +18,7 @@ type Tables = ReadonlyMap<string, ReadonlySet<string>>;
 /** Refuses what is not known to be harmless. `before`: the scripts of earlier migrations, which say what there is. */
 export function findBreaches(script: string, before: readonly string[]): Breach[] {
   const existing = tablesOf(before);
-  const all = statementsOf(script);
+  const all = linesOf(script);
   const made = new Set(
     all.map((statement) => /^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\S+?) ?\(/i.exec(statement)?.[1]),
   );
@@ -87,7 +89,7 @@ function judgeAction(action: string, isOld: (column: string) => boolean): string
 /** The tables and columns that scripts make. */
 function tablesOf(scripts: readonly string[]): Tables {
   const tables = new Map<string, Set<string>>();
-  for (const statement of scripts.flatMap(statementsOf)) {
+  for (const statement of scripts.flatMap(linesOf)) {
     const made = /^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\S+?) ?\((.*)\)/i.exec(statement);
     if (made?.[1] !== undefined) {
       const names = splitActions(made[2] ?? '').map((line) => line.split(' ', 1)[0] ?? '');
@@ -102,17 +104,18 @@ function tablesOf(scripts: readonly string[]): Tables {
   return tables;
 }
 
-/** Statements in one line each: without comments, texts and the quotes of names. */
-export function statementsOf(script: string): string[] {
-  return script
-    .replace(/--[^\n]*/g, '')
-    .replace(/\/\*[\s\S]*?\*\//g, '')
-    .replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, "''")
-    .replace(/'(?:[^']|'')*'/g, "''")
-    .replaceAll('"', '')
-    .split(';')
-    .map((statement) => statement.replace(/\s+/g, ' ').trim())
-    .filter((statement) => statement !== '');
+/** The statements of a script in one line each: without comments, texts and the quotes of names. */
+function linesOf(script: string): string[] {
+  return statementsOf(script).map((statement) =>
+    statement
+      .replace(/--[^\n]*/g, '')
+      .replace(/\/\*[\s\S]*?\*\//g, '')
+      .replace(/\$(\w*)\$[\s\S]*?\$\1\$/g, "''")
+      .replace(/'(?:[^']|'')*'/g, "''")
+      .replaceAll('"', '')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
 }
 
 /** Parts between commas that are in no parentheses. */

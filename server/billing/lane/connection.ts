@@ -54,7 +54,7 @@ export function keepConnection(pool: Pool): KeptConnection {
 
     async recover(client: PoolClient, error: unknown): Promise<void> {
       const failure = classify(error);
-      // Without an answer of the database, the connection's state is unknown: it cannot be reused.
+      // Without an answer of the database, the connection's state is unknown; with statements from before a migration, they fail again.
       if (failure === 'outage' || failure === 'stale') return drop(client);
       try {
         await client.query('ROLLBACK');

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { isSpread } from '../../database/distribution.ts';
+import { isSpread, spreadTables } from '../../database/distribution.ts';
 import { rewriteStatements } from './flight.ts';
 
 /**
@@ -14,8 +14,8 @@ import { rewriteStatements } from './flight.ts';
  */
 export async function prepareForShards(client: ClientBase): Promise<boolean> {
   if (!(await isSpread(client))) return false;
-  const { rows } = await client.query<{ table: ArrivingTable; columns: string }>(columnsOfTables, [arrivingTables]);
-  await client.query(arrival(new Map(rows.map(({ table, columns }) => [table, columns]))));
+  const { rows } = await client.query<SpreadTable>(columnsOfTables, [spreadTables]);
+  await client.query(arrival(rows));
   rewriteStatements(client, (text) =>
     text
       .replaceAll(/INSERT INTO (ledger_entry|posting)\b/g, 'INSERT INTO pg_temp.arriving_$1')
@@ -27,15 +27,18 @@ export async function prepareForShards(client: ClientBase): Promise<boolean> {
 /** The lookup of entries of a list of accounts and one of requests. Citus plans for the values that it is given and no others. */
 const entryLookup = /JOIN LATERAL \(SELECT [^()]* FROM ledger_entry WHERE [^()]* OFFSET 0\) AS e ON true/g;
 
-const arrivingTables = ['ledger_entry', 'posting'] as const;
-type ArrivingTable = (typeof arrivingTables)[number];
+interface SpreadTable {
+  table: string;
+  /** Their names, separated by commas. */
+  columns: string;
+}
 
 const columnsOfTables = `
   SELECT attrelid::regclass::text AS table, string_agg(quote_ident(attname), ', ' ORDER BY attnum) AS columns FROM pg_attribute
   WHERE attrelid = ANY ($1::text[]::regclass[]) AND attnum > 0 AND NOT attisdropped AND attgenerated = '' GROUP BY attrelid`;
 
 // By name: after a migration that drops one column and adds another, the places of the two tables differ.
-const arrivalOf = (table: ArrivingTable, columns: string): string => `
+const arrivalOf = ({ table, columns }: SpreadTable): string => `
   CREATE TEMPORARY TABLE arriving_${table} (LIKE ${table} INCLUDING DEFAULTS INCLUDING CONSTRAINTS) ON COMMIT DELETE ROWS;
   CREATE FUNCTION pg_temp.hand_over_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
@@ -46,9 +49,9 @@ const arrivalOf = (table: ArrivingTable, columns: string): string => `
   CREATE TRIGGER hand_over AFTER INSERT ON arriving_${table}
     FOR EACH STATEMENT EXECUTE FUNCTION pg_temp.hand_over_${table}();`;
 
-const arrival = (columns: ReadonlyMap<ArrivingTable, string>): string => `
+const arrival = (tables: readonly SpreadTable[]): string => `
   SET citus.enable_ddl_propagation = off;
-  ${arrivingTables.map((table) => arrivalOf(table, columns.get(table) ?? '')).join('')}
+  ${tables.map(arrivalOf).join('')}
   CREATE TRIGGER add_margin AFTER INSERT ON arriving_ledger_entry REFERENCING NEW TABLE AS entered
     FOR EACH STATEMENT EXECUTE FUNCTION add_margin();
   CREATE TRIGGER refuse_archived BEFORE INSERT ON arriving_ledger_entry FOR EACH ROW EXECUTE FUNCTION refuse_archived_entry();
