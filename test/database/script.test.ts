@@ -13,6 +13,7 @@ it.each([
     'DO $$ BEGIN PERFORM 1; END $$; SELECT $a$ ; $$ ; $a$, $1;',
     ['DO $$ BEGIN PERFORM 1; END $$', 'SELECT $a$ ; $$ ; $a$, $1'],
   ],
+  ['DO $tạo$ BEGIN a; b; END $tạo$; SELECT 1', ['DO $tạo$ BEGIN a; b; END $tạo$', 'SELECT 1']],
   [`SELECT a$b$c; SELECT some'e\\'; SELECT 3`, ['SELECT a$b$c', `SELECT some'e\\'`, 'SELECT 3']],
   [
     '-- one; two\nSELECT 1 -- why; so\n; /* three; */ SELECT 2',

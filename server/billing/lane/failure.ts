@@ -5,7 +5,8 @@ import { isSaidByDatabase } from '../../database/lane.ts';
  * What a failed batch means for the operations in it:
  * - `outage`: the database is unreachable or cannot work. All operations wait.
  * - `contention`: a conflict with another transaction. A retry of the same batch succeeds.
- * - `stale`: a migration has changed a table since the session was prepared for it. A retry on a new connection succeeds.
+ * - `stale`: a migration has changed a table since the session was prepared for it. A retry on a new connection
+ *   succeeds, unless this version needs what has gone; then the last retry is as an outage.
  * - `poison`: one of the operations can never succeed, and fails the whole batch.
  */
 export type DatabaseFailure = 'outage' | 'contention' | 'stale' | 'poison';
